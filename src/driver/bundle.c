@@ -13,7 +13,7 @@
 
 /* ---- names ---- */
 
-/* Words of C and C++ that look like names, and names that mean something to every program. */
+/* Words of C and C++ that look like names, and names with a meaning in every program. */
 static const char *const bundle_taken[] = {"alignas",
                                            "alignof",
                                            "and",
@@ -100,7 +100,7 @@ static const char *const bundle_taken[] = {"alignas",
                                            "xor",
                                            "reinterpret_cast"};
 
-enum { BUNDLE_NAME_MOST = 200 }; /* file names have 255 bytes */
+enum { BUNDLE_NAME_MOST = 200 }; /* file names have at most 255 bytes */
 
 static bool bundle_is_name(const char *s)
 {
@@ -110,7 +110,7 @@ static bool bundle_is_name(const char *s)
     if (!(isalnum((unsigned char)s[i]) || s[i] == '_') || (unsigned char)s[i] > 127) return false;
   for (uint32_t i = 0; i < WICK_COUNT(bundle_taken); i++)
     if (strcmp(s, bundle_taken[i]) == 0) return false;
-  return *s != '_'; /* these are the implementation's */
+  return *s != '_'; /* such names are reserved */
 }
 
 const char *wick_bundle_name(const char *path, wick_arena *mem)
@@ -123,8 +123,8 @@ const char *wick_bundle_name(const char *path, wick_arena *mem)
 }
 
 /* ---- the entry ----
- * The bundle's has three parameters: the constants, the mutable data with all inputs and outputs,
- * and the arena. */
+ * The entry of a bundle has three parameters: the constants, the mutable data with all inputs and
+ * outputs, and the arena. */
 
 static wick_type bundle_bytes(wick_module *m, uint64_t nbytes, wick_space space)
 {
@@ -135,7 +135,7 @@ static wick_type bundle_bytes(wick_module *m, uint64_t nbytes, wick_space space)
 static wick_value bundle_view(wick_builder *b, wick_value data, uint64_t offset, wick_type t)
 {
   uint64_t size = wick_elem_bytes(wick_type_get(b->module, t)->elem, 1);
-  /* both are powers of two, offset the larger */
+  /* both are powers of two, and the offset is the larger one */
   return wick_build_view(b, data, t, (int64_t)(offset / size), NULL);
 }
 
@@ -153,7 +153,7 @@ static wick_status bundle_entry(wick_compilation *c, const char *name, const wic
   in[WICK_IO] = wick_build_param(&k.b, data, WICK_INOUT, "mutable_data");
   in[WICK_ARENA] = wick_build_param(&k.b, arena, WICK_INOUT, "arena");
   uint32_t nio = 0;
-  bool table = b->fill != NULL; /* the first of io, then */
+  bool table = b->fill != NULL; /* the table is the first of the mutable data */
   for (uint32_t v = 1; v <= f->nparam; v++) {
     wick_space space = wick_info_of(f, (wick_value){v})->space;
     k.to[v] = in[space];
@@ -178,7 +178,7 @@ static wick_status bundle_entry(wick_compilation *c, const char *name, const wic
 
 /* ---- the layout ---- */
 
-/* What needs the runtime is refused by name. */
+/* Refuses operators that need the runtime, by name. */
 static wick_status bundle_check_host(const wick_compilation *c, const wick_lowered *l,
                                      wick_arena *mem)
 {
@@ -197,14 +197,13 @@ static wick_status bundle_check_io(const wick_compilation *c, const wick_io *io,
                    "\"%s\" is of strings, which bundles cannot hold", io->name);
 }
 
-/* Everything at multiples of WICK_BUNDLE_ALIGN; nothing is empty, so that arrays can be declared.
- */
+/* Rounds up to a multiple of WICK_BUNDLE_ALIGN that is not 0, because C has no empty arrays. */
 static uint64_t bundle_room(uint64_t nbytes)
 {
   return wick_align_up(nbytes ? nbytes : 1, WICK_BUNDLE_ALIGN);
 }
 
-/* An input or output as large as it can be. */
+/* Sets the largest sizes of an input or output. */
 static void bundle_most(const wick_compilation *c, wick_value v, wick_io *io)
 {
   const wick_type_info *t = wick_info_of(c->graph, v);
@@ -268,7 +267,7 @@ static wick_status bundle_fits(const wick_compilation *c, const wick_bundle *b, 
 
 /* ---- the files ---- */
 
-/* The constants, padded to what the header says; they are made meanwhile. */
+/* Computes the constants, padded to the size in the header. */
 static wick_span bundle_constants(wick_compilation *c, const wick_lowered *l, const wick_bundle *b)
 {
   unsigned char *at = wick_arena_alloc(&c->mem, b->constant_bytes, WICK_BUNDLE_ALIGN);
@@ -276,7 +275,7 @@ static wick_span bundle_constants(wick_compilation *c, const wick_lowered *l, co
   return (wick_span){at, b->constant_bytes};
 }
 
-/* What of the object is in memory; all of it where that is not ELF. */
+/* Computes the bytes of the object that are in memory: all bytes if it is not ELF. */
 static wick_status bundle_flash(wick_compilation *c, wick_bundle *b, wick_span object)
 {
   enum { ALLOC = 2, NOBITS = 8 };
@@ -296,8 +295,8 @@ static wick_status bundle_object(wick_compilation *c, wick_bundle *b, wick_span 
                                  wick_span *out)
 {
   wick_codegen_options o = {.output = WICK_OUTPUT_OBJECT, .direct = true, .bundle = b->name};
-  o.stack = c->target.machine != WICK_MACHINE_WASM32; /* there is one in linear memory */
-  o.absolute = c->target.pointer_bits == 32; /* on small machines programs have fixed addresses */
+  o.stack = c->target.machine != WICK_MACHINE_WASM32; /* on wasm the stack is in linear memory */
+  o.absolute = c->target.pointer_bits == 32; /* programs of small machines have fixed addresses */
   if (b->embed) {
     WICK_TRY(wick_compile_constants_end(c));
     o.constants = constants;
@@ -353,7 +352,8 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   WICK_TRY(bundle_layout(c, &l, &b));
   WICK_TRY(bundle_entry(c, l.entry, &b, &entry));
   WICK_TRY(wick_frame_of(entry, &c->target, true, &c->mem, &frame));
-  b.arena_bytes += wick_lowered_most_scratch(&l, c->module); /* where the kernels are given it */
+  /* the kernels get it after the arena */
+  b.arena_bytes += wick_lowered_most_scratch(&l, c->module);
   WICK_TRY(bundle_fits(c, &b, &c->mem));
   wick_span constants = bundle_constants(c, &l, &b), object;
   WICK_TRY(bundle_object(c, &b, constants, &object));
@@ -388,6 +388,6 @@ wick_error *wick_bundle_write(wick_model *m, const wick_compile_options *options
     e = wick_error_export(s ? s : wick_bundle_make(&c, &b));
   }
   wick_compilation_free(&c);
-  wick_arena_free(&m->tmp); /* import puts errors there */
+  wick_arena_free(&m->tmp); /* the import puts errors there */
   return e;
 }

@@ -6,7 +6,7 @@
 #include "driver/bundle.h"
 #include "wick/bundle.h"
 
-typedef struct bundle_number { /* of wick/bundle.h */
+typedef struct bundle_number { /* a number type of wick/bundle.h */
   const char *name;
   int value;
   const char *doc;
@@ -25,11 +25,11 @@ _Static_assert((int)WICK_BUNDLE_ETYPE == (int)WICK_ETYPE, "kernels return a wick
 _Static_assert((int)WICK_BUNDLE_ERANGE == (int)WICK_ERANGE, "kernels return a wick_code");
 
 typedef struct bundle_elem {
-  const char *c; /* the type of what lies in memory */
+  const char *c; /* the type of an element in memory */
   const char *name;
 } bundle_elem;
 
-/* Each element type: its number, which is wick_elem's, and what C has for it in memory. */
+/* For each element type: its number in wick_elem, and its C type in memory. */
 #define BUNDLE_ELEMS(X)                                                                            \
   X(F64, "double")                                                                                 \
   X(F32, "float")                                                                                  \
@@ -71,7 +71,8 @@ typedef struct bundle_header {
 
 /* ---- the comment ---- */
 
-/* `f` with the function's name for every @, its macros' for #, and a # for $. */
+/* Writes `f` with the function's name for every @, its macro prefix for every #, and a # for every
+ * $. */
 static void bundle_lines(const bundle_header *h, const char *f)
 {
   for (; *f; f++) {
@@ -93,7 +94,7 @@ static void bundle_needs(const bundle_header *h)
   wick_text_add(h->out, b->nneed ? ".\n" : "nothing.\n");
 }
 
-/* As a part of a name of C. */
+/* Converts a name to a part of a C name. */
 static const char *bundle_word(const char *name, wick_arena *mem)
 {
   char *s = wick_str_dup(mem, name);
@@ -133,8 +134,8 @@ static void bundle_example(const bundle_header *h)
   bundle_lines(h, " *     return 0;\n *   }\n");
 }
 
-/* What the bits of the results depend on. A name cannot end the comment: of `*` and `/` in a row
- * one goes. */
+/* Writes the contract. A name must not end the comment, so that `*` and `/` in a row lose one
+ * character. */
 static void bundle_contract(const bundle_header *h)
 {
   wick_text_add(h->out, "/* The numbers, and the order in which each kernel computes them:\n *   ");
@@ -167,7 +168,7 @@ static void bundle_define(const bundle_header *h, const char *what, uint64_t val
   wick_text_printf(h->out, "#define %s_%s %llu\n", h->macro, what, (unsigned long long)value);
 }
 
-/* As a string of C: what is not plain is given by its octal number. */
+/* Writes a C string. Characters that are not plain become octal escapes. */
 static void bundle_string(const bundle_header *h, const char *s, uint64_t nbytes)
 {
   wick_text_char(h->out, '"');
@@ -181,7 +182,7 @@ static void bundle_string(const bundle_header *h, const char *s, uint64_t nbytes
   wick_text_char(h->out, '"');
 }
 
-/* A name of the model's, which must not end the comment that it is in. */
+/* Writes a name of the model's, which must not end the comment. */
 static void bundle_in_comment(const bundle_header *h, const char *name)
 {
   for (const char *at = name; *at; at++) {
@@ -196,7 +197,7 @@ static void bundle_shape(const bundle_header *h, const char *what, const wick_io
   wick_text_printf(h->out, "#define %s_%s_SHAPE {", h->macro, what);
   for (uint32_t k = 0; k < io->rank; k++)
     wick_text_printf(h->out, "%s%lld", k ? ", " : "", (long long)io->dim[k]);
-  wick_text_add(h->out, io->rank ? "}" : "1}"); /* {} is no C */
+  wick_text_add(h->out, io->rank ? "}" : "1}"); /* {} is not valid C */
   bool open = false;
   for (uint32_t k = 0; k < io->rank; k++) {
     if (!io->dim_name[k] || !*io->dim_name[k]) continue;
@@ -207,7 +208,7 @@ static void bundle_shape(const bundle_header *h, const char *what, const wick_io
   wick_text_add(h->out, open ? " */\n" : "\n");
 }
 
-/* Of a map: numbers or strings, in the order of the last dimension. */
+/* Writes the keys of a map: numbers or strings, in the order of the last dimension. */
 static void bundle_keys(const bundle_header *h, const char *what, const wick_keys *keys)
 {
   if (!keys->n) return;
@@ -217,7 +218,7 @@ static void bundle_keys(const bundle_header *h, const char *what, const wick_key
     if (keys->text)
       bundle_string(h, keys->text[i].at, keys->text[i].nbytes);
     else if (keys->number[i] == INT64_MIN)
-      wick_text_add(h->out, "-9223372036854775807 - 1"); /* there is no such number in C */
+      wick_text_add(h->out, "-9223372036854775807 - 1"); /* C has no literal for this number */
     else
       wick_text_int(h->out, keys->number[i]);
   }

@@ -1,5 +1,5 @@
-/* Bundles within the process: names, the header's text, what is refused, memory that runs out. What
- * bundles compute is tested in tests/bundle. */
+/* Bundles within the process: names, the header's text, errors, memory that runs out. tests/bundle
+ * tests the results of bundles. */
 #include "driver/bundle.h"
 
 #include <setjmp.h>
@@ -130,7 +130,7 @@ static const char small_text[] = "constant @w : f32[3,2] = [1, 2, 3, 4, 5, 6]\n"
                                  "  return %2\n"
                                  "}\n";
 
-/* Writes a bundle of the text; errors are freed by the caller. */
+/* Writes a bundle of the text. The caller frees the error. */
 static wick_error *bundle_write(const wick_options *options, const char *text, const char *target,
                                 const char *into)
 {
@@ -146,7 +146,7 @@ static wick_error *bundle_write(const wick_options *options, const char *text, c
   return e;
 }
 
-/* The line of a text that the header shows in its comment. */
+/* Finds the line of the contract that the header shows in its comment. */
 static void contract_line(const char *header, const char *contract)
 {
   for (const char *at = contract; *at; at += strcspn(at, "\n"), at += *at == '\n') {
@@ -186,8 +186,8 @@ static void more_than_a_machine_can_address_is_refused(void **state)
   assert_null(e);
 }
 
-/* A bundle computes what the process does: its header has the same contract, line by line, and
- * machines without fused multiply-add have another. */
+/* A bundle has the same contract, line by line, as the compiled model. On a machine without fused
+ * multiply-add it is different. */
 static void the_contract_is_that_of_the_process(void **state)
 {
   (void)state;

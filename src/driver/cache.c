@@ -17,9 +17,13 @@
 #include "driver/digest_cache.h"
 #include "runtime/digest.h"
 
-enum { CACHE_READ_MOST = 256 << 20 }; /* bytes of what is read whole */
-enum { CACHE_PIECE = 4 << 20 };       /* bytes that are written between two looks whether to end */
-enum { CACHE_NAME = 40, CACHE_STAMPED = 16 << 20 /* bytes of a file that is worth a stamp */ };
+enum { CACHE_READ_MOST = 256 << 20 }; /* most bytes of a file that is read whole */
+/* bytes that are written between two checks whether to stop */
+enum { CACHE_PIECE = 4 << 20 };
+enum {
+  CACHE_NAME = 40,
+  CACHE_STAMPED = 16 << 20 /* bytes of a file whose digest is worth keeping */
+};
 static const uint64_t cache_most_bytes = (uint64_t)4 << 30;
 
 /* ---- the key ---- */
@@ -28,7 +32,7 @@ typedef struct cache_build {
   char hex[72];
 } cache_build;
 
-/* The linker's mark of the library, or of the program that it is linked into. */
+/* Finds the build ID of the library, or of the program that it is linked into. */
 static int cache_notes(struct dl_phdr_info *info, size_t size, void *arg)
 {
   static const char anchor;
@@ -76,7 +80,8 @@ static uint64_t cache_digest(const void *at, size_t nbytes, wick_arena *tmp)
   return wick_hash_bytes(h, (const char *)at + words.nbytes, nbytes - words.nbytes);
 }
 
-/* The bytes of a model, or of a file beside it; `f` NULL: they come from no file. */
+/* Adds the bytes of a model, or of an external file, to the key. `f` is NULL if they are not from a
+ * file. */
 static void cache_key_bytes(wick_text *key, const char *name, wick_span bytes, const wick_file *f,
                             const char *folder, wick_arena *tmp)
 {
@@ -186,7 +191,7 @@ wick_cache wick_cache_beside(const wick_cache *cache, const char *what, wick_are
   return c;
 }
 
-/* ---- what an artifact is of ---- */
+/* ---- the artifact's key ---- */
 
 wick_section wick_cache_section(const wick_cache *cache)
 {
@@ -210,7 +215,7 @@ bool wick_cache_find(const wick_cache *cache, bool check, wick_compiled *k, wick
   hit = hit && cache_is(wick_artifact_section(&a, "key"), cache->key);
   hit = hit && (!check || wick_digest_holds(&a, tmp)) && !wick_compiled_take(k, bytes, cache->path);
   if (hit)
-    utimensat(AT_FDCWD, cache->path, NULL, 0); /* it was used now */
+    utimensat(AT_FDCWD, cache->path, NULL, 0); /* marks it as used now */
   else
     wick_files_close(&k->files);
   k->cached = hit;
@@ -244,7 +249,7 @@ wick_draft *wick_cache_begin(const wick_cache *cache, uint64_t first, uint64_t n
   d->nbytes = first + nbytes;
   d->fd = open(d->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (d->fd < 0) return NULL;
-  /* Space that is there: a disk that is full would end the process when it writes in memory. */
+  /* Reserves the space: otherwise writing to mapped memory would crash when the disk is full. */
   void *at = MAP_FAILED;
   if (d->nbytes <= INT64_MAX && fallocate(d->fd, 0, 0, (off_t)d->nbytes) == 0)
     at = mmap(NULL, d->nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->fd, 0);
@@ -265,7 +270,7 @@ void wick_draft_drop(wick_draft *d)
   *d = (wick_draft){.fd = -1};
 }
 
-/* What lies in the draft's memory is written already. */
+/* Writes the artifact. The section in the draft's memory is written already. */
 static bool cache_write(wick_guard *guard, const wick_draft *d, const wick_artifact_parts *parts)
 {
   uint64_t offset = 0;
@@ -291,15 +296,15 @@ typedef struct cache_entry {
   struct timespec used;
 } cache_entry;
 
-/* Is it a name that the cache gives: the 16 digits of a key's hash, and what kind of file it is?
- * Others in the folder are left alone, whatever they are. */
+/* Returns whether the cache uses such names: the 16 digits of a key's hash, and the kind of file.
+ * Other files in the folder are ignored. */
 static bool cache_is_entry(const char *name)
 {
   enum { DIGITS = 16 };
   if (strlen(name) >= CACHE_NAME || strspn(name, "0123456789abcdef") != DIGITS) return false;
   name += DIGITS;
   if (strcmp(name, ".wick") == 0 || strcmp(name, ".stamp") == 0) return true;
-  if (strncmp(name, ".wick.", 6) != 0) return false; /* one that is being written */
+  if (strncmp(name, ".wick.", 6) != 0) return false; /* a file that is being written */
   size_t n = strspn(name + 6, "0123456789");
   return n && strcmp(name + 6 + n, ".part") == 0;
 }
@@ -311,7 +316,7 @@ static int cache_older(const void *a, const void *b)
   return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* Files of the cache, and what interrupted writing left. */
+/* Lists files of the cache, also those whose writing was interrupted. */
 static uint32_t cache_list(const char *folder, uint32_t room, cache_entry *out)
 {
   DIR *d = opendir(folder);
@@ -358,7 +363,8 @@ void wick_cache_all_beside(const char *folder, wick_span key, wick_files *files,
   }
 }
 
-/* The rest of the key's line that begins with `word`; the last such line is the model's own. */
+/* Returns the rest of the key's line that begins with `word`. If there are several, the last one
+ * belongs to the model. */
 static const char *cache_key_word(wick_span key, const char *word, wick_arena *mem)
 {
   const char *at = (const char *)key.at, *end = at + key.nbytes;
@@ -374,7 +380,7 @@ static const char *cache_key_word(wick_span key, const char *word, wick_arena *m
   return "";
 }
 
-/* What an artifact is of. A file that is none is listed without. */
+/* Describes an artifact by its key. Other files are listed without a description. */
 static void cache_describe(const char *folder, wick_cache_entry *e, wick_files *files,
                            wick_arena *mem)
 {

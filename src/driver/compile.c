@@ -16,8 +16,8 @@
 #include "ops/host.h"
 #include "runtime/digest.h"
 
-enum { COMPILE_ENDLESS = 1 << 28 };        /* larger sizes count as unbounded */
-enum { COMPILE_RECORDS_MOST = 256 << 20 }; /* bytes of a file of records */
+enum { COMPILE_ENDLESS = 1 << 28 };        /* a larger upper end counts as none */
+enum { COMPILE_RECORDS_MOST = 256 << 20 }; /* most bytes of a file of tuning records */
 
 /* ---- stages ---- */
 
@@ -33,8 +33,8 @@ wick_status wick_compilation_stage(wick_compilation *c, const char *name)
   return wick_work_check(&c->work, &c->mem);
 }
 
-/* If no size is given, the first compilation of a model takes its module, so that weights are not
- * read twice. */
+/* If no size is given, the first compilation of a model takes over its module, so that weights are
+ * not read twice. */
 static wick_status compile_module(wick_compilation *c)
 {
   wick_model *m = c->model;
@@ -79,8 +79,8 @@ static void compile_show(wick_compilation *c)
   wick_module_set(c->module, c->graph);
 }
 
-/* May a size be left open? Its range is given by the name that the model has for an input's
- * dimension of it, or all may; in bundles, where it has an end. */
+/* Returns whether a symbol may stay dynamic: if the options allow it for all sizes, or give a range
+ * for a dimension of an input in which it occurs. In bundles its range must have an end. */
 static bool compile_symbol_varies(const wick_compilation *c, wick_dim symbol)
 {
   int64_t lo, hi;
@@ -200,7 +200,8 @@ static const void *const *compile_fixed(wick_compilation *c, uint32_t ninput, co
   return fixed;
 }
 
-/* The launch's slots are the group's results and parameters; a node may have one of them twice. */
+/* Describes a call into the runtime. The launch's slots are the group's results and parameters, of
+ * which the node may use one twice. */
 static wick_program_host compile_host(const wick_module *m, const wick_lowered_kernel *k,
                                       wick_arena *mem)
 {
@@ -215,16 +216,18 @@ static wick_program_host compile_host(const wick_module *m, const wick_lowered_k
   uint32_t *slot = wick_new(mem, uint32_t, h.nout + h.nin);
   wick_program_extent *extent = wick_new(mem, wick_program_extent, h.nout + h.nin);
   for (uint32_t i = 0; i < h.nout + h.nin; i++) {
-    slot[i] = i < h.nout ? i : h.nout + n->in[i - h.nout].id - 1; /* parameters are values 1 .. */
+    /* parameters are values 1, 2, ... */
+    slot[i] = i < h.nout ? i : h.nout + n->in[i - h.nout].id - 1;
     const wick_type_info *t = wick_type_get(m, k->operand[slot[i]]);
     arg[i].elem = t->elem, arg[i].rank = t->rank;
     int64_t step = 1;
     for (uint32_t d = t->rank; d-- > 0; step *= arg[i].dim[d]) {
       wick_dim stride = t->stride ? t->stride[d] : wick_dim_const(step);
-      arg[i].dim[d] = wick_dim_is_const(t->dim[d]) ? t->dim[d].v : 0; /* until it is given */
+      /* 0 until the size is known */
+      arg[i].dim[d] = wick_dim_is_const(t->dim[d]) ? t->dim[d].v : 0;
       arg[i].stride[d] = wick_dim_is_const(stride) ? stride.v : 0;
     }
-    memset(&extent[i], 0xff, sizeof extent[i]); /* WICK_PROGRAM_CONST */
+    memset(&extent[i], 0xff, sizeof extent[i]); /* all are WICK_PROGRAM_CONST */
     if (k->extent) extent[i] = k->extent[slot[i]];
   }
   h.arg = arg, h.slot = slot, h.extent = extent;
@@ -244,7 +247,7 @@ const wick_program_kernel *wick_compile_kernels(const wick_module *m, const wick
                                       .fault = k->fault,
                                       .flops = k->model.flops * k->nrun,
                                       .bytes = (k->bytes - k->launch_weights) * k->nrun +
-                                               k->weights, /* these are read once a run */
+                                               k->weights, /* each is read once in a run */
                                       .weights = k->weights,
                                       .cost = k->cost,
                                       .cycles = (uint64_t)k->model.cycles * k->nrun,
@@ -255,7 +258,8 @@ const wick_program_kernel *wick_compile_kernels(const wick_module *m, const wick
   return kernel;
 }
 
-/* Where each symbol's value comes from: a dimension of an input that is linear in it. */
+/* Finds the dimension of an input from which a symbol's value is computed: one that is linear in
+ * it. */
 static wick_status compile_symbol(wick_compilation *c, wick_dim symbol, wick_program_symbol *out)
 {
   wick_dims *dims = c->module->dims;
@@ -380,7 +384,7 @@ void wick_compilation_begin(wick_compilation *c, wick_model *model)
 void wick_compilation_free(wick_compilation *c)
 {
   wick_work_watch(NULL, &c->model->guard);
-  wick_weights_drop(c->weights); /* before what they read and write is gone */
+  wick_weights_drop(c->weights); /* before the memory that they use is freed */
   wick_draft_drop(c->draft);
   wick_specialize_end(&c->specialized);
   wick_pipeline_free(&c->pipeline);
@@ -389,8 +393,8 @@ void wick_compilation_free(wick_compilation *c)
   wick_arena_free(&c->mem);
 }
 
-/* The constants come first in the artifact. Their offset in the file is therefore known before code
- * is generated, and they are computed directly in the cache's file. */
+/* Begins to compute the constants. They come first in the artifact, so that their offset in the
+ * file is known before code is generated, and they are written directly to the cache's file. */
 static wick_span compile_constants(wick_compilation *c, const wick_lowered *l, uint32_t nsection)
 {
   uint64_t first = wick_artifact_first(nsection);
@@ -401,7 +405,7 @@ static wick_span compile_constants(wick_compilation *c, const wick_lowered *l, u
   return (wick_span){to, l->constant_bytes};
 }
 
-/* The sections for specializations: the source, and those that are compiled ahead of time. */
+/* Makes the sections for specializations: the source, and those that are compiled ahead of time. */
 static wick_status compile_specializations(wick_compilation *c, wick_span source,
                                            const wick_program *p,
                                            const wick_specialization_keys *keys, wick_section *out)
@@ -501,7 +505,7 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
   return wick_model_contents(c->model, o->ncontent, o->contents, &c->mem, &c->given);
 }
 
-/* Can a program from the cache run on these contents? */
+/* Returns whether a program from the cache accepts these contents. */
 static bool compile_fits(const wick_compilation *c, const wick_program *p)
 {
   const wick_given *g = &c->given;
@@ -515,7 +519,7 @@ static bool compile_fits(const wick_compilation *c, const wick_program *p)
   return true;
 }
 
-/* Compiles, and writes the artifact into the cache if there is one. */
+/* Compiles, and writes the artifact to the cache if there is one. */
 static wick_status compile_anew(wick_compilation *c, wick_compiled *k)
 {
   wick_artifact_parts parts;
@@ -536,7 +540,7 @@ static wick_status compile_public(wick_compilation *c, const wick_compile_option
   c->begun = wick_now();
   k->foreign = !wick_target_runs_on(&c->target, wick_cpu_detect());
   wick_cache cache = wick_cache_of(c, o->cache, o->cache_bytes, &c->mem);
-  wick_files_release(&c->model->files); /* which the key has read */
+  wick_files_release(&c->model->files); /* the key's computation has read these pages */
   bool hit = wick_cache_find(&cache, true, k, &c->tmp) && compile_fits(c, &k->program);
   WICK_TRY(wick_compilation_stage(c, hit ? "cache, found" : "cache"));
   c->cache = cache.folder ? &cache : NULL;
@@ -560,7 +564,7 @@ wick_error *wick_compile_shown(wick_model *m, const wick_compile_options *option
   wick_compile_options o;
   wick_error *wrong = wick_options_take("wick_compile_options", &o, sizeof o, options);
   if (wrong) return wrong;
-  if (nshow) o.cache = ""; /* its keys know nothing of what is shown */
+  if (nshow) o.cache = ""; /* its keys do not contain the shown locations */
   wick_compiled *k = wick_compiled_new(m->context);
   if (!k) return wick_error_nomem();
   wick_compilation c;
@@ -576,7 +580,7 @@ wick_error *wick_compile_shown(wick_model *m, const wick_compile_options *option
     e = wick_error_export(compile_public(&c, &o, k));
   wick_work_watch(NULL, &k->guard);
   wick_compilation_free(&c);
-  wick_arena_free(&m->tmp); /* import puts errors there */
+  wick_arena_free(&m->tmp); /* the import puts errors there */
   if (e)
     wick_compiled_free(k);
   else

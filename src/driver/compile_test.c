@@ -1,4 +1,4 @@
-/* The public interface, from text to results: compiled code, sessions, the cache, and failures. */
+/* The public interface, from text to results: compiled code, sessions, the cache, and errors. */
 #include "driver/compile.h"
 
 #include <dirent.h>
@@ -84,7 +84,7 @@ static void check_run(wick_session *s)
 
 static const wick_compile_options no_cache = {.size = sizeof no_cache, .cache = ""};
 
-/* ---- what it is, and what it computes ---- */
+/* ---- descriptions and results ---- */
 
 static void facts(void **state)
 {
@@ -97,7 +97,7 @@ static void facts(void **state)
   assert_string_equal(wick_model_metadata(t.model, "labels"), "a,b");
   assert_null(wick_model_metadata(t.model, "none"));
   assert_null(wick_model_output(t.model, 1));
-  wick_model_free(t.model); /* what is compiled does not need it */
+  wick_model_free(t.model); /* a compiled model does not need the model */
   t.model = NULL;
   assert_int_equal(wick_compiled_noutput(t.compiled), 1);
   const wick_io *y = wick_compiled_output(t.compiled, 0);
@@ -115,7 +115,7 @@ static void facts(void **state)
   end(&t);
 }
 
-/* A model is compiled as often as wanted, and stays what it is. */
+/* A model can be compiled several times, and does not change. */
 static void twice(void **state)
 {
   (void)state;
@@ -146,7 +146,7 @@ static void *thread_runs(void *arg)
   return NULL;
 }
 
-/* Several sessions of one compiled model at once, each with its own workers. */
+/* Several sessions of one compiled model run concurrently, each with its own workers. */
 static void threads(void **state)
 {
   (void)state;
@@ -191,7 +191,7 @@ static void artifacts(void **state)
   ok(wick_session_create(t.compiled, NULL, &t.session));
   check_run(t.session);
   end(&t);
-  /* Cut off anywhere, it is refused. */
+  /* Truncated files are refused. */
   struct stat st;
   assert_int_equal(stat(path, &st), 0);
   for (off_t n = st.st_size - 1; n >= 0; n -= n > 512 ? 97 : 1) {
@@ -248,7 +248,8 @@ static void open_sizes(void **state)
   end(&t);
 }
 
-/* A divisor of 0 is found at run time, and named by its place; the next run is not disturbed. */
+/* A divisor of 0 is found at run time and reported with its location. The next run is not
+ * affected. */
 static void fault(void **state)
 {
   (void)state;
@@ -272,8 +273,8 @@ static void fault(void **state)
   end(&t);
 }
 
-/* A loop with more steps than the rows that it stacks fails before the first, where the rows are
- * open, too: nothing is written after them. */
+/* A loop with more steps than its stacked results have rows fails before the first step, also if
+ * the number of rows is dynamic. Nothing is written beyond them. */
 static void too_many_steps(void **state)
 {
   (void)state;
@@ -360,7 +361,7 @@ static void log_lines(void **state)
   end(&t);
 }
 
-/* Every allocation of the way from a model to a result fails in turn. */
+/* Every allocation from a model to a result fails in turn. */
 static uint64_t fail_each(const char *path)
 {
   static unsigned char image[64 * 64];
@@ -430,7 +431,7 @@ static void cache(void **state)
   struct stat st;
   assert_int_equal(stat(file, &st), 0);
 
-  /* Damaged anywhere, cut off, or of another key: no hit, and written anew. */
+  /* A file that is damaged, truncated or has another key is no hit, and is written again. */
   for (off_t at = 3; at < st.st_size; at += st.st_size / 23) {
     FILE *f = fopen(file, "r+b");
     assert_non_null(f);
@@ -439,15 +440,14 @@ static void cache(void **state)
     fseek(f, at, SEEK_SET);
     fputc(c ^ 4, f);
     fclose(f);
-    cached(folder, test_small,
-           0); /* padding is all that may be damaged unseen; results are right */
+    cached(folder, test_small, 0); /* only damaged padding is not detected; the results are right */
     assert_true(cached(folder, test_small, 0));
   }
   assert_int_equal(truncate(file, st.st_size / 2), 0);
   assert_false(cached(folder, test_small, 0));
   assert_true(cached(folder, test_small, 0));
 
-  /* What was not used for longest goes. */
+  /* The least recently used file is removed. */
   assert_false(cached(folder, changed, 0));
   assert_int_equal(files_in(folder, other, sizeof other), 2);
   const struct timespec old[2] = {{1000, 0}, {1000, 0}};
@@ -458,16 +458,16 @@ static void cache(void **state)
   assert_int_equal(access(file, F_OK), -1);
   assert_true(cached(folder, changed, 0));
 
-  /* Where it cannot be written, there is none. */
+  /* If it cannot be written, there is no cache. */
   assert_false(cached("/proc/none", test_small, 0));
   assert_false(cached("/proc/none", test_small, 0));
   while (files_in(folder, file, sizeof file)) unlink(file);
   rmdir(folder);
 }
 
-/* ---- sizes that vary ---- */
+/* ---- dynamic sizes ---- */
 
-/* A loop over nothing that has elements: the entry launches no kernel, and is one still. */
+/* A loop over tensors without elements: the entry launches no kernel, but is still an entry. */
 static void no_kernels(void **state)
 {
   (void)state;
@@ -504,7 +504,7 @@ static void open_shape(wick_session *s, int64_t n, wick_error **out)
   *out = wick_session_shape(s, 2, shape);
 }
 
-/* One program for all sizes; runs of a size that was met allocate nothing. */
+/* One program for all sizes. Runs with sizes that were set before allocate nothing. */
 static void sizes_vary(void **state)
 {
   (void)state;
@@ -565,7 +565,7 @@ static void sizes_refused(void **state)
         "input \"x\": dimension 1 is 3, 5 is given");
   fails(wick_session_shape(t.session, 1, &shape[1]), WICK_ETYPE,
         "input \"x\": its shape is not given: the size N follows from it");
-  ok(wick_session_shape(t.session, 1, &shape[0])); /* z follows */
+  ok(wick_session_shape(t.session, 1, &shape[0])); /* z's shape follows */
   assert_int_equal(wick_session_input(t.session, 1)->dim[0], 9);
   end(&t);
 }

@@ -104,7 +104,8 @@ wick_error *wick_grad(wick_model *m, const wick_grad_options *options)
   wick_grad_options o;
   wick_error *wrong = wick_options_take("wick_grad_options", &o, sizeof o, options);
   if (wrong) return wrong;
-  const wick_work work = {.context = m->context}; /* no limit in seconds: that is for compiling */
+  /* without the time limit, which is for compiling */
+  const wick_work work = {.context = m->context};
   wick_work_watch(&work, &m->guard);
   wick_error *e = setjmp(m->guard.where) ? wick_guard_error(&m->guard)
                                          : wick_error_export(derivative_add(m, &o));

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 
-enum { STAMP_MOST = 256 /* bytes */ };
+enum { STAMP_MOST = 256 /* most bytes of an entry */ };
 static const int64_t digest_cache_young_ns = 2000000000;
 
 static const char *digest_cache_text(const wick_file *f, wick_arena *tmp)

@@ -1,5 +1,5 @@
-/* A stamp is believed for the file that it was made of, and for no other; not made of a young one.
- */
+/* A digest is used only for the file that it was computed from. No digest is kept for a file that
+ * has just been changed. */
 #include "driver/digest_cache.h"
 
 #include <setjmp.h>

@@ -9,8 +9,8 @@
 
 typedef struct emit_level {
   const char *name, *pipeline;
-  wick_level level;             /* of the functions that are printed */
-  wick_codegen_output generate; /* beyond loop */
+  wick_level level;             /* the level of the functions that are printed */
+  wick_codegen_output generate; /* for levels beyond loop */
 } emit_level;
 
 static const emit_level emit_levels[] = {
@@ -30,7 +30,7 @@ typedef struct emit_state {
   wick_arena *mem;
 } emit_state;
 
-/* A group, or the loop function that was made of it. */
+/* Returns true if f is this kernel's group, or the loop function made from it. */
 static bool emit_is(const wick_func *f, const char *kernel)
 {
   size_t n = strlen(kernel);
@@ -45,7 +45,7 @@ static bool emit_takes(const emit_state *s, const wick_func *f)
   if (f->level != wanted) return false;
   if (!kernel) return true;
   if (wanted != WICK_GROUP) return emit_is(f, kernel);
-  size_t n = strlen(kernel); /* a loop function's name stands for its group, too */
+  size_t n = strlen(kernel); /* a loop function's name also selects its group */
   const char *end = strstr(kernel, ".loop");
   return emit_is(f, kernel) || (end && strlen(f->name) == n - strlen(end) &&
                                 strncmp(f->name, kernel, strlen(f->name)) == 0);
@@ -121,6 +121,6 @@ wick_error *wick_emit(wick_model *model, const wick_compile_options *options, co
   else
     e = wick_error_export(emit_work(&s, &o, out));
   wick_compilation_free(&s.c);
-  wick_arena_free(&model->tmp); /* import puts errors there */
+  wick_arena_free(&model->tmp); /* the import puts errors there */
   return e;
 }

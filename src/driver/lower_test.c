@@ -1,5 +1,5 @@
-/* From low functions to numbers: text modules and random functions go through the low passes, the
- * plan and lowering, and run in the interpreter of loops. */
+/* From low functions to numbers: modules in text and random functions go through the low passes,
+ * the planner and lowering, and run in the interpreter of loops. */
 #include "lower/lower.h"
 
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static void *constants_of(bench *b)
   return blob;
 }
 
-/* Runs the entry on io, a buffer for each parameter of the low function that is one. */
+/* Runs the entry on io, which has a buffer for each buffer parameter of the low function. */
 static void run(bench *b, void *const *io)
 {
   const wick_func *f = wick_module_find(b->m, b->lowered.entry);
@@ -103,7 +103,8 @@ static void run(bench *b, void *const *io)
 #define IO "@in %x: buffer<f32[2,4],io>, @out %y: buffer<f32[2,4],io>"
 #define ALLOC(name) "%" name " = alloc : buffer<f32[2,4],arena>\n"
 
-/* x is 0, 1, 2, ... Kernels, launches and bytes of the arena are checked where they are given. */
+/* x is 0, 1, 2, ... The numbers of kernels, launches and bytes of the arena are checked if they are
+ * given. */
 static const struct {
   const char *text, *passes;
   uint32_t nin, nout;
@@ -111,7 +112,8 @@ static const struct {
   uint32_t nkernel, nlaunch;
   uint64_t arena;
 } rows[] = {
-    /* Equal groups are one kernel, which the second launch runs in place: a kernel of its own. */
+    /* Equal groups share a kernel. The second launch runs in place and therefore has a kernel of
+     * its own. */
     {NEG NEG2 "low @main(" IO ") {\n" ALLOC("a") "kernel @neg %a, %x\n" ALLOC(
          "b") "kernel @other %b, %a\ncopy %y, %b\nreturn }",
      PASSES,
@@ -130,7 +132,7 @@ static const struct {
      2,
      3,
      128},
-    /* -x + 2x, the sum in place. */
+    /* -x + 2x, with the sum in place. */
     {NEG ADD "low @main(" IO ") {\n" ALLOC("a") "kernel @neg %a, %x\n" ALLOC(
          "b") "kernel @add %b, %x, %x\n" ALLOC("c") "kernel @add %c, %a, %b\ncopy %y, "
                                                     "%c\nreturn }",
@@ -141,7 +143,7 @@ static const struct {
      3,
      3,
      64},
-    /* Two tensors side by side, summed along the rows. */
+    /* Two tensors in one buffer, summed along the rows. */
     {NEG SUM "low @main(@in %x: buffer<f32[2,4],io>, @out %y: buffer<f32[2],io>, @out %z: "
              "buffer<f32[2,8],io>) {\n" ALLOC("a") "kernel @neg %a, %x\n"
                                                    "%w = alloc : buffer<f32[2,8],arena>\n"
@@ -177,7 +179,8 @@ static const struct {
 static void numbers(void **state)
 {
   (void)state;
-  for (volatile size_t i = 0; i < WICK_COUNT(rows); i++) { /* volatile: it lives over setjmp */
+  /* volatile, because it is used after setjmp */
+  for (volatile size_t i = 0; i < WICK_COUNT(rows); i++) {
     bench b = {0};
     if (setjmp(b.guard.where)) fail_msg("out of memory");
     begin(&b);
@@ -249,7 +252,7 @@ static void failures(void **state)
 
 /* ---- random functions ---- */
 
-/* The outputs' hash after the passes. */
+/* Returns a hash of the outputs after the passes. */
 static uint64_t random_run(uint64_t seed, const char *passes)
 {
   bench b = {0};
@@ -282,7 +285,7 @@ static void random_functions(void **state)
   const char *one = getenv("WICK_SEED");
   uint64_t first = one ? strtoull(one, NULL, 10) : 1, last = one ? first : 400;
   for (uint64_t seed = first; seed <= last; seed++) {
-    if (seed % 3 == 0) continue; /* those have control flow */
+    if (seed % 3 == 0) continue; /* such seeds have control flow */
     const char *passes = some[seed % WICK_COUNT(some)];
     if (random_run(seed, "plan_memory") != random_run(seed, passes))
       fail_msg("seed %llu: other results after %s", (unsigned long long)seed, passes);

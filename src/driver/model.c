@@ -14,7 +14,8 @@
 
 /* ---- reading ---- */
 
-/* Protobuf begins with a field's tag, which is a control character; text does not. */
+/* Returns whether the bytes are text. Protobuf begins with a field's tag, which is a control
+ * character. */
 bool wick_model_is_text(wick_span bytes)
 {
   size_t i = 0;
@@ -38,7 +39,7 @@ wick_status wick_model_parse(wick_module *m, const char *path, wick_span bytes, 
   return NULL;
 }
 
-/* The number of a size that is given, if the symbol has its name. */
+/* Finds the number that is given for a symbol's name. */
 static wick_status model_text_size(const wick_module *m, const char *path, const wick_given *g,
                                    wick_dim symbol, wick_arena *tmp, wick_dim *out)
 {
@@ -58,7 +59,7 @@ static wick_status model_text_size(const wick_module *m, const char *path, const
   return NULL;
 }
 
-/* Puts the sizes that are given into all functions of a module that was parsed. */
+/* Replaces given sizes in all functions of a parsed module. */
 static wick_status model_text_sizes(wick_module *m, const char *path, const wick_given *g,
                                     wick_arena *mem, wick_arena *tmp, const wick_func **main)
 {
@@ -221,7 +222,7 @@ typedef struct model_sizes {
   const wick_model *m;
   wick_arena *mem;
   wick_list(wick_size) list;
-  wick_list(wick_shape) lists; /* shapes of inputs without a rank, of sequences and optionals */
+  wick_list(wick_shape) lists; /* shapes of inputs without a rank, of sequences and of optionals */
 } model_sizes;
 
 static wick_status model_size(model_sizes *s, const char *name, int64_t value, const char *location)
@@ -250,7 +251,7 @@ static wick_status model_misfit(model_sizes *s, const wick_io *io, const wick_sh
                    wick_io_text(&given, s->mem));
 }
 
-/* Is it an input that is a sequence or an optional, or an element of one, NAME.3? */
+/* Returns whether an input is a sequence or an optional, or an element of one, NAME.3. */
 static bool model_has_list(const wick_model *m, const char *input, wick_arena *mem)
 {
   const char *key = wick_str_printf(mem, "onnx.input.%s", input), *dot = strrchr(key, '.');
@@ -359,7 +360,7 @@ static wick_status model_load(wick_model *m, const char *path, const void *bytes
 {
   m->path = wick_str_dup(&m->mem, path);
   m->bytes = (wick_span){bytes, nbytes};
-  if (!bytes) { /* a file */
+  if (!bytes) { /* from a file */
     wick_file *file;
     WICK_TRY(wick_format_check_folder(m->path, &m->mem));
     WICK_TRY(wick_files_map(&m->files, m->path, &file));
@@ -372,7 +373,7 @@ static wick_status model_load(wick_model *m, const char *path, const void *bytes
   return NULL;
 }
 
-/* The model is read again, into a module of its own, with these initializers as inputs. */
+/* Reads the model again, into a new module, with these initializers as inputs. */
 static wick_status model_override(wick_model *m, uint32_t n, const char *const *names)
 {
   const char *file = wick_path_base(m->path);
@@ -421,7 +422,7 @@ const wick_io *wick_model_overridable(const wick_model *m, uint32_t i)
   return m && i < m->noverridable ? &m->overridable[i] : NULL;
 }
 
-/* Of a file where bytes is NULL. */
+/* Loads from a file if `bytes` is NULL. */
 static wick_error *model_make(wick_context *context, const char *name, const void *bytes,
                               size_t nbytes, wick_model **out_model)
 {
@@ -433,7 +434,7 @@ static wick_error *model_make(wick_context *context, const char *name, const voi
   m->tmp = wick_arena_make(&m->guard);
   m->files = wick_files_begin(&m->mem);
   m->files.allow_links = context->options.allow_links;
-  const wick_work work = {.context = context}; /* no limit in seconds: that is for compiling */
+  const wick_work work = {.context = context}; /* without the time limit, which is for compiling */
   wick_work_watch(&work, &m->guard);
   wick_error *e = setjmp(m->guard.where) ? wick_guard_error(&m->guard)
                                          : wick_error_export(model_load(m, name, bytes, nbytes));

@@ -1,5 +1,5 @@
-/* Runs allocate nothing, on any thread: this program's own malloc counts. The digits network, or
- * the artifact that is named: tests/networks names those of the benchmark. */
+/* Runs allocate nothing, on any thread: this program replaces malloc to count. It tests the digits
+ * network, or the artifact that is named; tests/networks names those of the benchmark. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,7 @@ int posix_memalign(void **p, size_t align, size_t n)
 #endif
 
 #ifdef NOALLOC_COUNTS
-static const char *noalloc_artifact; /* looked at instead of the digits network */
+static const char *noalloc_artifact; /* is tested instead of the digits network */
 
 static void ok(wick_error *e)
 {
@@ -81,7 +81,7 @@ static wick_compiled *noalloc_compiled(wick_context *context)
   return compiled;
 }
 
-/* Runs 2 to 100 of a session with so many threads. */
+/* Makes runs 2 to 100 of a session with that many threads. */
 static void noalloc_runs(const wick_compiled *compiled, uint32_t threads, const void *const *in,
                          void *const *out)
 {
@@ -114,14 +114,14 @@ static void runs(void **state)
     assert_non_null(in[i] = calloc(1, wick_compiled_input(compiled, i)->nbytes));
   for (uint32_t i = 0; i < nout; i++)
     assert_non_null(out[i] = calloc(1, wick_compiled_output(compiled, i)->nbytes));
-  assert_true(atomic_load(&noalloc_count) > 0); /* it does count */
+  assert_true(atomic_load(&noalloc_count) > 0); /* the replacement does count */
   for (uint32_t threads = 1; threads <= 4; threads *= 2) noalloc_runs(compiled, threads, in, out);
   for (uint32_t i = 0; i < nin; i++) free((void *)(uintptr_t)in[i]);
   for (uint32_t i = 0; i < nout; i++) free(out[i]);
   wick_compiled_free(compiled);
   wick_context_free(context);
 #else
-  skip(); /* another malloc is in its place */
+  skip(); /* another malloc replaces ours */
 #endif
 }
 

@@ -1,4 +1,4 @@
-/* Initializers that are inputs, too: constants, until wick_override makes them inputs. */
+/* Initializers that are also inputs: constants, until wick_override makes them inputs. */
 #include <string.h>
 
 #include "import/onnx/onnx_testing.h"
@@ -15,7 +15,8 @@ typedef struct override_file {
   unsigned char bytes[512];
 } override_file;
 
-/* The model in a version of the file format: of a field that is there twice the last one counts. */
+/* Writes the model with a version of the file format. If a field occurs twice, the last one
+ * counts. */
 static void override_load(override_file *f, unsigned char ir_version)
 {
   *f = (override_file){.guard = {.allocator = wick_allocator_malloc()}};
@@ -89,10 +90,10 @@ static void test_refused(void **state)
                           : "m.onnx: it has no overridable initializer \"x\"");
     wick_error_free(e);
   }
-  assert_int_equal(wick_model_ninput(f.model), 1); /* as it was */
+  assert_int_equal(wick_model_ninput(f.model), 1); /* unchanged */
   override_run(&f, NULL, (const float[]){4, 9});
   override_free(&f);
-  override_load(&f, 3); /* there, every initializer is listed as an input */
+  override_load(&f, 3); /* in this version every initializer is listed as an input */
   assert_int_equal(wick_model_noverridable(f.model), 0);
   override_free(&f);
 }

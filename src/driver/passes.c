@@ -153,8 +153,8 @@ static const wick_condition when_placed = {"all but bundles", passes_unplanned};
 
 /* ---- pipelines ---- */
 
-/* From an imported model to a graph whose nodes have stages and whose tensors have their layouts.
- */
+/* From an imported model to a graph whose nodes can become stages and whose tensors have
+ * layouts. */
 static const wick_step passes_graph[] = {
     {"inline", NULL},
     {"intern_strings", NULL},
@@ -175,8 +175,8 @@ static const wick_step passes_graph[] = {
     {"fold_scale", NULL},
     {"fuse_channel_shuffle", NULL},
     {"fuse_attention", NULL},
-    /* After what computes with weights, where they become narrow; before transposed convolutions
-     * become others, so that they keep their exact factors. */
+    /* After nodes that compute with weights, which become narrow there; before transposed
+     * convolutions are decomposed, so that they keep their exact factors. */
     {"sink_data_movement", &when_narrow},
     {"simplify", &when_narrow},
     {"demote_to_bf16", &when_bf16},
@@ -191,7 +191,7 @@ static const wick_step passes_graph[] = {
     {NULL, NULL},
 };
 
-/* From there to kernels with their schedules, on buffers of a planned arena. */
+/* From there to kernels with schedules, on buffers of a planned arena. */
 static const wick_step passes_low[] = {
     {"form_kernels", NULL},
     {"copy_elim", NULL},
@@ -204,20 +204,20 @@ static const wick_step passes_low[] = {
     {NULL, NULL},
 };
 
-/* What follows when kernels have been nested. */
+/* Passes over the loop functions of kernels. */
 static const wick_step passes_nested[] = {
     {"merge_stores", NULL}, {"expand_math", NULL},      {"legalize", NULL},
     {"licm", NULL},         {"serialize_faults", NULL}, {NULL, NULL},
 };
 
-/* From there to loop functions that the code generator takes. */
+/* From there to loop functions for the code generator. */
 static const wick_step passes_loop[] = {{"lower", NULL}, {"nested", NULL}, {NULL, NULL}};
 
 static const wick_step passes_kernels[] = {{"graph", NULL}, {"low", NULL}, {NULL, NULL}};
 
 static const wick_step passes_default[] = {{"kernels", NULL}, {"loop", NULL}, {NULL, NULL}};
 
-/* A program for all sizes whose sizes are known now: what has become dead goes. */
+/* For a specialization, whose sizes are known: removes what has become dead. */
 static const wick_step passes_specialize[] = {{"dead_store", NULL},
                                               {"insert_frees", NULL},
                                               {"plan_memory", NULL},

@@ -8,17 +8,17 @@
 #include "base/plan.h"
 #include "ir/verify.h"
 
-/* ---- who owns which function ---- */
+/* ---- ownership of functions ---- */
 
 struct wick_generation {
   wick_arena mem;
-  uint32_t nlive; /* functions of the module that live here */
+  uint32_t nlive; /* the number of the module's functions that live here */
 };
 
-struct wick_version { /* what the module held under a name after the last pass */
+struct wick_version { /* the function that the module had under a name after the last pass */
   const wick_func *f;
-  struct wick_generation *in; /* NULL: not of the pipeline (parsed, imported) */
-  uint32_t account;           /* when that was so */
+  struct wick_generation *in; /* NULL: it was parsed or imported */
+  uint32_t account;           /* the number of that pass */
 };
 
 void wick_pipeline_begin(wick_pipeline *p, wick_module *m)
@@ -109,7 +109,7 @@ static wick_status pipeline_function(const wick_pass *pass, wick_pass_context *c
   return NULL;
 }
 
-/* The functions of the pass's levels, as they are before it: it may add others. */
+/* Lists the functions of the pass's levels before it runs, because it may add others. */
 static wick_status pipeline_functions(wick_pipeline *p, const wick_pass *pass, wick_pass_context *c,
                                       bool *acted)
 {
@@ -180,14 +180,14 @@ wick_status wick_pipeline_run_all(wick_pipeline *p, const char *names, wick_aren
   return NULL;
 }
 
-/* Where a run ends: when `pass` has run `left` times; NULL: at the end. */
+/* Where a run ends: when `pass` has run `left` times; NULL: at the end of the pipeline. */
 typedef struct pipeline_end {
   const wick_pass *pass;
   unsigned long left;
   bool reached;
 } pipeline_end;
 
-/* "constant_fold" is the first time that it runs, "constant_fold:2" the second. */
+/* Reads "constant_fold", the pass's first run, or "constant_fold:2", its second one. */
 static wick_status pipeline_until(const char *until, wick_arena *tmp, pipeline_end *out)
 {
   size_t n = strcspn(until, ":");

@@ -1,5 +1,5 @@
-/* A module of 100,000 nodes, each with a place and a name of its own, is built, verified, printed,
- * parsed and taken through 20 passes that copy it. Seconds and bytes are shown, not tested:
+/* Builds a module of 100,000 nodes, each with a location and a name, verifies, prints and parses
+ * it, and runs 20 passes that copy it. Shows seconds and bytes but does not test them, because
  * machines differ. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +41,8 @@ static wick_value scale_named(wick_builder *b, wick_value v, uint32_t i)
   return v;
 }
 
-/* Sums, products and activations of the last four values, a constant in ten, a few branches. */
+/* Builds sums, products and activations of the last four values, a constant for every ten nodes,
+ * and a few branches. */
 static void scale_build(wick_builder *b, wick_value x, wick_value cond)
 {
   wick_value last[4] = {x, x, x, x};

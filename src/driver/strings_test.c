@@ -1,5 +1,5 @@
-/* Strings through the public interface: in, out, made; compiled and from an artifact; what a run
- * allocates. */
+/* Strings through the public interface: as inputs and outputs, and created by operators; compiled
+ * and from an artifact; allocations of a run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -50,7 +50,7 @@ static void is(wick_string s, const char *want)
   assert_memory_equal(s.at, want, s.nbytes);
 }
 
-/* x, and what comes out; for so many runs without an allocation after the first. */
+/* Runs with x and checks the result; after the first run, no run allocates. */
 static void run(wick_session *session, const char *a, const char *b, const char *c, int more)
 {
   wick_string x[3] = {{a, strlen(a)}, {b, strlen(b)}, {c, strlen(c)}}, y[3], z[3];
@@ -84,7 +84,7 @@ static void runs(const wick_compiled *compiled)
   ok(wick_session_create(compiled, &s, &session));
   run(session, "a", "", "b", 20);
   run(session, "b", "alone", "", 20);
-  run(session, lots, lots, lots + 1, 3); /* more bytes than ever */
+  run(session, lots, lots, lots + 1, 3); /* more bytes than before */
   run(session, "", "", "", 3);
   wick_session_free(session);
 }

@@ -39,7 +39,8 @@ static const char *texttest_next_line(const char *at, const char *end)
   return stop ? stop + 1 : end;
 }
 
-/* What follows the word on this line, without white space around; then the line is passed. */
+/* Returns the text after the word on this line, without white space around it, and skips the
+ * line. */
 static const char *texttest_rest(texttest_file *t, const char *word)
 {
   const char *at = t->at + strlen(word), *end = texttest_next_line(t->at, t->end);
@@ -50,7 +51,7 @@ static const char *texttest_rest(texttest_file *t, const char *word)
   return wick_str_dupn(t->mem, at, (size_t)(end - at));
 }
 
-/* Lines up to one that begins with a word of the form. */
+/* Returns the lines up to one that begins with a keyword. */
 static texttest_part texttest_lines(texttest_file *t)
 {
   const char *begin = t->at;
@@ -61,7 +62,7 @@ static texttest_part texttest_lines(texttest_file *t)
   return (texttest_part){begin, (size_t)(t->at - begin)};
 }
 
-/* Without the empty lines and comments at its end, which belong to what follows. */
+/* Removes empty lines and comments at the end, which belong to the next part. */
 static texttest_part texttest_trimmed(texttest_part p)
 {
   size_t keep = 0;
@@ -102,7 +103,7 @@ static const char *texttest_error(wick_arena *mem, const char *message)
   return out.at;
 }
 
-/* Parses and prints; the module is left in *m. "error: ..." where that fails. */
+/* Parses and prints a module, which is left in *m. Returns "error: ..." on failure. */
 static const char *texttest_module(texttest_file *t, texttest_part text, wick_module **m,
                                    bool *failed)
 {
@@ -115,7 +116,7 @@ static const char *texttest_module(texttest_file *t, texttest_part text, wick_mo
   return out.at;
 }
 
-/* What comes out; *before is the module as it came in. */
+/* Returns the printed result; *before is the printed module before the pass. */
 static const char *texttest_result(texttest_file *t, const texttest_case *c, const char **before)
 {
   wick_module *m;
@@ -139,7 +140,7 @@ static const char *texttest_result(texttest_file *t, const texttest_case *c, con
   return after;
 }
 
-/* What is wanted, as it would be printed. */
+/* Returns the expected text as it would be printed. */
 static const char *texttest_wanted(texttest_file *t, const texttest_case *c, const char *before)
 {
   size_t blank = strspn(c->want.at, " \t\r\n");
@@ -198,7 +199,7 @@ wick_status wick_texttest_run(const char *file, const char *text, size_t n, wick
   t.blessed = wick_text_begin(mem);
   *out = (wick_texttest){0};
   const char *pass = NULL,
-             *target = "x86-64-v4"; /* never the host: texts are the same everywhere */
+             *target = "x86-64-v4"; /* never the host: texts are the same on all machines */
   while (t.at < t.end) {
     if (texttest_begins(t.at, t.end, "pass ")) {
       pass = texttest_rest(&t, "pass ");

@@ -1,4 +1,4 @@
-/* The runner of text tests: what passes, what fails and how it is shown, and blessing. */
+/* The runner of text tests: success, failures and their report, and blessing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@
 static const struct {
   const char *in;
   unsigned ncase, nfail;
-  const char *report;  /* NULL: not looked at; or the error of the file */
-  const char *blessed; /* NULL: as it was */
+  const char *report;  /* NULL: not checked; or the error of the file */
+  const char *blessed; /* NULL: unchanged */
 } texttest_rows[] = {
     {"", 0, 0, "", NULL},
     {"# a comment\n\npass none\n", 0, 0, "", NULL},
@@ -59,7 +59,7 @@ static const struct {
      "\"b\"\ngrape\n=> error: 1:1: `grape`, expected graph, group, low, loop, constant, metadata "
      "or "
      "module"},
-    /* files that are none */
+    /* files of another form */
     {"case \"a\"\n=> same\n", 0, 0, "t:1: `pass NAME` is expected", NULL},
     {"pass none\nhello\n", 0, 0, "t:2: a case or a pass is expected", NULL},
     {"pass none\ncase \"a\"\n" TEXTTEST_GRAPH, 0, 0, "t:4: the case \"a\" has no `=>`", NULL},
@@ -91,7 +91,7 @@ static void test_rows(void **state)
   }
 }
 
-/* What was blessed passes. */
+/* A file passes after it was blessed. */
 static void test_blessed(void **state)
 {
   (void)state;
@@ -113,10 +113,10 @@ static void test_blessed(void **state)
 /* ---- the files themselves ---- */
 
 typedef struct coverage { /* of one pass */
-  uint32_t acts, rests;   /* cases that want another module; that want the same */
+  uint32_t acts, rests;   /* cases that expect another module; that expect the same */
 } coverage;
 
-/* Adds up the cases of one file by the pass that they are for. */
+/* Adds the cases of a file to the pass that they test. */
 static void cover(const char *text, coverage *of)
 {
   const wick_pass *pass = NULL;
@@ -133,7 +133,7 @@ static void cover(const char *text, coverage *of)
   }
 }
 
-/* Every pass has a case in which it acts, and one in which it must not. */
+/* Every pass has a case in which it acts, and one in which it does not. */
 static void test_every_pass(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
-/* A transformer's layer in sizes of every kind, through all passes and the interpreter of loops,
- * against the reference; and what it is fused into. */
+/* A transformer's layer with various sizes, through all passes and the interpreter of loops,
+ * compared with the reference; and the number of its kernels. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,13 +20,15 @@
 static const char *const targets[2] = {"x86-64-v4", "x86-64-v3"};
 
 typedef struct layer {
-  int64_t batch, tokens, heads, size, inner; /* size: of a head; inner: between the last products */
+  /* size: of a head; inner: between the last two products */
+  int64_t batch, tokens, heads, size, inner;
   bool mask;
-  uint32_t kernels[2]; /* that are launched, per target */
+  uint32_t kernels[2]; /* launched kernels, per target */
 } layer;
 
-/* Norm; three products; attention; product; norm; product and GELU; product; norm. Columns that are
- * no whole blocks cost a copy more. With one token attention is three kernels. */
+/* A norm, three products, attention, a product, a norm, a product with GELU, a product, a norm.
+ * Columns that are not a multiple of a block need one more copy. With one token, attention is three
+ * kernels. */
 static const layer rows[] = {
     {1, 8, 2, 32, 64, false, {10, 10}},  {1, 64, 2, 16, 64, false, {10, 10}},
     {2, 16, 2, 32, 96, true, {10, 10}},  {1, 77, 1, 80, 40, true, {11, 10}},
@@ -65,7 +67,7 @@ static void bench_weights(bench *b, const char *name, int64_t rows_, int64_t col
 
 /* ---- the layer's text ---- */
 
-/* out = in w + b; the values and constants are named after the result. */
+/* out = in w + b. Values and constants are named after the result. */
 static void layer_product(wick_text *t, const char *out, const char *in, int64_t from, int64_t to)
 {
   wick_text_printf(t, "%%%s.w = const @%s.w : f32[%lld,%lld]\n", out, out, (long long)from,
@@ -160,7 +162,7 @@ static void *layer_constants(bench *b, const wick_lowered *w)
   return blob;
 }
 
-/* The compiled layer in the interpreter. */
+/* Runs the compiled layer in the interpreter. */
 static uint32_t layer_run(bench *b, const layer *l, const char *name, const wick_tensor *in,
                           float *out, uint64_t nout)
 {

@@ -10,22 +10,22 @@
 #include "runtime/pool.h"
 
 enum {
-  WEIGHTS_COPY = 4 << 20, /* bytes of a task that copies */
+  WEIGHTS_COPY = 4 << 20, /* bytes of a task that only copies */
   WEIGHTS_PARTS = 32,     /* tasks of one deferred constant */
   WEIGHTS_MOST_WORKERS = 16,
-  WEIGHTS_FEW = 1 << 20 /* bytes that are not worth a thread */
+  WEIGHTS_FEW = 1 << 20 /* fewer bytes are not worth a thread */
 };
 
 /* Parts begin to end - 1 of a deferred constant, or bytes of its data. */
 typedef struct weights_task {
   uint32_t constant;
-  unsigned char *to; /* of the whole constant */
+  unsigned char *to; /* the beginning of the constant */
   uint64_t begin, end;
 } weights_task;
 
-/* Where a worker makes what only other deferred constants read: constants of constants. */
+/* Memory of a worker for a constant that only other deferred constants read. */
 typedef struct weights_room {
-  struct weights_room *next; /* for what that one is made of */
+  struct weights_room *next; /* for the constant that this one is computed from */
   void *at;
 } weights_room;
 
@@ -39,15 +39,15 @@ struct wick_weights {
   const wick_constant *constant;
   wick_list(weights_task) tasks;
   atomic_uint next;
-  atomic_bool stop;  /* nobody wants them any more */
-  wick_guard *guard; /* asked by the caller's thread alone */
-  uint32_t nthread;  /* started */
+  atomic_bool stop;  /* the work is no longer needed */
+  wick_guard *guard; /* its `stop` is called only on the caller's thread */
+  uint32_t nthread;  /* threads that were started */
   weights_worker worker[WEIGHTS_MOST_WORKERS];
 };
 
 /* ---- work ---- */
 
-/* The bytes of a constant: its own, or made in the room. */
+/* Returns the bytes of a constant: its own, or those computed in the worker's memory. */
 static const void *weights_bytes(const wick_weights *w, uint32_t id, weights_room *room)
 {
   const wick_constant *k = &w->constant[id];
@@ -59,7 +59,7 @@ static const void *weights_bytes(const wick_weights *w, uint32_t id, weights_roo
   return room->at;
 }
 
-/* Is the work to end? */
+/* Returns whether the work must stop. */
 static bool weights_stopped(const weights_worker *self)
 {
   wick_weights *w = self->w;
@@ -104,7 +104,8 @@ static void weights_plan(wick_weights *w, const wick_lowered *l, unsigned char *
   }
 }
 
-/* Bytes that the constants take which are made at that depth below those of the program. */
+/* Returns the bytes for the largest constant that is `depth` steps before a constant of the
+ * program. */
 static uint64_t weights_room_bytes(const wick_weights *w, const wick_lowered *l, uint32_t depth)
 {
   uint64_t most = 0;
@@ -147,7 +148,7 @@ wick_weights *wick_weights_begin(const wick_module *m, const wick_lowered *l, vo
                                  wick_arena *mem)
 {
   wick_weights *w = wick_new(mem, wick_weights, 1);
-  uint32_t nworker = wick_pool_cpus() + 1; /* the caller is one, in the end */
+  uint32_t nworker = wick_pool_cpus() + 1; /* the caller becomes one at the end */
   w->guard = mem->guard;
   w->constant = wick_dup(mem, wick_constant, m->constants.at, m->constants.n);
   weights_plan(w, l, to, mem);

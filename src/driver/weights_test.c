@@ -1,5 +1,5 @@
-/* Constants at their places: as they are, misaligned, turned, and made of what is made itself; the
- * same bytes as when they are asked for one by one. */
+/* Constants at their offsets: copied, misaligned, transposed, and computed from computed ones; the
+ * same bytes as if they are requested one by one. */
 #include "driver/weights.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 enum { ROWS = 1237, COLUMNS = 611, PARTS = 7 };
 
-/* Each number and its position. */
+/* Adds to each number its position. */
 static void test_make(const wick_deferred_constant *r, const void *from, uint32_t part, void *to)
 {
   size_t n = (size_t)ROWS * COLUMNS, end = n * (part + 1) / r->nparts;
@@ -96,13 +96,13 @@ static void test_all(void **state)
   test_end(&f);
 }
 
-/* What a current function's constant is made of is not collected. */
+/* A constant from which a used constant is computed is not collected. */
 static void test_collect(void **state)
 {
   (void)state;
   fixture f;
   test_begin(&f);
-  (void)wick_constant_bytes(f.m, f.id[1]); /* now it lies in a room */
+  (void)wick_constant_bytes(f.m, f.id[1]); /* now its bytes are in a block of its own */
   wick_builder b;
   wick_func *g;
   wick_build_begin(&b, f.m, WICK_GRAPH, "g", &f.m->mem);

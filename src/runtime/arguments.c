@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARGUMENTS_MESSAGE = 512, ARGUMENTS_MOST_STRUCT = 4096 /* bytes, of any version to come */ };
+enum {
+  ARGUMENTS_MESSAGE = 512,
+  ARGUMENTS_MOST_STRUCT = 4096 /* bytes; a limit for structs of any later version */
+};
 
 wick_error *wick_invalid(const char *fmt, ...)
 {

@@ -6,14 +6,14 @@
 #include "base/hash.h"
 #include "base/str.h"
 
-static const char artifact_magic[8] = "WICK\r\n\x1a"; /* a transfer as text damages it visibly */
+static const char artifact_magic[8] = "WICK\r\n\x1a"; /* a transfer in text mode damages it */
 
 enum {
   ARTIFACT_HEADER = 64,
   ARTIFACT_ENTRY = 64,
-  ARTIFACT_HASH_AT = 32, /* of the header: the hash, 8 bytes */
+  ARTIFACT_HASH_AT = 32, /* offset of the hash, 8 bytes of the header */
   ARTIFACT_MOST_ALIGN = 65536,
-  ARTIFACT_MOST_CODE = 1 << 30 /* code, rodata */
+  ARTIFACT_MOST_CODE = 1 << 30 /* limit for code and rodata */
 };
 
 /* ---- writing ---- */
@@ -44,7 +44,7 @@ static void artifact_entry(unsigned char *at, const wick_section *s, uint64_t of
   artifact_put(at + 52, s->flags & WICK_SECTION_BULK, 4);
 }
 
-/* The hash is of the header with zeros in its place. */
+/* The hash is computed with zeros in its own place. */
 static uint64_t artifact_hash(const unsigned char *head, size_t nhead, uint32_t nsection,
                               const wick_section *section)
 {
@@ -158,7 +158,7 @@ static bool artifact_read_header(wick_reader *r, wick_artifact *out, uint64_t *o
   return wick_reader_fits(r, out->nsection, ARTIFACT_ENTRY);
 }
 
-/* `end`: where the section before it ends. */
+/* `end` is the end of the section before it. */
 static bool artifact_read_entry(wick_reader *r, wick_span file, uint64_t *end, wick_section *out)
 {
   size_t at = wick_reader_position(r);
@@ -203,7 +203,7 @@ wick_span wick_artifact_section(const wick_artifact *a, const char *name)
   return (wick_span){NULL, 0};
 }
 
-/* A reader of a section, with positions in the file. */
+/* Returns a reader of a section, with positions in the file. */
 static wick_reader artifact_part(wick_span file, const wick_artifact *a, const char *name)
 {
   wick_span s = wick_artifact_section(a, name);

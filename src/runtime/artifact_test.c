@@ -1,4 +1,4 @@
-/* Artifacts: what is written is read, and every damage is refused. */
+/* Artifacts: written ones are read back, and every damage is detected. */
 #include "runtime/artifact.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static void artifact_ok(wick_status s)
     (const unsigned char *)(text), sizeof(text) - 1                                                \
   }
 
-/* Two functions, a constant, an import, and data of somebody's. */
+/* Two functions, a constant, an import, and an unknown section. */
 static wick_span artifact_small(void)
 {
   static const wick_symbol symbol[] = {{"add", 0}, {"sub", 16}};
@@ -73,7 +73,8 @@ static void every_truncation_is_refused(void **state)
   wick_span file = artifact_small();
   for (size_t n = 0; n < file.nbytes; n++) {
     wick_mark mark = wick_arena_mark(&mem);
-    unsigned char *copy = wick_arena_copy(&mem, file.at, n, 64); /* so that tools see the end */
+    /* so that tools detect reads beyond the end */
+    unsigned char *copy = wick_arena_copy(&mem, file.at, n, 64);
     wick_artifact a;
     wick_status s = wick_artifact_read((wick_span){copy, n}, "small", &mem, &a);
     if (!s) fail_msg("%zu of %zu bytes are taken", n, file.nbytes);
@@ -86,7 +87,7 @@ static void every_truncation_is_refused(void **state)
   assert_non_null(wick_artifact_read((wick_span){longer, file.nbytes + 1}, "small", &mem, &a));
 }
 
-/* Every bit that is turned is seen, but for those of the bulk section. */
+/* Changing any bit is detected, except in the bulk section. */
 static void every_damage_is_refused(void **state)
 {
   (void)state;
@@ -107,7 +108,7 @@ static void every_damage_is_refused(void **state)
     }
 }
 
-/* Structures with a right hash, but wrong. */
+/* Wrong structures with a correct hash. */
 static void bad_contents_are_refused(void **state)
 {
   (void)state;
@@ -184,7 +185,7 @@ static void unknown_imports_are_refused(void **state)
   assert_null(wick_image_symbol(&image, "add"));
 }
 
-/* The kernel's own list of mappings: no page is writable and executable. */
+/* Reads the kernel's list of mappings: no page is writable and executable. */
 static void code_is_not_writable(void **state)
 {
   (void)state;

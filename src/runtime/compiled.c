@@ -12,7 +12,7 @@ wick_compiled *wick_compiled_new(const wick_context *context)
   wick_compiled *k = a.alloc(a.self, sizeof *k);
   if (!k) return NULL;
   *k = (wick_compiled){.context = context, .guard = wick_context_guard(context)};
-  k->guard.limit_bytes = 0; /* that limit is for compiling */
+  k->guard.limit_bytes = 0; /* that limit is only for compiling */
   k->mem = wick_arena_make(&k->guard);
   k->files = wick_files_begin(&k->mem);
   return k;
@@ -30,7 +30,7 @@ void wick_compiled_free(wick_compiled *k)
   a.free(a.self, k, sizeof *k);
 }
 
-/* Reads the specializations that came with the artifact. */
+/* Reads the specializations in the artifact. */
 static wick_status compiled_specializations(wick_compiled *k, const char *location)
 {
   if (!k->program.sizes.nsymbol && !k->program.nguard_input) return NULL;
@@ -84,7 +84,7 @@ wick_error *wick_compiled_load(wick_context *context, const char *path,
     return wick_invalid("wick_compiled_load: %s is NULL", context ? "path" : "context");
   wick_compiled *k = wick_compiled_new(context);
   if (!k) return wick_error_nomem();
-  const wick_work work = {.context = context}; /* no limit in seconds: that is for compiling */
+  const wick_work work = {.context = context}; /* without the time limit, which is for compiling */
   wick_work_watch(&work, &k->guard);
   wick_error *e = setjmp(k->guard.where) ? wick_guard_error(&k->guard)
                                          : wick_error_export(wick_compiled_map(k, path));
@@ -103,8 +103,8 @@ wick_error *wick_save(const wick_compiled *compiled, const char *path)
   wick_guard guard = wick_context_guard(compiled->context);
   wick_arena mem = wick_arena_make(&guard);
   const wick_bytes part = {compiled->bytes.at, compiled->bytes.nbytes};
-  const wick_work work = {.context =
-                              compiled->context}; /* no limit in seconds: that is for compiling */
+  const wick_work work = {.context = compiled->context}; /* without the time limit, which is for
+                                                     compiling */
   wick_work_watch(&work, &guard);
   wick_error *e = setjmp(guard.where) ? wick_guard_error(&guard)
                                       : wick_error_export(wick_file_write(&mem, path, &part, 1));
@@ -112,7 +112,7 @@ wick_error *wick_save(const wick_compiled *compiled, const char *path)
   return e;
 }
 
-/* ---- what it is ---- */
+/* ---- description ---- */
 
 bool wick_compiled_cached(const wick_compiled *k) { return k && k->cached; }
 uint32_t wick_compiled_ninput(const wick_compiled *k) { return k ? k->program.ninput : 0; }
@@ -160,7 +160,7 @@ wick_flow wick_compiled_flow(const wick_compiled *k, uint32_t i)
   return wick_flow_counters_sum(k->flows, i);
 }
 
-/* ---- sizes that vary ---- */
+/* ---- dynamic sizes ---- */
 
 uint32_t wick_compiled_nsize(const wick_compiled *k) { return k ? k->program.sizes.nsymbol : 0; }
 
@@ -216,7 +216,7 @@ bool wick_compiled_profile_content(const wick_compiled *k, uint32_t i, uint32_t 
   uint32_t at = 0;
   for (uint32_t x = 0; x < w; x++) at += 1 + wick_guards_nbody(p, x);
   const int64_t *observed =
-      (const int64_t *)(const void *)m->observed; /* written once, before the state */
+      (const int64_t *)(const void *)m->observed; /* written only once, before the state changes */
   *out =
       (wick_profile_content){.input = p->io[p->guard_input[w]].name, .guarded = m->guards[at] != 0};
   if (out->guarded)

@@ -19,8 +19,8 @@ struct wick_compiled {
   wick_image image;
   wick_program program;
   const void *constants;
-  wick_flow_counters *flows;             /* NULL: no branches or loops, or out of memory */
-  wick_specializations *specializations; /* NULL: nothing to specialize for, or out of memory */
+  wick_flow_counters *flows;             /* NULL: no branches or loops, or memory ran out */
+  wick_specializations *specializations; /* NULL: nothing to specialize for, or memory ran out */
   bool cached;
   bool foreign; /* in: code for another processor is accepted, too. It is then not mapped, has no
                    specializations, and sessions are refused */

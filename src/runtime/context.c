@@ -33,7 +33,7 @@ wick_guard wick_context_guard(const wick_context *c)
   return (wick_guard){.allocator = c->allocator, .limit_bytes = c->options.max_bytes};
 }
 
-/* The limit in seconds of the work that the guard is watched for. */
+/* Returns the error for a time limit. */
 static wick_error *context_late(const wick_work *w)
 {
   char text[80];
@@ -70,7 +70,7 @@ wick_work wick_work_begin(const wick_context *c)
   return (wick_work){c, c->options.max_seconds > 0 ? wick_now() + c->options.max_seconds : 0};
 }
 
-/* For wick_guard.stop. */
+/* A wick_guard.stop function. */
 static wick_code context_stop(void *arg)
 {
   const wick_work *w = arg;

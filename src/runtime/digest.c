@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "runtime/pool.h"
 
-enum { DIGEST_BLOCK = 4 << 20, DIGEST_ALONE = 8 }; /* bytes; blocks that are not worth threads */
+enum { DIGEST_BLOCK = 4 << 20, DIGEST_ALONE = 8 }; /* bytes; fewer blocks are not worth threads */
 
 typedef struct digest_job {
   const wick_pieces *p;
@@ -17,7 +17,7 @@ typedef struct digest_job {
 static uint64_t digest_block(const wick_pieces *p, uint64_t from, uint64_t to)
 {
   wick_digest d = {.nword = 0};
-  uint64_t at = 0; /* of the piece */
+  uint64_t at = 0; /* offset in the piece */
   for (size_t i = 0; i < p->n && at < to; at += p->at[i++].nbytes) {
     uint64_t end = at + p->at[i].nbytes, lo = at > from ? at : from, hi = end < to ? end : to;
     if (lo < hi)
@@ -41,7 +41,7 @@ uint64_t wick_digest_of(const wick_pieces *p, wick_arena *tmp)
   uint64_t n = nbytes / DIGEST_BLOCK + (nbytes % DIGEST_BLOCK != 0);
   digest_job j = {p, wick_new(tmp, uint64_t, (size_t)n + 1)};
   wick_pool *pool = NULL;
-  if (n > DIGEST_ALONE && wick_pool_create(NULL, tmp, &pool)) pool = NULL; /* then alone */
+  if (n > DIGEST_ALONE && wick_pool_create(NULL, tmp, &pool)) pool = NULL; /* without threads */
   wick_pool_run run = wick_pool_begin(pool);
   wick_pool_launch(&run, digest_blocks, &j, (int64_t)n);
   wick_pool_end(&run);

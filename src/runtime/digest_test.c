@@ -1,4 +1,4 @@
-/* The digest is the same in pieces, and another where a word is another. */
+/* The digest does not depend on the pieces, and changes if a word changes. */
 #include "runtime/digest.h"
 
 #include <setjmp.h>

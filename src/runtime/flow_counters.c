@@ -74,7 +74,7 @@ void wick_flow_counters_give(wick_flow_counters *f, const int64_t *counts)
     if (t->counts == counts) atomic_store(&t->taken, false);
 }
 
-/* Generated code writes it meanwhile, with one instruction. */
+/* Generated code may write it at the same time, with one instruction. */
 static uint64_t flow_counters_at(const flow_counters_table *t, uint32_t slot)
 {
   return (uint64_t)__atomic_load_n(&t->counts[slot], __ATOMIC_RELAXED);

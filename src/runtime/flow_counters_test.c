@@ -1,4 +1,4 @@
-/* Tables of counts: one for each session at a time, added up; many threads; no memory. */
+/* Tables of counts: one for each session, sums over all, many threads, and no memory. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@ static const wick_program_flow flow_counters_places[] = {{"choice", WICK_FLOW_IF
                                                          {"scan", WICK_FLOW_LOOP}};
 static const wick_program flow_counters_program = {.nflow = 2, .flow = flow_counters_places};
 
-/* What the code does at the branch, and for a loop that has ended. */
+/* Counts as generated code does at a branch, and after a loop. */
 static void flow_counters_branch(int64_t *c, bool taken) { c[taken]++; }
 
 static void flow_counters_loop(int64_t *c, int64_t steps)

@@ -8,24 +8,25 @@
 
 enum {
   ROOM_ALIGN = 64,
-  ROOM_TIMES = 8,        /* address space and pages ahead, of what is needed, */
-  ROOM_LEAST = 64 << 20, /* the least of the former, */
-  ROOM_AHEAD = 64 << 20, /* the most of the latter */
+  /* factor for reserved address space and for pages that are provided early */
+  ROOM_TIMES = 8,
+  ROOM_LEAST = 64 << 20, /* at least this much address space is reserved */
+  ROOM_AHEAD = 64 << 20, /* at most this many bytes are provided early */
 };
 
-/* Only of malloc is it known that what nobody touches costs nothing. */
+/* Returns whether memory that was never touched costs nothing. This is known only of malloc. */
 static bool growable_arena_is_lazy(const wick_growable_arena *r)
 {
   return r->allocator.alloc == wick_allocator_malloc().alloc;
 }
 
-/* No more than any sizes want. */
+/* Limits nbytes to the requirements of the largest sizes. */
 static uint64_t growable_arena_within(const wick_growable_arena *r, uint64_t need, uint64_t nbytes)
 {
   return r->most ? wick_min_u64(nbytes, wick_max_u64(need, r->most)) : nbytes;
 }
 
-/* ---- pages ahead ---- */
+/* ---- pages that are provided early ---- */
 
 static void *growable_arena_work(void *arg)
 {
@@ -34,7 +35,7 @@ static void *growable_arena_work(void *arg)
   return NULL;
 }
 
-/* A process that has forked has no such thread to wait for. */
+/* Waits for the thread. After a fork the child has no such thread. */
 static void growable_arena_wait(wick_growable_arena *r)
 {
   if (r->owner && r->owner == getpid()) pthread_join(r->thread, NULL);
@@ -52,7 +53,7 @@ static void growable_arena_ahead(wick_growable_arena *r)
   r->touch = r->at + r->ready, r->ntouch = want - r->ready;
   r->ready = want;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the program's own threads' */
+  pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are left to the program's own threads */
   if (pthread_create(&r->thread, NULL, growable_arena_work, r) == 0) r->owner = getpid();
   pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
@@ -60,7 +61,8 @@ static void growable_arena_ahead(wick_growable_arena *r)
 void wick_growable_arena_ran(wick_growable_arena *r)
 {
   if (r->grown)
-    growable_arena_ahead(r); /* not before: the thread would take memory's time from that run */
+    growable_arena_ahead(r); /* not during the run, whose memory accesses the thread would slow
+                                down */
   r->grown = false;
   if (++r->nrun < WICK_GROWABLE_ARENA_PERIOD) return;
   growable_arena_wait(r);
@@ -79,7 +81,8 @@ void wick_growable_arena_free(wick_growable_arena *r)
   r->nbytes = r->used = r->high = r->ready = r->nrun = 0, r->grown = false;
 }
 
-/* The old memory is freed only after there is new memory. Small blocks are not worth a large page. */
+/* Allocates a new block, and only then frees the old one. Memory that needs less than a large page
+ * does not get one. */
 static bool growable_arena_make(wick_growable_arena *r, uint64_t nbytes, uint64_t need)
 {
   size_t align = nbytes < WICK_PAGES_LARGE ? ROOM_ALIGN : WICK_PAGES_LARGE,

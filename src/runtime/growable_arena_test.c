@@ -1,5 +1,5 @@
-/* Rooms grow in place, are given pages ahead, give back what nobody wants, and fail without a loss.
- */
+/* Growable arenas: they grow in place, provide pages early, return unused pages, and change nothing
+ * if they fail. */
 #include "runtime/growable_arena.h"
 
 #include <setjmp.h>
@@ -38,7 +38,7 @@ static void grows(void **state)
     use(&r, 1);
   }
   assert_true(
-      wick_growable_arena_fit(&r, 65 * (uint64_t)MIB)); /* elsewhere, eight times as large */
+      wick_growable_arena_fit(&r, 65 * (uint64_t)MIB)); /* a new block, eight times as large */
   use(&r, 2);
   assert_true(r.nbytes >= 8 * 65 * (uint64_t)MIB);
   assert_false(wick_growable_arena_fit(&r, UINT64_MAX));
@@ -57,13 +57,13 @@ static void no_more_than_all_sizes_want(void **state)
   const char *at = r.at;
   assert_true(wick_growable_arena_fit(&r, 3 * MIB));
   assert_ptr_equal(r.at, at);
-  assert_true(wick_growable_arena_fit(&r, 5 * MIB)); /* the upper ends need not be the most */
+  assert_true(wick_growable_arena_fit(&r, 5 * MIB)); /* `most` need not be reached */
   use(&r, 1);
   wick_growable_arena_free(&r);
 }
 
 #if defined(__linux__) && defined(MADV_POPULATE_WRITE)
-/* Whole pages in [from, to) of the room that are in memory. */
+/* Returns the bytes of whole pages in [from, to) of the arena that are in memory. */
 static size_t resident(const wick_growable_arena *r, uint64_t from, uint64_t to)
 {
   static unsigned char in[(128 << 20) / 4096];
@@ -90,14 +90,14 @@ static void pages_ahead(void **state)
     skip();
   }
   assert_int_equal(resident(&r, MIB, r.ready), 8 * MIB);
-  assert_true(wick_growable_arena_fit(&r, 3 * MIB / 2)); /* enough for now is ahead */
+  assert_true(wick_growable_arena_fit(&r, 3 * MIB / 2)); /* there are enough pages already */
   assert_int_equal(r.ready, 9 * MIB);
   use(&r, 1);
   assert_true(wick_growable_arena_fit(&r, MIB));
   for (int i = 1; i < WICK_GROWABLE_ARENA_PERIOD; i++) wick_growable_arena_ran(&r);
-  assert_int_equal(r.ready, 3 * MIB / 2); /* as much as one of these runs had */
+  assert_int_equal(r.ready, 3 * MIB / 2); /* as much as one of these runs used */
   assert_int_equal(resident(&r, 0, 2 * MIB), 2 * MIB);
-  assert_int_equal(resident(&r, 2 * MIB, 8 * MIB), 0); /* large pages, whole ones */
+  assert_int_equal(resident(&r, 2 * MIB, 8 * MIB), 0); /* only whole large pages */
   for (int i = 0; i < WICK_GROWABLE_ARENA_PERIOD; i++) wick_growable_arena_ran(&r);
   assert_int_equal(r.ready, MIB);
   wick_growable_arena_free(&r);
@@ -110,9 +110,10 @@ static void failures(void **state)
   wick_torture torture = {0};
   wick_growable_arena r = {.allocator = wick_torture_allocator(&torture)};
   assert_true(wick_growable_arena_fit(&r, 1000));
-  assert_int_equal(r.nbytes, 1024); /* what it costs to take more is not known */
+  assert_int_equal(r.nbytes, 1024); /* without malloc nothing is reserved */
   torture.fail_at = 2;
-  assert_true(wick_growable_arena_fit(&r, 1100)); /* by half larger it cannot be had */
+  /* one and a half times as much cannot be allocated */
+  assert_true(wick_growable_arena_fit(&r, 1100));
   assert_int_equal(torture.calls, 3);
   assert_int_equal(r.nbytes, 1152);
   use(&r, 7);
@@ -128,7 +129,7 @@ static void failures(void **state)
   assert_int_equal(torture.live, 0);
 }
 
-/* The process that has forked has no thread of that kind, and does not wait for one. */
+/* After a fork the child has no such thread, and does not wait for it. */
 static void forked(void **state)
 {
   (void)state;

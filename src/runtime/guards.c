@@ -1,4 +1,4 @@
-/* Checks and compares the words of guard inputs, one input after the other. */
+/* Checks and compares the words of guard inputs, one input after another. */
 #include "runtime/guards.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* image_decode: the bytes of an image file as rows of colors. */
+/* image_decode: converts the bytes of an image file to rows of colors. */
 #include <stdlib.h>
 
 #include "runtime/host.h"
@@ -7,7 +7,7 @@
 enum { IMAGE_SHAPE, IMAGE_FORMAT };
 enum { IMAGE_RGB, IMAGE_BGR, IMAGE_GRAY };
 
-/* ITU-R 601-2's luma, in the fixed-point numbers that Pillow has for it. */
+/* ITU-R 601-2's luma, with Pillow's fixed-point coefficients. */
 static uint8_t host_image_gray(const uint8_t *c)
 {
   return (uint8_t)((c[0] * 19595u + c[1] * 38470u + c[2] * 7471u + 0x8000u) >> 16);

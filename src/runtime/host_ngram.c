@@ -1,5 +1,5 @@
-/* How often sequences of numbers occur: the n-grams of a list, each with a column of its own, in
- * lines of numbers (those of strings, too), with gaps of the same number of elements between. */
+/* Counts n-grams: how often each sequence of a given list occurs in slices of numbers (also numbers
+ * of strings). The elements of a sequence may have gaps of equal size between them. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -8,7 +8,7 @@
 enum { NGRAM_POOL, NGRAM_COUNTS, NGRAM_COLUMNS, NGRAM_LEAST, NGRAM_MOST, NGRAM_SKIPS };
 
 typedef struct ngram_entry {
-  uint32_t begin, n; /* in the pool; n 0: free */
+  uint32_t begin, n; /* position and length in the pool; n 0: the slot is free */
   int64_t column;
 } ngram_entry;
 
@@ -33,7 +33,7 @@ static bool ngram_equal(const int64_t *a, const int64_t *b, int64_t step, uint32
   return true;
 }
 
-/* Where n numbers at v, `step` apart, lie, or would. */
+/* Finds the slot of n numbers at v, `step` apart, or the free slot for them. */
 static ngram_entry *ngram_find(const wick_host_call *c, const int64_t *v, int64_t step, uint32_t n,
                                uint64_t hash)
 {
@@ -45,8 +45,8 @@ static ngram_entry *ngram_find(const wick_host_call *c, const int64_t *v, int64_
   return &s->slot[k];
 }
 
-/* counts[n - 1] is where the n-grams of length n begin in the pool; they follow each other, and
- * have columns in that order. */
+/* Makes the table. n-grams of length n begin at counts[n - 1] in the pool, follow each other, and
+ * have columns in this order. */
 static wick_code ngram_prepare(wick_host_call *c)
 {
   const wick_host_attr *pool = &c->attr[NGRAM_POOL], *counts = &c->attr[NGRAM_COUNTS],
@@ -77,7 +77,8 @@ static wick_code ngram_prepare(wick_host_call *c)
   return WICK_OK;
 }
 
-/* One line, whose elements lie `each` apart. Unigrams have no gaps, and count once. */
+/* Counts in one slice, whose elements are `each` apart. Unigrams have no gaps, and are counted
+ * once. */
 static void ngram_line(const wick_host_call *c, const int64_t *v, int64_t length, int64_t each,
                        float *to, int64_t step)
 {

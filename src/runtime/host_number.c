@@ -1,7 +1,7 @@
-/* Numbers as text, and text as numbers; the process's locale has no say in it.
+/* Converts numbers to text and text to numbers, independently of the process's locale.
  *
- * Floats are written with the fewest digits that give the number back, as NumPy and Python write
- * them: 1.0, 0.1, 1e-05, 1e+16. Text is read as C reads numbers. */
+ * Floats are written with the fewest digits that give the number back, as in NumPy and Python:
+ * 1.0, 0.1, 1e-05, 1e+16. Text is read as in C. */
 #include <ctype.h>
 #include <locale.h>
 #include <math.h>
@@ -24,7 +24,7 @@ static double number_half(uint16_t h)
   return h >> 15 ? -x : x;
 }
 
-/* To nearest even; the carry of a mantissa goes into the exponent as it should. */
+/* Rounds to nearest even. A carry out of the mantissa correctly increments the exponent. */
 static uint16_t number_to_half(double x)
 {
   uint32_t sign = signbit(x) ? 0x8000 : 0, bits;
@@ -56,7 +56,7 @@ static uint16_t number_to_brain(float x)
 
 /* ---- to text ---- */
 
-/* x rounded to the element type is what the text must give back. */
+/* Returns true if x, rounded to the element type, is y. */
 static bool number_is(wick_elem e, double x, double y)
 {
   switch ((int)e) {
@@ -67,7 +67,7 @@ static bool number_is(wick_elem e, double x, double y)
   }
 }
 
-/* The digits of |x| without a point, and the exponent of the first. */
+/* Finds the digits of |x| without a point, and the exponent of the first one. */
 static int number_digits(wick_elem e, double x, char *digits, int *exponent)
 {
   char text[NUMBER_TEXT];
@@ -160,7 +160,7 @@ static bool number_is_float(wick_elem e)
   return e == WICK_F64 || e == WICK_F32 || e == WICK_F16 || e == WICK_BF16;
 }
 
-/* What does not fit saturates; a fraction goes. */
+/* Truncates and saturates. */
 static int64_t number_whole(double x, double least, double most)
 {
   return x != x ? 0 : x <= least ? (int64_t)least : x >= most ? (int64_t)most : (int64_t)x;

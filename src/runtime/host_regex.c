@@ -1,5 +1,5 @@
-/* Regular expressions by PCRE2. What RE2 does not have (references back) is refused, and effort is
- * limited: a pattern from a model cannot hold up a run. */
+/* Regular expressions with PCRE2. Back references, which RE2 does not have, are refused, and the
+ * effort is limited, so that a pattern from a model cannot stall a run. */
 #include <string.h>
 
 #include "runtime/host.h"

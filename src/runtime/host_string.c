@@ -1,7 +1,7 @@
-/* Strings: put together, cut, in lower or upper case.
+/* Operators on strings: concatenation, splitting, lower and upper case.
  *
- * Case is that of single characters, by the C library: of the wanted locale where the system has
- * it, else of C.UTF-8, whose tables are Unicode's. */
+ * Case is changed character by character with the C library: in the given locale if the system
+ * has it, else in C.UTF-8, whose tables are Unicode's. */
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static wick_code string_concat(wick_host_call *c)
 
 /* ---- string_split ---- */
 
-/* Bytes of white space at s, which is not empty: as Python's str.split has it, for UTF-8. */
+/* Returns the bytes of white space at s, which is not empty, as Python's str.split defines it for
+ * UTF-8. */
 static uint64_t string_space(const char *s, uint64_t n)
 {
   const unsigned char *u = (const unsigned char *)s;
@@ -78,7 +79,7 @@ uint64_t wick_host_split(wick_string s, wick_string delimiter, int64_t most,
 
 typedef struct string_pieces {
   wick_host_call *c;
-  int64_t first, n, width; /* first: of the line that is filled */
+  int64_t first, n, width; /* first: of the row that is being filled */
   wick_code code;
 } string_pieces;
 
@@ -119,7 +120,7 @@ typedef struct string_locale {
   locale_t locale;
 } string_locale;
 
-/* Languages whose letters change their case otherwise than the rest of the world's. */
+/* Returns whether a language has case rules of its own. */
 static bool string_language_is_own(const char *name)
 {
   return strncmp(name, "tr", 2) == 0 || strncmp(name, "az", 2) == 0 || strncmp(name, "lt", 2) == 0;
@@ -153,8 +154,8 @@ static void string_case_drop(wick_host_call *c)
   c->allocator.free(c->allocator.self, state, sizeof *state);
 }
 
-/* A character of UTF-8 at s, at least one byte long; bytes that are none are taken as they are,
- * with *out 0. */
+/* Decodes a UTF-8 character at s and returns its length, at least 1. For an invalid byte, *out is
+ * 0. */
 static uint64_t string_decode(const unsigned char *s, uint64_t n, uint32_t *out)
 {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -39,7 +39,8 @@ void wick_keys_write(wick_text *t, wick_keys keys)
 
 static const char *keys_space(const char *s) { return s + strspn(s, " \t\r\n"); }
 
-/* Four digits of a character below U+10000 that is no half of one, as UTF-8. NULL: they are not. */
+/* Reads the four digits of a character below U+10000 that is no surrogate, and adds it as UTF-8.
+ * Returns NULL otherwise. */
 static const char *keys_escape(const char *s, wick_text *t)
 {
   if (strspn(s, "0123456789abcdefABCDEF") < 4) return NULL;
@@ -56,7 +57,7 @@ static const char *keys_escape(const char *s, wick_text *t)
   return s + 4;
 }
 
-/* After the opening quote; returns what is after the closing one. */
+/* Reads from after the opening quote. Returns the position after the closing one. */
 static const char *keys_string(const char *s, wick_arena *mem, wick_string *out)
 {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";

@@ -1,4 +1,4 @@
-/* Keys as JSON, and back; what is no list of keys. */
+/* Keys as JSON, and back; invalid lists of keys. */
 #include "runtime/keys.h"
 
 #include <setjmp.h>
@@ -42,7 +42,7 @@ static void test_lists(void **state)
 {
   (void)state;
   static const struct {
-    const char *json, *want; /* as it is written, NULL: it is none */
+    const char *json, *want; /* the list as it is written; NULL: it is invalid */
   } rows[] = {{" [ 1 , 2 ] ", "[1,2]"},
               {"[\"\\u0041\\u00fc\\u20ac\\t\\/\"]", "[\"A\xc3\xbc\xe2\x82\xac\\u0009/\"]"},
               {"[\"\\u000\"]", NULL},
@@ -73,14 +73,13 @@ static void test_lists(void **state)
   wick_arena_free(&mem);
 }
 
-/* Entries of the metadata, which may say anything: of models that were not made by an import, too.
- */
+/* Entries of the metadata, which may have any text, because models need not come from an import. */
 static void test_take(void **state)
 {
   (void)state;
   static const struct {
     const char *key, *value;
-    uint32_t want[3]; /* keys of each input and output */
+    uint32_t want[3]; /* number of keys of each input and output */
   } rows[] = {{"onnx.output.y", "1 1 seq(map(i64,f32)) [7,-3]", {0, 0, 2}},
               {"onnx.output.y", "1 1 seq(map(i64,f32)) [7,-3,1]", {0, 0, 0}},
               {"onnx.output.y", "1 2 seq(map(i64,f32))", {0, 0, 0}},

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What generated code may call (target/target.h has the same list by name). */
+/* The functions that generated code may call (target/target.h lists the same ones by name). */
 typedef union load_function {
   void *(*copy)(void *restrict, const void *restrict, size_t);
   void *(*set)(void *, int, size_t);

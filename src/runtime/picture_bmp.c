@@ -1,5 +1,5 @@
-/* BMP: all kinds of headers, 1 to 32 bits a pixel, with and without runs (Microsoft's page "Bitmap
- * Storage"). */
+/* Reads BMP with all kinds of headers, 1 to 32 bits a pixel, with and without run-length encoding
+ * (Microsoft's page "Bitmap Storage"). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@ enum { BMP_RGB, BMP_RLE8, BMP_RLE4, BMP_FIELDS, BMP_ALPHA_FIELDS = 6 };
 typedef struct bmp {
   wick_picture *image;
   uint32_t header, bits, kind, ncolor;
-  bool top; /* the first line is the highest */
+  bool top; /* the first row is the top one */
   const unsigned char *palette, *pixel;
-  uint32_t each; /* bytes of a color of the palette */
+  uint32_t each; /* bytes of each color in the palette */
   uint64_t left; /* bytes from `pixel` on */
   uint32_t mask[3];
 } bmp;
@@ -26,7 +26,7 @@ static uint8_t *bmp_place(const bmp *b, int64_t x, int64_t y)
   return b->image->rgb + 3 * (line * b->image->width + x);
 }
 
-/* Color k of the palette, black after its end. */
+/* Writes color k of the palette, or black if there is no such color. */
 static void bmp_put(const bmp *b, int64_t x, int64_t y, uint32_t k)
 {
   uint8_t *to = bmp_place(b, x, y);
@@ -34,7 +34,7 @@ static void bmp_put(const bmp *b, int64_t x, int64_t y, uint32_t k)
   for (int i = 0; i < 3; i++) to[i] = c ? c[2 - i] : 0;
 }
 
-/* The bits of a mask as 0 to 255. */
+/* Scales the bits of a mask to 0 .. 255. */
 static uint8_t bmp_field(uint32_t v, uint32_t mask)
 {
   if (!mask) return 0;
@@ -70,7 +70,7 @@ static wick_code bmp_lines(const bmp *b)
   return WICK_OK;
 }
 
-/* Runs: pairs of a count and a color, or 0 and what follows. Pixels outside are left out. */
+/* Reads runs: pairs of a count and a color, or 0 and an escape code. Pixels outside are ignored. */
 static wick_code bmp_runs(const bmp *b)
 {
   const unsigned char *p = b->pixel, *end = p + b->left;

@@ -1,4 +1,4 @@
-/* JPEG 2000 by OpenJPEG. */
+/* Reads JPEG 2000 with OpenJPEG. */
 #include "runtime/library.h"
 #include "runtime/picture.h"
 
@@ -78,7 +78,8 @@ static OPJ_OFF_T picture_jp2_skip(OPJ_OFF_T n, void *arg)
 
 /* ---- pixels ---- */
 
-/* A component at a place of the image, as 0 to 255: without sign, and coarser ones repeated. */
+/* Returns a component at a position of the image as 0 to 255: unsigned, and repeated if it is
+ * subsampled. */
 static int picture_jp2_sample(const opj_image_t *p, uint32_t k, int64_t x, int64_t y)
 {
   const opj_image_comp_t *c = &p->comps[k];

@@ -1,4 +1,5 @@
-/* JPEG by libjpeg (turbo), as it is set by default: exact integer transforms, smooth chroma. */
+/* Reads JPEG with libjpeg(-turbo) and its default settings: exact integer transforms, smooth
+ * chroma. */
 #include "runtime/library.h"
 #include "runtime/picture.h"
 
@@ -40,13 +41,15 @@ static const wick_library_symbol picture_jpeg_symbols[] = {
     {0},
 };
 
-/* All that an error passes by lies in here, and not in registers of who calls setjmp. */
+/* All variables that survive an error are in this struct, and not in registers of the function that
+ * calls setjmp. */
 typedef struct picture_jpeg {
-  struct jpeg_error_mgr error; /* first: the library's pointer to it is one to the whole */
+  /* first, so that the library's pointer to it is a pointer to the struct */
+  struct jpeg_error_mgr error;
   struct jpeg_decompress_struct d;
   picture_jpeg_api api;
   wick_picture *image;
-  uint8_t *line; /* of four colors */
+  uint8_t *line; /* a row of four colors */
   wick_code code;
   jmp_buf where;
 } picture_jpeg;
@@ -63,7 +66,7 @@ static void picture_jpeg_error(j_common_ptr d)
 static void picture_jpeg_message(j_common_ptr d, int level) { (void)d, (void)level; }
 static void picture_jpeg_output(j_common_ptr d) { (void)d; }
 
-/* Cyan, magenta, yellow and black; Adobe's are inverted. */
+/* Converts cyan, magenta, yellow and black; Adobe's are inverted. */
 static void picture_jpeg_cmyk(picture_jpeg *j, uint8_t *to)
 {
   bool inverted = j->d.saw_Adobe_marker;

@@ -23,7 +23,8 @@ static const wick_library_symbol picture_png_symbols[] = {
     {0},
 };
 
-/* With alpha, which then is left out: libpng itself would mix it with a background. */
+/* Reads pixels with alpha, which is then removed: libpng itself would blend it with a
+ * background. */
 static wick_code picture_png_pixels(wick_picture *image, const picture_png_api *api, png_image *p)
 {
   uint64_t n = (uint64_t)image->height * (uint64_t)image->width;

@@ -1,4 +1,4 @@
-/* PNM: bits, gray or colors, as text or bytes (netpbm's pages pbm, pgm, ppm). */
+/* Reads PNM: bits, gray or colors, as text or bytes (netpbm's pages pbm, pgm, ppm). */
 #include <string.h>
 
 #include "runtime/picture.h"
@@ -9,7 +9,7 @@ typedef struct pnm {
 
 static bool pnm_space(int c) { return c == ' ' || (c >= 9 && c <= 13); }
 
-/* The next number; comments reach to the ends of lines. */
+/* Reads the next number. Comments end with their line. */
 static bool pnm_number(pnm *p, int64_t *out)
 {
   while (p->at < p->end && (pnm_space(*p->at) || *p->at == '#')) {
@@ -23,7 +23,7 @@ static bool pnm_number(pnm *p, int64_t *out)
   return p->at > begin;
 }
 
-/* A bit of text may stand next to the one before. */
+/* Reads a bit in text form. Bits need no space between them. */
 static bool pnm_bit(pnm *p, int64_t *out)
 {
   while (p->at < p->end && pnm_space(*p->at)) p->at++;
@@ -61,7 +61,7 @@ static wick_code pnm_pixels(wick_picture *image, pnm *p, char kind, int64_t most
       if (v > most) v = most;
       bool bits = kind == '1' || kind == '4';
       uint8_t byte = (uint8_t)(bits ? (v ? 0 : 255) : (v * 255 + most / 2) / most);
-      for (int k = 0; k < 3 / colors; k++) *to++ = byte; /* gray: all three */
+      for (int k = 0; k < 3 / colors; k++) *to++ = byte; /* gray: the same for all three */
     }
     if (kind == '4') p->at += (image->width + 7) / 8;
   }
@@ -79,6 +79,6 @@ wick_code wick_picture_pnm(wick_picture *image)
     return wick_picture_fail(image, WICK_EPARSE, "its sizes are no numbers");
   if (!wick_picture_sized(image, height, width, &code)) return code;
   if (p.at == p.end) return wick_picture_fail(image, WICK_EPARSE, "there are no pixels");
-  if (kind >= '4') p.at++; /* one white space */
+  if (kind >= '4') p.at++; /* a single white space */
   return pnm_pixels(image, &p, kind, most);
 }

@@ -13,14 +13,14 @@
 typedef struct picture {
   const char *at;
   size_t n;
-  const char *want; /* "2x1: ff0000 00ff00", lines after each other, or the end of the message */
+  const char *want; /* "2x1: ff0000 00ff00" with one line for each row, or the end of the message */
 } picture;
 #define PICTURE(bytes, want)                                                                       \
   {                                                                                                \
     bytes, sizeof bytes - 1, want                                                                  \
   }
 
-/* The header of a BMP of 2 times 2 pixels. */
+/* The header of a BMP with 2 x 2 pixels. */
 #define BMP(bits, kind, colors, offset, more)                                                      \
   "BM\0\0\0\0\0\0\0\0" offset "\0\0\0\x28\0\0\0\2\0\0\0\2\0\0\0\1\0" bits "\0" kind                \
   "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" colors "\0\0\0\0\0\0\0" more
@@ -62,7 +62,8 @@ static void reads(void **state)
   for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
     const picture *p = &pictures[i];
     char text[400] = "", *at = text;
-    unsigned char *bytes = malloc(p->n + 1); /* its own, so that reads beyond it are found */
+    /* a copy of exact size, so that reads beyond it are detected */
+    unsigned char *bytes = malloc(p->n + 1);
     memcpy(bytes, p->at, p->n);
     wick_picture m = {.at = bytes, .nbytes = p->n, .message = text, .room = sizeof text};
     wick_code code = wick_picture_read(&m);
@@ -83,8 +84,7 @@ static void reads(void **state)
   }
 }
 
-/* Files of every kind that the machine's libraries read are cut and changed: an error, or pixels.
- */
+/* Files of every supported kind are truncated and changed: an error, or pixels. */
 static void survives(void **state)
 {
   (void)state;

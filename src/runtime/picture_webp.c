@@ -1,4 +1,4 @@
-/* WebP by libwebp: one picture, without animation. */
+/* Reads WebP with libwebp: one picture, without animation. */
 #include "runtime/library.h"
 #include "runtime/picture.h"
 

@@ -18,14 +18,14 @@
 enum {
   POOL_MOST = 4096,
   POOL_LINE = 128,        /* two cache lines: cores fetch them in pairs */
-  POOL_PAUSES = 32,       /* between two looks at the clock */
-  POOL_PURE_NS = 5000,    /* active waiting without yielding */
-  POOL_RUN_NS = 2000000,  /* and until sleeping, in a run */
-  POOL_AFTER_NS = 100000, /* and after it */
-  POOL_CPU_SETS = 8       /* of 1024 CPUs */
+  POOL_PAUSES = 32,       /* pauses between two checks of the clock */
+  POOL_PURE_NS = 5000,    /* nanoseconds of waiting actively without yielding */
+  POOL_RUN_NS = 2000000,  /* nanoseconds until a worker sleeps, in a run */
+  POOL_AFTER_NS = 100000, /* nanoseconds until a worker sleeps, after a run */
+  POOL_CPU_SETS = 8       /* sets of 1024 CPUs */
 };
 
-/* Where one thread sleeps until another one lets it through. */
+/* A place where one thread sleeps until another one wakes it. */
 typedef struct pool_gate {
   pthread_mutex_t mutex;
   pthread_cond_t cond;
@@ -35,7 +35,7 @@ typedef struct pool_gate {
 
 typedef struct pool_slot {
   /* written by the launching thread */
-  _Alignas(POOL_LINE) wick_pool_fn *fn; /* NULL: the thread is to end */
+  _Alignas(POOL_LINE) wick_pool_fn *fn; /* NULL: the thread must end */
   void *ctx;
   int64_t begin, end;
   atomic_uint go;
@@ -50,13 +50,13 @@ typedef struct pool_slot {
 struct wick_pool {
   uint32_t nworker;
   bool pin, crowded; /* crowded: more workers than CPUs */
-  void *block;       /* as allocated; the pool lies inside, aligned */
+  void *block;       /* the allocated block; the pool is inside, aligned */
   size_t nbytes;
   wick_allocator allocator;
-  pid_t pid;        /* whose threads the workers are */
-  uint32_t nthread; /* started: the slots of workers 1 to nthread; changed only by the owner */
+  pid_t pid;        /* the process that started the workers */
+  uint32_t nthread; /* the slots of workers 1 to nthread have threads; changed only by the owner */
   pool_gate gate;   /* of the owner, while it waits for a worker */
-  /* the process whose run has the workers, 0 for none; of another process: left over by a fork */
+  /* the process whose run has the workers; 0: none; another process: left from before a fork */
   _Alignas(POOL_LINE) atomic_int owner;
   _Alignas(POOL_LINE) atomic_bool running;
   pool_slot slot[]; /* of worker 1, 2, ... */
@@ -99,7 +99,7 @@ static void pool_gate_open(pool_gate *g)
   pthread_mutex_unlock(&g->mutex);
 }
 
-/* Waits actively while *word is `old`; false after the time for it. */
+/* Waits actively while *word is `old`. Returns false after the time limit. */
 static bool pool_spin(const wick_pool *pool, atomic_uint *word, uint32_t old)
 {
   int64_t start = 0;
@@ -132,8 +132,8 @@ uint32_t wick_pool_cpus(void)
   return n > 0 ? (uint32_t)n : 1;
 }
 
-/* The current thread stays on CPU number `index` of the process's, counted around. Where the system
- * refuses, it stays free: pinning is a wish. */
+/* Pins the current thread to the index-th CPU of the process's CPUs, modulo their number. If the
+ * system refuses, the thread is not pinned, which is no error. */
 static void pool_pin(uint32_t index)
 {
   cpu_set_t have[POOL_CPU_SETS], want[POOL_CPU_SETS];
@@ -154,7 +154,7 @@ static void *pool_work(void *arg)
   char name[16];
   snprintf(name, sizeof name, "wick/%u", s->worker);
   (void)pthread_setname_np(pthread_self(), name);
-  fesetenv(FE_DFL_ENV); /* a thread begins with its creator's */
+  fesetenv(FE_DFL_ENV); /* a thread starts with its creator's environment */
   if (s->pool->pin) pool_pin(s->worker);
   for (uint32_t seen = 0;; seen++) {
     pool_wait(s->pool, &s->go, seen, &s->gate);
@@ -165,8 +165,8 @@ static void *pool_work(void *arg)
   }
 }
 
-/* Starts the threads, as many as the system gives; returns its error number, 0 where it gave all.
- */
+/* Starts the threads. If the system refuses one, starts no more and returns its error number, else
+ * 0. */
 static int pool_start(wick_pool *p)
 {
   sigset_t all, old;
@@ -268,7 +268,8 @@ wick_pool_run wick_pool_begin(wick_pool *pool)
   pid_t me = getpid();
   int owner = atomic_load(&pool->owner);
   if (owner == me || !atomic_compare_exchange_strong(&pool->owner, &owner, me)) return alone;
-  if (pool->pid != me) (void)pool_start(pool); /* with what there is, down to the caller alone */
+  /* with as many threads as the system provides, perhaps only the caller's */
+  if (pool->pid != me) (void)pool_start(pool);
   atomic_store_explicit(&pool->running, true, memory_order_relaxed);
   for (uint32_t i = 0; i < pool->nthread; i++) pool_gate_open(&pool->slot[i].gate);
   return (wick_pool_run){pool};
@@ -287,7 +288,7 @@ void wick_pool_launch(const wick_pool_run *run, wick_pool_fn *fn, void *ctx, int
   wick_pool *p = run->pool;
   int64_t npart = p ? wick_min_i64((int64_t)p->nthread + 1, ntask) : 1;
   if (ntask <= 0) return;
-  int64_t size = ntask / npart, longer = ntask % npart; /* the first ones have one more */
+  int64_t size = ntask / npart, longer = ntask % npart; /* the first parts have one more task */
   int64_t first = size + (longer > 0), at = first;
   for (int64_t i = 1; i < npart; i++) {
     int64_t end = at + size + (i < longer);

@@ -1,6 +1,6 @@
-/* The pool: every task once and in one piece, many small launches, more workers than CPUs, runs of
- * several threads, nested runs, forks, and what workers inherit. Also run under the thread
- * sanitizer. */
+/* The pool: every task runs once, as a part of one piece; many small launches, more workers than
+ * CPUs, runs of several threads, nested runs, forks, and what workers inherit. Also runs under the
+ * thread sanitizer. */
 #include "runtime/pool.h"
 
 #include <fenv.h>
@@ -28,10 +28,10 @@
 #endif
 #elif defined(__SANITIZE_THREAD__)
 #define POOL_TEST_TSAN 1
-#define POOL_TEST_NO_THREADS_IN_CHILD 1 /* gcc 12's sanitizer ends the child: "dup thread" */
+#define POOL_TEST_NO_THREADS_IN_CHILD 1 /* gcc 12's sanitizer ends the child with "dup thread" */
 #endif
 #ifdef POOL_TEST_TSAN
-/* The sanitizer also ends a child that starts threads, unless told otherwise. */
+/* The sanitizer also ends a child that starts threads, unless this option is set. */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "die_after_fork=0"; }
 enum { LAUNCHES = 20000 };
@@ -110,7 +110,7 @@ static void test_no_pool(void **state)
   assert_int_equal(wick_pool_size(NULL), 1);
 }
 
-/* ---- a chain of launches: each reads what others have written in the one before ---- */
+/* ---- a chain of launches: each one reads what others have written in the previous one ---- */
 
 typedef struct chain {
   uint32_t n;
@@ -153,7 +153,7 @@ static void test_many_launches(void **state)
   wick_pool_free(pool);
 }
 
-/* Four workers, and eight, whatever the machine has. */
+/* Four and eight workers, for any number of CPUs. */
 static void test_crowded(void **state)
 {
   (void)state;
@@ -172,7 +172,7 @@ static void test_many_runs(void **state)
   wick_pool_free(pool);
 }
 
-/* Long pauses between launches and between runs: the workers have gone to sleep. */
+/* Long pauses between launches and between runs, in which the workers go to sleep. */
 static void test_sleepers(void **state)
 {
   (void)state;
@@ -195,7 +195,7 @@ static void test_sleepers(void **state)
   wick_pool_free(pool);
 }
 
-/* A worker that takes longer than the launching thread waits actively. */
+/* A worker is slower than the time for which the launching thread waits actively. */
 static void slow_worker(void *ctx, uint32_t worker, int64_t begin, int64_t end)
 {
   if (worker) usleep(10000);
@@ -247,7 +247,7 @@ static void test_sessions(void **state)
   wick_pool_free(pool);
 }
 
-/* A task that has a run of its own on the same pool does it alone. */
+/* A task that has its own run on the same pool executes it alone. */
 typedef struct nested {
   wick_pool *pool;
   uint32_t sum[8];
@@ -282,7 +282,8 @@ static void test_nested(void **state)
 
 /* ---- fork ---- */
 
-/* In a child: runs with workers of its own, frees the pool; exit status 0 where all was right. */
+/* In a child: runs with new workers, frees the pool, and exits with status 0 if everything was
+ * right. */
 static void child_runs(wick_pool *pool, uint32_t want)
 {
   bool right = chain_run(pool, 40, 5, 20) == want;
@@ -290,7 +291,7 @@ static void child_runs(wick_pool *pool, uint32_t want)
   wick_pool_run run = wick_pool_begin(pool);
   wick_pool_launch(&run, note_part, &p, 100);
   wick_pool_end(&run);
-  right = right && p.calls[2] == 1; /* the workers are there again */
+  right = right && p.calls[2] == 1; /* there are workers again */
   wick_pool_free(pool);
   _exit(right ? 0 : 1);
 }
@@ -322,7 +323,7 @@ static void test_fork_idle(void **state)
   if (child == 0) child_runs(pool, want);
   assert_int_equal(chain_run(pool, 40, 5, 20), want);
   assert_child(child);
-  child = fork(); /* and one that never uses it */
+  child = fork(); /* and a child that never uses the pool */
   if (child == 0) {
     wick_pool_free(pool);
     _exit(0);
@@ -331,8 +332,7 @@ static void test_fork_idle(void **state)
   wick_pool_free(pool);
 }
 
-/* Forks while another thread is in the middle of a run: the child finds it half done, without its
- * owner. */
+/* Forks while another thread is in a run: the child finds it unfinished, without its owner. */
 typedef struct busy {
   wick_pool *pool;
   atomic_bool stop;
@@ -384,7 +384,7 @@ static void test_environment(void **state)
   wick_pool_launch(&run, note_environment, rounding, 2);
   wick_pool_end(&run);
   fesetround(FE_TONEAREST);
-  assert_int_equal(rounding[0], FE_UPWARD + (1 << 20)); /* the caller's own */
+  assert_int_equal(rounding[0], FE_UPWARD + (1 << 20)); /* the caller's environment */
   assert_int_equal(rounding[1], FE_TONEAREST);
   wick_pool_free(pool);
 }
@@ -446,11 +446,11 @@ static void test_creation(void **state)
   assert_int_equal(t.live, 0);
 }
 
-/* ---- what waiting costs ---- */
+/* ---- the cost of waiting ---- */
 
-enum { IDLE_US = 200000, IDLE_MOST_NS = IDLE_US * 100 }; /* a tenth of a processor */
+enum { IDLE_US = 200000, IDLE_MOST_NS = IDLE_US * 100 }; /* a tenth of the time of one CPU */
 
-static int64_t cpu_ns(void) /* of all threads */
+static int64_t cpu_ns(void) /* CPU time of all threads */
 {
   struct timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -463,8 +463,8 @@ static void idle_task(void *ctx, uint32_t worker, int64_t begin, int64_t end)
   if (worker == *(uint32_t *)ctx) usleep(IDLE_US);
 }
 
-/* Who waits sleeps before long: workers between the launches of a run and after it, workers and
- * the caller while another one still works. */
+/* Waiting threads soon sleep: workers between the launches of a run and after it; workers and the
+ * caller while another worker is busy. */
 static void test_idle(void **state)
 {
   (void)state;

@@ -7,9 +7,9 @@
 #include "runtime/keys.h"
 
 enum {
-  PROGRAM_ALIGN = 64, /* of contents */
+  PROGRAM_ALIGN = 64, /* alignment of contents */
   PROGRAM_SLOTS = 64,
-  PROGRAM_MOST_SLOTS = 1 << 24, /* of the table of sizes */
+  PROGRAM_MOST_SLOTS = 1 << 24, /* limit of the table of sizes */
 };
 
 /* ---- writing ---- */
@@ -129,7 +129,7 @@ static void program_write_host(wick_text *t, const wick_program_host *h)
   }
 }
 
-/* But for the empty one, which each table begins with. */
+/* Without the empty string, with which each table begins. */
 static void program_write_strings(wick_text *t, const wick_string_table *s)
 {
   uint32_t n = s->n ? wick_string_table_count(s) : 1;

@@ -1,4 +1,4 @@
-/* The section `program`: what is written is read again, and nothing else is. */
+/* The section `program`: it is read back as written, and anything else is refused. */
 #include "runtime/program.h"
 
 #include <setjmp.h>
@@ -93,7 +93,8 @@ static void check_cut_off(fixture *t)
   }
 }
 
-/* Any byte may be anything: a status or a program, never a crash or a large allocation. */
+/* Sets bytes to any value: reading gives a status or a program, never a crash or a large
+ * allocation. */
 static void check_damaged(fixture *t)
 {
   t->guard.limit_bytes = 1 << 24;

@@ -6,14 +6,18 @@
 #include "runtime/compiled.h"
 #include "runtime/session.h"
 
-enum { RUN_MESSAGE = 1024, RUN_TIMED = 16 /* one of so many runs is measured, and the first */ };
+enum {
+  RUN_MESSAGE = 1024,
+  RUN_TIMED = 16 /* the first RUN_TIMED runs and one in RUN_TIMED later ones are measured */
+};
 
 struct wick_session {
   const wick_compiled *compiled;
   wick_pool *pool; /* NULL: the caller's thread alone */
   wick_session_state *state;
-  int64_t *counts;                        /* of branches and loops; NULL: nobody asks for them */
-  wick_profile_record *entry;             /* the present sizes' entry; NULL: none */
+  /* counts of branches and loops; NULL: nobody reads them */
+  int64_t *counts;
+  wick_profile_record *entry;             /* the record of the present sizes; NULL: none */
   const wick_specialization *specialized; /* the specialization that runs; NULL: none */
 };
 
@@ -30,7 +34,8 @@ static wick_status run_create(wick_session *s, const wick_session_options *o, wi
                               .profile = o->profile,
                               .profile_ctx = o->arg};
   WICK_TRY(wick_session_make(&k->image, &k->program, k->constants, &setup, mem, &s->state));
-  if (k->specializations && !k->program.sizes.nsymbol) { /* otherwise a shape is given first */
+  /* without dynamic sizes; otherwise a shape is set first */
+  if (k->specializations && !k->program.sizes.nsymbol) {
     const int64_t none = 0;
     s->entry = wick_specializations_entry(k->specializations, &none, NULL);
   }
@@ -76,7 +81,7 @@ uint32_t wick_session_threads(const wick_session *s) { return s ? wick_pool_size
 
 /* ---- shapes ---- */
 
-/* Inputs, then outputs, as they are in the runs to come. */
+/* Returns the descriptions of inputs, then outputs, for the next runs. */
 static const wick_io *run_io(const wick_session *s)
 {
   const wick_sized *sized = wick_session_sized(s->state);
@@ -95,7 +100,7 @@ const wick_io *wick_session_output(const wick_session *s, uint32_t i)
   return i < p->noutput ? run_io(s) + p->ninput + i : NULL;
 }
 
-/* Changes to the specialization of a record once there is one, or back to the base program. */
+/* Changes to the specialization of a record if there is one, or back to the base program. */
 static void run_turn(wick_session *s, const wick_profile_record *m)
 {
   const wick_specialization *x = atomic_load_explicit(&m->specialized, memory_order_acquire);
@@ -105,8 +110,8 @@ static void run_turn(wick_session *s, const wick_profile_record *m)
   s->specialized = x;
 }
 
-/* Provides memory for all specializations of these sizes; the next run chooses. False if there is
- * not even enough for the base program. */
+/* Provides memory for all specializations of these sizes; the next run selects one. Returns false
+ * if there is not even enough for the base program. */
 static bool run_reserve(wick_session *s, const wick_sized *sized)
 {
   for (const wick_profile_record *m = s->entry; m; m = atomic_load(&m->more)) {
@@ -117,7 +122,7 @@ static bool run_reserve(wick_session *s, const wick_sized *sized)
   return wick_session_resize(s->state, sized);
 }
 
-/* Where nothing varies, the shapes must be those that were compiled for. */
+/* Without dynamic sizes, checks that the shapes are those of the compiled model. */
 static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape *shape,
                              wick_arena *mem)
 {
@@ -220,7 +225,7 @@ static wick_error *run_other(const wick_program *p, uint32_t i)
   return run_error(WICK_ERANGE, text);
 }
 
-/* A run of a size that varies: counted, and measured now and then. */
+/* Runs with counting, and measures some of the runs. */
 static wick_code run_met(wick_session *s, const void *const *inputs, void *const *outputs)
 {
   wick_profile_record *m =

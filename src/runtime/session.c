@@ -16,16 +16,16 @@
 enum {
   SESSION_ALIGN = 64,
   SESSION_PAD = 256,
-  SESSION_FIRST = 4,  /* slots before io, but for counts, sizes and places */
-  SESSION_BATCH = 32, /* launches that are gathered */
-  /* Nanoseconds of work that one worker does sooner than several: of a batch, whose parts must be
-   * handed over and waited for, and of a whole run, for which the others must wake up. */
+  SESSION_FIRST = 4,  /* slots before io, without those for counts, sizes and offsets */
+  SESSION_BATCH = 32, /* most launches that are collected */
+  /* Nanoseconds of work that one worker completes sooner than several: of a batch, whose parts must
+   * be distributed and waited for, and of a whole run, for which the other workers must wake up. */
   SESSION_ALONE = 1500,
   SESSION_ALONE_RUN = 40000,
 };
 
-/* What one worker has for itself: hidden slots differ between workers. On cache lines of its own.
- */
+/* The memory of one worker, on cache lines of its own: its arguments, because hidden slots differ
+ * between workers, and its fault. */
 typedef struct session_worker {
   wick_fault fault;
   void *args[WICK_KERNEL_SLOTS + 2];
@@ -33,7 +33,7 @@ typedef struct session_worker {
            (sizeof(wick_fault) + (WICK_KERNEL_SLOTS + 2) * sizeof(void *)) % SESSION_PAD];
 } session_worker;
 
-/* A launch that waits, and what the launches of the batch before it cost. */
+/* A collected launch, and the total cost of the launches before it in the batch. */
 typedef struct session_kernel {
   wick_kernel kernel;
   uint32_t index;
@@ -44,7 +44,7 @@ typedef struct session_kernel {
 } session_kernel;
 
 struct wick_session_state {
-  const wick_program *program, *base; /* what runs; what the session was made for */
+  const wick_program *program, *base; /* the program that runs; the base program */
   wick_allocator allocator;
   wick_pool *pool;
   wick_pool_run run;
@@ -56,17 +56,17 @@ struct wick_session_state {
   uint32_t nworker;
   char *arena, *scratch;
   uint64_t scratch_stride;
-  void *block; /* the one allocation that all of this lies in */
+  void *block; /* the allocation that contains all memory below */
   size_t nblock;
   wick_session_fault fault;
-  wick_session_host *host;  /* NULL: the program has nothing for it */
-  wick_sizing *sizing;      /* NULL: no size varies */
-  const wick_sized *sized;  /* NULL: sizes are to be given first */
-  uint32_t before, first;   /* slots in front of sizes; the slot of the first input */
-  wick_growable_arena room; /* of arena and scratch, where sizes vary */
-  uint32_t nbatch, share;   /* share: workers that take parts of the batch */
-  uint64_t cost;            /* of the batches of the run, or of the last one: in nanoseconds */
-  bool alone;               /* the run is done by its own thread */
+  wick_session_host *host;  /* NULL: the program needs none */
+  wick_sizing *sizing;      /* NULL: no size is dynamic */
+  const wick_sized *sized;  /* NULL: sizes must be set first */
+  uint32_t before, first;   /* slots before the sizes; the slot of the first input */
+  wick_growable_arena room; /* memory of arena and scratch, if sizes are dynamic */
+  uint32_t nbatch, share;   /* share: the number of workers that share the batch */
+  uint64_t cost;            /* nanoseconds of the batches of the current run, or of the last one */
+  bool alone;               /* the run uses only its own thread */
   session_kernel batch[SESSION_BATCH];
 };
 
@@ -102,7 +102,7 @@ static session_layout session_layout_of(const wick_program *p, uint32_t nworker)
   return l;
 }
 
-/* The table of counts: the caller's, or in the session's own memory. */
+/* Returns the table of counts: the caller's, or one in the session's own memory. */
 static int64_t *session_counts(const wick_program *p, const wick_session_setup *setup, void *own)
 {
   if (setup && setup->counts) return setup->counts;
@@ -113,7 +113,7 @@ static int64_t *session_counts(const wick_program *p, const wick_session_setup *
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
                               int64_t nargs, int64_t tasks, int32_t beside);
 
-/* Bytes of an arena, and after it of the scratch memory of each worker. */
+/* Computes the bytes of an arena, followed by the scratch memory of each worker. */
 static bool session_room_of(const wick_session_state *s, uint64_t arena, uint64_t scratch,
                             uint64_t *out)
 {
@@ -122,7 +122,7 @@ static bool session_room_of(const wick_session_state *s, uint64_t arena, uint64_
          !wick_add_overflows(*out, wick_align_up(arena, SESSION_ALIGN), out);
 }
 
-/* The least that is known to do for all sizes; 0 where none is. */
+/* Returns a number of bytes that suffices for all sizes; 0 if it is not known. */
 static uint64_t session_room_most(const wick_session_state *s)
 {
   uint64_t arena, scratch, all;
@@ -256,7 +256,7 @@ void wick_session_leave(wick_session_state *s)
     const void *c;
     void *p;
   } table = {s->sized->table}, places = {s->sized->places};
-  s->args[s->first++] = table.p; /* where a copy has its inputs */
+  s->args[s->first++] = table.p; /* a specialization has its inputs from here on */
   s->args[s->first++] = places.p;
 }
 
@@ -297,8 +297,8 @@ static session_float session_float_set(void)
 static void session_float_restore(session_float old) { fesetenv(&old); }
 #endif
 
-/* The first task of k that the workers from the i-th of the batch's shares on do: where a share
- * ends inside of a kernel, at the nearest of its tasks. */
+/* Divides the batch's cost into shares. Returns the first task of k that belongs to share i or a
+ * later one. If a share ends inside of a kernel, it ends at the nearest of its tasks. */
 static int64_t session_bound(const wick_session_state *s, const session_kernel *k, int64_t i)
 {
   const session_kernel *last = &s->batch[s->nbatch - 1];
@@ -324,7 +324,7 @@ static void session_kernel_run(const wick_session_state *s, const session_kernel
   k->kernel(args, begin, end);
 }
 
-/* Shares begin .. end-1 of the batch. */
+/* Runs shares begin .. end-1 of the batch. */
 static void session_part(void *ctx, uint32_t worker, int64_t begin, int64_t end)
 {
   const wick_session_state *s = ctx;
@@ -337,7 +337,8 @@ static void session_part(void *ctx, uint32_t worker, int64_t begin, int64_t end)
   session_float_restore(old);
 }
 
-/* The lowest task's failure, so that the report does not depend on the number of workers. */
+/* Finds the failure of the lowest task, so that the report does not depend on the number of
+ * workers. */
 static int32_t session_faults(wick_session_state *s, uint32_t kernel)
 {
   const wick_fault *least = NULL;
@@ -357,7 +358,7 @@ static uint64_t session_now(void)
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Runs what has been gathered. */
+/* Runs the collected launches. */
 static int32_t session_flush(wick_session_state *s)
 {
   if (!s->nbatch) return 0;
@@ -373,7 +374,7 @@ static int32_t session_flush(wick_session_state *s)
   return last->fault ? session_faults(s, last->index) : 0;
 }
 
-/* On the run's own thread, when all before it is done. */
+/* Runs an operator of the runtime on the run's own thread. All earlier launches are done. */
 static int32_t session_host(wick_session_state *s, uint32_t index, void **args)
 {
   uint64_t begin = s->profile ? session_now() : 0;
@@ -385,7 +386,8 @@ static int32_t session_host(wick_session_state *s, uint32_t index, void **args)
   return (int32_t)code;
 }
 
-/* A kernel that may fail runs alone, so that it is known who failed; so does each that is timed. */
+/* Collects a launch. A kernel that may fail runs alone, so that a failure is known to be its own;
+ * so does each kernel if they are timed. */
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
                               int64_t nargs, int64_t tasks, int32_t beside)
 {
@@ -407,7 +409,7 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
   k->nargs = nargs, k->tasks = tasks;
   k->before = last ? last->before + last->cost : 0;
   k->cost = info->cost ? info->cost : 1;
-  if (s->sizing && info->tasks) /* the estimate is of so many tasks */
+  if (s->sizing && info->tasks) /* the estimate is for info->tasks tasks */
     k->cost = 1 + (uint64_t)((double)k->cost * (double)tasks / (double)info->tasks);
   memcpy(k->args, args, (size_t)nargs * sizeof *args);
   s->nbatch++;
@@ -424,7 +426,8 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
     wick_code code = wick_session_host_begin(s->host, inputs, s->args + s->first);
     if (code) return code;
   }
-  s->alone = s->cost < SESSION_ALONE_RUN; /* loops and sizes are mostly those of the last run */
+  /* a run usually has the same loops and sizes as the one before */
+  s->alone = s->cost < SESSION_ALONE_RUN;
   s->cost = 0;
   s->run = wick_pool_begin(s->pool);
   s->nbatch = 0;

@@ -10,10 +10,10 @@ struct wick_session_host {
   const wick_program *program;
   wick_allocator allocator;
   wick_string_table strings;
-  const wick_io *io;     /* inputs and outputs as they are in the runs to come */
-  int64_t **numbers;     /* by input and output: of strings; else NULL */
-  uint64_t *room;        /* how many there is room for */
-  wick_host_call *call;  /* by kernel: .row NULL where the code does it */
+  const wick_io *io;     /* descriptions of inputs and outputs for the next runs */
+  int64_t **numbers;     /* per input and output: numbers of strings; NULL for other types */
+  uint64_t *room;        /* capacity of each array in `numbers` */
+  wick_host_call *call;  /* per kernel: .row is NULL if generated code executes it */
   wick_host_tensor *arg; /* of all calls */
   uint32_t narg;
   char message[HOST_MESSAGE];
@@ -55,7 +55,7 @@ void wick_session_host_drop(wick_session_host *h)
 
 /* ---- creation ---- */
 
-/* What does not suffice is followed by something larger. */
+/* Provides an array of n numbers. If the old one is too small, it is replaced. */
 static bool host_room(wick_session_host *h, uint32_t i, uint64_t n)
 {
   if (h->numbers[i] && h->room[i] >= n) return true;
@@ -66,7 +66,7 @@ static bool host_room(wick_session_host *h, uint32_t i, uint64_t n)
   return true;
 }
 
-/* Dims and strides of what the calls take. */
+/* Sets the dimensions and strides of a call's operands. */
 static void host_extents(wick_host_call *c, const wick_program_host *of, const int64_t *table)
 {
   for (uint32_t k = 0; k < c->nout + c->nin; k++) {

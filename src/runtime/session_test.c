@@ -1,4 +1,4 @@
-/* Sessions, with functions of C in the place of generated code. */
+/* Sessions, with C functions instead of generated code. */
 #include "runtime/session.h"
 
 #include <fenv.h>
@@ -13,11 +13,11 @@
 
 enum { TASKS = 100, HALF = 37, SCRATCH = 1024, COST = 100000 };
 
-/* What the kernels saw. */
+/* What the kernels observed. */
 static _Atomic bool seen_nearest;
 static int32_t fail_from = TASKS; /* tasks from here on fail */
 static pthread_t caller;
-static _Atomic bool seen_elsewhere; /* another thread than the caller has run tasks */
+static _Atomic bool seen_elsewhere; /* a thread other than the caller's has run tasks */
 
 static bool rounds_to_nearest(void)
 {
@@ -26,7 +26,7 @@ static bool rounds_to_nearest(void)
   return sum == one;
 }
 
-/* y[i] = 2 * x[i], through this worker's scratch memory. */
+/* y[i] = 2 * x[i], through the worker's scratch memory. */
 static void kernel_double(void **args, int64_t begin, int64_t end)
 {
   float *y = args[0];
@@ -54,7 +54,7 @@ typedef union any {
   wick_launch launch;
 } any;
 
-/* arena = 2 * x; y = 2 * arena, its halves side by side; then what may fail. */
+/* arena = 2 * x; y = 2 * arena, whose halves may run concurrently; then a kernel that may fail. */
 static int32_t entry_all(void **args)
 {
   any launch = {args[0]};
@@ -133,7 +133,7 @@ static void check_runs(fixture *t)
       assert_int_equal(wick_session_run(s, (const void *[]){x}, (void *[]){y}), WICK_OK);
       for (int i = 0; i < TASKS; i++) assert_true(y[i] == (float)(4 * i));
     }
-    assert_true(seen_nearest && !rounds_to_nearest()); /* the caller's is back */
+    assert_true(seen_nearest && !rounds_to_nearest()); /* the caller's rounding mode is restored */
     assert_int_equal(fegetround(), FE_UPWARD);
     fesetround(FE_TONEAREST);
     assert_int_equal(wick_session_last_fault(s).kernel, 3);
@@ -143,7 +143,7 @@ static void check_runs(fixture *t)
   }
 }
 
-/* The lowest failing task is reported, whoever ran it; the next run is not disturbed. */
+/* The lowest failing task is reported, whichever worker ran it. The next run is not affected. */
 static void check_faults(fixture *t)
 {
   for (uint32_t workers = 1; workers < 6; workers++) {
@@ -171,7 +171,7 @@ static void check_faults(fixture *t)
   }
 }
 
-/* A run of so little work that others would only cost time is done by its own thread. */
+/* A short run, for which other workers would only cost time, uses only its own thread. */
 static void check_small(fixture *t)
 {
   static const uint64_t cost[] = {500, 2000, 5000, 20000, COST}; /* there are four launches */
@@ -218,7 +218,7 @@ static void check_failures(fixture *t)
   float x[TASKS] = {0}, y[TASKS];
   for (int n = 0; n < 100; n++)
     assert_int_equal(wick_session_run(s, (const void *[]){x}, (void *[]){y}), WICK_OK);
-  assert_int_equal(torture.calls, 1); /* none in the runs */
+  assert_int_equal(torture.calls, 1); /* none during runs */
   wick_session_drop(s);
   wick_session_drop(NULL);
   assert_int_equal(torture.live, 0);

@@ -12,16 +12,16 @@ enum { SIZES_BUCKETS = 256, SIZES_ALIGN = 64 };
 typedef struct sizes_entry sizes_entry;
 struct sizes_entry {
   wick_sized sized;
-  wick_arena arena;    /* of all that it points to */
-  sizes_entry *next;   /* of its bucket */
-  uint64_t hash, used; /* used: the search that met it last */
+  wick_arena arena;    /* contains everything that it points to */
+  sizes_entry *next;   /* the next entry of its bucket */
+  uint64_t hash, used; /* used: the number of the last search that returned it */
 };
 
 struct wick_sizing {
   const wick_program *program;
   wick_kernel fill;
   wick_guard guard;
-  wick_arena tmp; /* of the last search, with its error */
+  wick_arena tmp; /* scratch of the last search, and its error */
   sizes_entry *bucket[SIZES_BUCKETS];
   uint32_t n;
   uint64_t search;
@@ -142,7 +142,7 @@ static wick_status sizes_places(const wick_program_sizes *p, const int64_t *tabl
   for (uint32_t i = 0; i < p->nbuffer; i++) {
     const wick_program_buffer *b = &p->buffer[i];
     int64_t n = table[b->nbytes];
-    if (n < 0) n = 0; /* of a branch that is not for these sizes, and fails if it is entered */
+    if (n < 0) n = 0; /* of a branch that fails if it is entered with these sizes */
     buffer[i] = (wick_plan_buffer){.nbytes = (uint64_t)n, .first = b->first, .last = b->last};
   }
   wick_plan_options options = {.align_bytes = SIZES_ALIGN};
@@ -205,7 +205,8 @@ bool wick_sizing_most(wick_sizing *s, uint64_t *arena_bytes, uint64_t *scratch_b
   if (!setjmp(s->guard.where)) {
     int64_t *symbol = wick_new(&keep, int64_t, p->nsymbol + 1);
     for (uint32_t i = 0; i < p->nsymbol; i++) symbol[i] = p->symbol[i].hi;
-    found = !sizes_new(s, symbol, &keep, &s->tmp, &sized); /* the plan rewinds what it is lent */
+    /* the planner rewinds the arena that it gets */
+    found = !sizes_new(s, symbol, &keep, &s->tmp, &sized);
     *arena_bytes = sized.arena_bytes, *scratch_bytes = sized.scratch_bytes;
   }
   wick_arena_free(&keep);

@@ -11,9 +11,10 @@
 #include "base/str.h"
 
 enum {
-  SPECIALIZATIONS_MAX = 1024, /* sizes that are kept */
-  SPECIALIZATION_TRIAL = 16,  /* measured runs after which a specialization is judged */
-  SPECIALIZATION_SLOWER = 32  /* it may be slower than the base program by 1 / 32 */
+  SPECIALIZATIONS_MAX = 1024, /* most records */
+  /* measured runs after which a specialization is compared with the base program */
+  SPECIALIZATION_TRIAL = 16,
+  SPECIALIZATION_SLOWER = 32 /* it may be slower than the base program by 1 / 32 */
 };
 
 /* ---- specializations ---- */
@@ -40,7 +41,7 @@ static bool specialization_words(wick_span bytes, uint32_t n, wick_arena *mem, c
   return true;
 }
 
-/* What it is for. */
+/* Reads the sizes and guards of a specialization. */
 static wick_status specialization_given(const char *location, const wick_program *base,
                                         wick_arena *mem, wick_specialization *out)
 {
@@ -60,8 +61,8 @@ static wick_status specialization_given(const char *location, const wick_program
   return NULL;
 }
 
-/* Dimensions beside those that vary are the same, and what is counted; nothing is open, and nothing
- * is the runtime's. */
+/* Returns true if constant dimensions and counters are those of the base program, no size is
+ * dynamic, and the runtime executes no operator. */
 static bool specialization_matches(const wick_program *p, const wick_program *base)
 {
   bool same = p->ninput == base->ninput && p->noutput == base->noutput &&
@@ -120,13 +121,13 @@ struct specialization_made {
 struct wick_specializations {
   const wick_program *program;
   wick_allocator allocator;
-  _Atomic(wick_profile_record *) entry[SPECIALIZATIONS_MAX]; /* up to the first NULL */
+  _Atomic(wick_profile_record *) entry[SPECIALIZATIONS_MAX]; /* used up to the first NULL */
   wick_specializer specializer;
   atomic_uint nrequested;    /* specializations that were requested */
-  specialization_made *made; /* of the thread, then of whoever frees */
+  specialization_made *made; /* belongs to the thread, then to the function that frees */
   sem_t work;                /* one for each requested specialization */
   atomic_bool stop;
-  _Atomic pid_t owner; /* the process that has the thread; 0: there is none */
+  _Atomic pid_t owner; /* the process that has the thread; 0: none */
   pthread_t thread;
 };
 
@@ -173,7 +174,8 @@ static bool specialization_is(const wick_specializations *s, const wick_profile_
   return same;
 }
 
-/* Finds or adds a record. An exchange takes the first free slot, unless another thread took it first. */
+/* Finds or adds a record. It takes the first free slot by an exchange, unless another thread takes
+ * it first. */
 static wick_profile_record *specialization_meet(wick_specializations *s, const int64_t *sizes,
                                                 const int64_t *guards, bool *out_new)
 {
@@ -211,7 +213,7 @@ wick_profile_record *wick_specializations_entry(wick_specializations *s, const i
 
 /* ---- contents ---- */
 
-/* The first run's contents are kept; then others are looked for. */
+/* Records the contents of the first run, and whether later ones differ. */
 static void specialization_see(const wick_specializations *s, wick_profile_record *m,
                                const void *const *inputs)
 {
@@ -249,8 +251,8 @@ wick_profile_record *wick_specializations_choose(const wick_specializations *s,
   return m;
 }
 
-/* Contents that all runs of m had, for a copy to hold; false where there are none, or it is there
- * already. */
+/* Finds contents that all runs of m had, for a specialization to guard. Returns false if there are
+ * none, or if it exists. */
 static bool specialization_always(wick_specializations *s, const wick_profile_record *m,
                                   int64_t *out)
 {
@@ -307,7 +309,8 @@ static void specialization_ask(wick_specializations *s, wick_profile_record *m)
     atomic_fetch_sub(&s->nrequested, 1);
 }
 
-/* Only specializations for sizes are compared; one with guards has no runs of the base program. */
+/* Gives up a specialization that is slower than the base program. Only specializations for sizes
+ * are compared: one with guards has no runs of the base program. */
 static void specialization_judge(wick_profile_record *m)
 {
   uint64_t base = atomic_load(&m->least[0]), copy = atomic_load(&m->least[1]);
@@ -346,7 +349,7 @@ static wick_status specialization_fill(wick_specializations *s, wick_profile_rec
   return wick_specialization_read(bytes, "a specialization", s->program, &x->mem, &x->specialized);
 }
 
-/* Keeps what it has come to; also a failure, with its words. */
+/* Compiles a specialization, and publishes it, or the reason for a failure. */
 static void specialization_make(wick_specializations *s, wick_profile_record *m)
 {
   wick_allocator a = s->allocator;
@@ -370,8 +373,8 @@ static void specialization_make(wick_specializations *s, wick_profile_record *m)
   atomic_store(&m->state, WICK_SPECIALIZATION_READY);
 }
 
-/* For contents that have always been the same there is a copy first, and, where runs with others
- * go on, one for all contents after as many runs again. */
+/* If some contents were the same in all runs, first compiles a specialization that guards these. If
+ * runs with other contents continue, one for any contents follows after as many runs again. */
 static void specialization_serve(wick_specializations *s, wick_profile_record *m)
 {
   wick_allocator a = s->allocator;
@@ -411,7 +414,7 @@ bool wick_specializations_start(wick_specializations *s, const wick_specializer 
   sigset_t all, old;
   s->specializer = *specializer;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are the program's own threads' */
+  pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are left to the program's own threads */
   int error = pthread_create(&s->thread, NULL, specialization_work, s);
   pthread_sigmask(SIG_SETMASK, &old, NULL);
   if (!error) {
@@ -423,7 +426,8 @@ bool wick_specializations_start(wick_specializations *s, const wick_specializer 
   return false;
 }
 
-/* In a process that has forked there is no thread, and nothing is made; what is there stays. */
+/* Returns whether this process has the thread. After a fork, a child does not: it keeps its
+ * specializations, but compiles no more. */
 static bool specialization_has_thread(const wick_specializations *s)
 {
   return atomic_load(&s->owner) == getpid();

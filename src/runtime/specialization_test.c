@@ -1,5 +1,5 @@
-/* Copies that appear while many threads run: the table, the thread that has them made, and sessions
- * that go from one to the other. The code is two instructions: it returns 0. */
+/* Specializations that appear while many threads run: the table, the thread that compiles, and
+ * sessions that change to them. The generated code is two instructions that return 0. */
 #include "runtime/specialization.h"
 
 #include <pthread.h>
@@ -24,7 +24,7 @@ static const unsigned char specialization_code[] = {0, 0, 0x80, 0x52, 0xc0, 0x03
 static const unsigned char specialization_code[1];
 #endif
 
-/* mode: i64[], x: u8[N] -> y: u8[N]; n < 0: for all N. */
+/* mode: i64[], x: u8[N] -> y: u8[N]; n < 0: N is dynamic. */
 static wick_program specialization_program(int64_t n, wick_arena *mem)
 {
   static const void *const fixed[3];
@@ -58,7 +58,7 @@ static wick_program specialization_program(int64_t n, wick_arena *mem)
   return p;
 }
 
-/* An artifact of that program; with words for what a copy is for. */
+/* Makes an artifact of that program, with the sizes and guards of a specialization. */
 static wick_span specialization_bytes(const wick_program *p, const int64_t *sizes,
                                       const int64_t *guards, wick_arena *mem)
 {
@@ -114,7 +114,7 @@ static wick_compiled *specialization_compiled(wick_context *c)
   return k;
 }
 
-/* Copies that take longer than the program for all sizes are given up, and not asked for again. */
+/* Specializations that are slower than the base program are given up, and not requested again. */
 static void test_slower(void **state)
 {
   (void)state;
@@ -126,7 +126,7 @@ static void test_slower(void **state)
   } row[] = {{1, 1000, 1100, WICK_SPECIALIZATION_SLOWER},
              {2, 1000, 1010, WICK_SPECIALIZATION_READY},
              {4, 1000, 600, WICK_SPECIALIZATION_READY},
-             {5, 0, 600, WICK_SPECIALIZATION_READY}}; /* nothing to compare with */
+             {5, 0, 600, WICK_SPECIALIZATION_READY}}; /* there is no time to compare with */
   wick_context *c;
   assert_null(wick_context_create(NULL, &c));
   wick_compiled *k = specialization_compiled(c);
@@ -154,7 +154,7 @@ static void test_slower(void **state)
 static const wick_compiled *specialization_shared;
 static pthread_barrier_t specialization_half;
 
-/* For half of the runs a size has one mode, then it has others, too. */
+/* A size has one mode in the first half of its runs, and then others, too. */
 static void *specialization_thread(void *arg)
 {
   uintptr_t seed = (uintptr_t)arg;

@@ -1,4 +1,4 @@
-/* Choices between ways to compute the same: all options side by side, once. */
+/* Chooses between implementations: measures all options together, once. */
 #include <string.h>
 
 #include "tune/tune.h"
@@ -8,15 +8,15 @@ static const double choose_margin = 0.02;
 
 static uint64_t choose_ns(double seconds) { return seconds > 1e-9 ? (uint64_t)(1e9 * seconds) : 1; }
 
-/* All options have been measured, here or in an earlier run. */
+/* Returns true if all options have been measured, now or in an earlier run. */
 static bool choose_is_known(const wick_tuning_records *r, const wick_choice *c)
 {
   const wick_tuning_record *x = wick_tuning_records_find(r, c->key);
   return x && x->trials.n >= c->noption;
 }
 
-/* The one that is faster than the first by more than the noise, when both are measured again; else
- * the first. */
+/* Finds the option that is faster than the first one by more than the noise, also when both are
+ * measured again; else the first one. */
 static wick_status choose_best(const wick_tune_bench *b, const wick_choice *c,
                                const uint32_t *option, const double *seconds, double noise,
                                uint32_t *out, double *out_ratio)
@@ -46,7 +46,7 @@ static wick_status choose_one(const wick_tune_bench *b, const wick_choice *c,
     if (i != c->first) option[n++] = i;
   wick_status failed = b->compare(b->arg, c, n, option, seconds, &noise);
   if (failed && failed->code == WICK_ECANCELED) return failed;
-  if (failed || seconds[0] <= 0) return NULL; /* the compiler refuses one of them */
+  if (failed || seconds[0] <= 0) return NULL; /* the first option does not compile */
   WICK_TRY(choose_best(b, c, option, seconds, noise, &best, &ratio));
   wick_tuning_record *x = wick_tuning_records_add(records, c->key);
   for (uint32_t i = 0; i < n; i++)
@@ -67,7 +67,7 @@ wick_status wick_tune_choices(double seconds, const wick_tune_bench *bench,
                               wick_tune_report *report)
 {
   double end = bench->now(bench->arg) + seconds;
-  bool first = seconds > 0; /* one at least */
+  bool first = seconds > 0; /* at least one */
   for (uint32_t i = 0; i < records->choices.n; i++) {
     if (!first && bench->now(bench->arg) >= end) break;
     const wick_choice *c = &records->choices.at[i];

@@ -1,4 +1,4 @@
-/* One module with a kernel for each schedule; runs of all of them in turns. */
+/* Compiles one module with a kernel for each schedule, and runs all of them in turns. */
 #include "tune/measure.h"
 
 #include <math.h>
@@ -13,9 +13,9 @@
 #include "runtime/context.h"
 #include "runtime/load.h"
 
-enum { MEASURE_LEAST = 9, MEASURE_MOST = 25 }; /* turns */
-static const double measure_slice = 0.3e-3,    /* seconds of one schedule in a turn, at least */
-    measure_enough = 0.25;                     /* of all turns */
+enum { MEASURE_LEAST = 9, MEASURE_MOST = 25 }; /* number of turns */
+static const double measure_slice = 0.3e-3,    /* least seconds of one schedule in a turn */
+    measure_enough = 0.25;                     /* seconds of all turns */
 
 /* ---- the groups of a function ---- */
 
@@ -61,7 +61,7 @@ void wick_measure_groups(const wick_func *low, bool alone, wick_arena *mem,
         (wick_func *)(uintptr_t)wick_module_find(m, n->attr[WICK_ATTR_kernel_callee].s);
     use[id - 1] = (wick_measure_use){n->nin, type, kind};
   }
-  *out_group = group, *out_use = use, *out_n = observed.n - 1; /* name 0 is none */
+  *out_group = group, *out_use = use, *out_n = observed.n - 1; /* name 0 is unused */
 }
 
 static const char *measure_halo(const wick_func *g)
@@ -94,7 +94,7 @@ static wick_status measure_build(const wick_measure *m, const wick_measured *of,
   return wick_kernel_build(&u, m->target, m->tmp, m->tmp, m->tmp, out);
 }
 
-/* The loop passes; then it is known what each kernel takes. */
+/* Runs the loop passes, after which the hidden slots of each kernel are known. */
 static wick_status measure_passes(wick_measure *m, wick_lowered *l)
 {
   wick_pipeline *p = &m->pipeline;
@@ -119,7 +119,7 @@ static wick_status measure_compile(const wick_measure *m, wick_artifact *out)
   return wick_artifact_read(wick_artifact_join(&parts, m->tmp), "tune", m->tmp, out);
 }
 
-/* Results, then parameters, for which the group's schedule says what halo they have. */
+/* Returns the results, then the parameters with the halos of the group's schedule. */
 static const wick_operand *measure_operands(wick_measure *m, const wick_measured *of)
 {
   const wick_measure_use *use = of->use;
@@ -134,7 +134,8 @@ static const wick_operand *measure_operands(wick_measure *m, const wick_measured
   return out;
 }
 
-/* All of them share scratch memory: where its pages lie tells in the caches. */
+/* Prepares all kernels. They share scratch memory, because the addresses of its pages affect the
+ * caches. */
 static wick_status measure_all(wick_measure *m, uint32_t n, const wick_measured *of,
                                measure_kernel *k, wick_artifact *a)
 {
@@ -147,8 +148,8 @@ static wick_status measure_all(wick_measure *m, uint32_t n, const wick_measured 
     wick_lowered_kernel built;
     k[i].noperand = of[i].use->noperand;
     k[i].operand = again ? k[i - 1].operand : measure_operands(m, &of[i]);
-    if (measure_build(m, &of[i], &built)) continue; /* a schedule that the nest refuses */
-    if (!wick_dim_is_const(built.tasks) || built.sizes.n) continue; /* sizes vary */
+    if (measure_build(m, &of[i], &built)) continue;                 /* an illegal schedule */
+    if (!wick_dim_is_const(built.tasks) || built.sizes.n) continue; /* sizes are dynamic */
     k[i].name = built.name, k[i].tasks = built.tasks.v;
     of_kernel[l.kernels.n] = i;
     wick_push(m->tmp, &l.kernels, built);
@@ -170,7 +171,7 @@ static wick_status measure_all(wick_measure *m, uint32_t n, const wick_measured 
 
 /* ---- time ---- */
 
-/* Of this thread: what others run in between does not count. */
+/* The CPU time of this thread, so that other processes are not counted. */
 static double measure_now(void)
 {
   struct timespec t;
@@ -178,7 +179,8 @@ static double measure_now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* *next: of all copies the next one, whoever runs; those that were used last are near. */
+/* Runs a kernel `repeat` times. *next selects the copies of constants for all kernels, because the
+ * last ones are still in the caches. */
 static double measure_once(measure_kernel *k, uint32_t repeat, uint32_t *next)
 {
   double begin = measure_now();
@@ -202,7 +204,7 @@ static double measure_median(double *at, uint32_t n)
   return n % 2 ? at[n / 2] : (at[n / 2 - 1] + at[n / 2]) / 2;
 }
 
-/* How often each runs in its slice; how many turns there is time for. */
+/* Sets how often each kernel runs in its slice. Returns the number of turns. */
 static uint32_t measure_turns(measure_kernel *k, uint32_t n, uint32_t *next)
 {
   double turn = 0;
@@ -219,7 +221,7 @@ static uint32_t measure_turns(measure_kernel *k, uint32_t n, uint32_t *next)
                                 : (uint32_t)turns;
 }
 
-/* A turn begins and ends with the first one: what lies between is compared with both. */
+/* A turn begins and ends with the first schedule. The others are compared with the mean of both. */
 static void measure_rounds(measure_kernel *k, uint32_t n, wick_arena *tmp, double *out_seconds,
                            double *out_noise)
 {
@@ -237,7 +239,7 @@ static void measure_rounds(measure_kernel *k, uint32_t n, wick_arena *tmp, doubl
     least = fmin(least, fmin(begin, end));
   }
   out_seconds[0] = least;
-  /* three times what a median of so many turns is uncertain by */
+  /* three times the uncertainty of the median of so many turns */
   *out_noise = 3 * measure_median(ratio, turns) / sqrt(turns);
   for (uint32_t i = 1; i < n; i++)
     out_seconds[i] = k[i].run ? least * measure_median(ratio + i * turns, turns) : -1;
@@ -262,7 +264,7 @@ wick_status wick_measure_run(wick_measure *m, uint32_t n, const wick_measured *o
     if (k[i].name) k[i].run = wick_image_kernel(&image, k[i].name);
   measure_rounds(k, n, m->tmp, out_seconds, out_noise);
   wick_image_unmap(&image);
-  if (wick_guard_stopped(m->tmp->guard)) /* then there were too few turns to tell */
+  if (wick_guard_stopped(m->tmp->guard)) /* too few turns to decide */
     return wick_fail(m->tmp, WICK_ECANCELED, NULL, "canceled");
   wick_arena_rewind(m->tmp, mark);
   return NULL;

@@ -1,4 +1,4 @@
-/* The compilation, the file of records, and the bench of this machine. */
+/* The model to tune: its compilation, the file of records, and measurements on this machine. */
 #include "tune/model.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ typedef struct model_tune {
   wick_measure measure;
   const wick_tune_group *group;
   const wick_measure_use *use;
-  wick_module *options; /* of the choice at hand */
-  wick_arena room;      /* of operands */
+  wick_module *options; /* of the current choice */
+  wick_arena room;      /* memory of the operands */
   double start, kept;
   wick_arena *mem, *tmp;
 } model_tune;
@@ -65,7 +65,8 @@ static wick_status model_measure(void *arg, uint32_t group, uint32_t n, const ch
   return NULL;
 }
 
-/* The last kernel of an option's function: before it is at most what writes a halo. */
+/* Finds the last kernel of an option's function. Before it there are only kernels that write a
+ * halo. */
 static wick_status model_option(model_tune *m, const wick_option *o, wick_measured *out)
 {
   wick_func *low;
@@ -115,7 +116,7 @@ static wick_status model_progress(void *arg, const char *line)
   return model_write(m);
 }
 
-/* The model as far as its groups, whose schedules are the templates'. */
+/* Compiles the model up to its groups, with the templates' schedules. */
 static wick_status model_groups(model_tune *m, const wick_compile_options *options, uint32_t *out_n)
 {
   enum { PASSING = 64 << 20 };
@@ -144,7 +145,7 @@ static wick_status model_groups(model_tune *m, const wick_compile_options *optio
 static wick_status model_run(model_tune *m, const wick_compile_options *options,
                              wick_tune_report *out)
 {
-  static const double first = 0.3; /* part of the time for choices before there are groups */
+  static const double first = 0.3; /* the part of the time for choices, which come before groups */
   wick_tune_bench bench = {model_measure, model_compare, model_now, model_progress, m};
   uint32_t n;
   *out = (wick_tune_report){0};
@@ -155,7 +156,7 @@ static wick_status model_run(model_tune *m, const wick_compile_options *options,
   WICK_TRY(wick_tune_choices(first * m->o->seconds, &bench, &m->records, m->tmp, out));
   double left = m->o->seconds - (wick_now() - m->start);
   if (m->o->seconds > 0 && left <= 0) left = 1e-9; /* one turn */
-  if (out->nchosen) {                              /* then the groups are others */
+  if (out->nchosen) {                              /* then the groups are different */
     wick_compilation_free(m->compilation);
     wick_compilation_begin(m->compilation, m->compilation->model);
     WICK_TRY(model_groups(m, options, &n));
@@ -180,7 +181,7 @@ wick_status wick_tune_model(wick_model *model, const wick_compile_options *compi
   m.measure.operands.mem = &m.room;
   wick_status s =
       setjmp(model->guard.where) ? wick_guard_error(&model->guard) : model_run(&m, compile, out);
-  if (s) /* it may live in the compilation */
+  if (s) /* it may be in the compilation's memory */
     s = wick_fail_size(mem, s->code, NULL, s->size ? wick_str_dup(mem, s->size) : NULL, "%s",
                        s->message);
   wick_pipeline_free(&m.measure.pipeline);

@@ -1,4 +1,4 @@
-/* Three regions: floats that are only read, zeros, and what is written. */
+/* Three regions: floats that are only read, zeros, and memory that is written. */
 #include "tune/operands.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void operands_fill(char *at, uint64_t nbytes)
 static char *operands_room(wick_operands *o, uint32_t which, uint64_t nbytes)
 {
   struct wick_operand_room *r = &o->room[which];
-  if (r->used + nbytes > r->nbytes) { /* what was taken before stays in the old one */
+  if (r->used + nbytes > r->nbytes) { /* operands that were taken before stay in the old block */
     r->nbytes = 2 * nbytes + 2 * r->nbytes, r->used = 0;
     r->at = wick_arena_alloc(o->mem, r->nbytes, OPERANDS_ALIGN);
     if (which == OPERANDS_FLOATS) operands_fill(r->at, r->nbytes);
@@ -36,7 +36,7 @@ static char *operands_room(wick_operands *o, uint32_t which, uint64_t nbytes)
   return r->at + r->used - nbytes;
 }
 
-/* Elements from the first to the last, and those of the halo before and after them. */
+/* Computes the elements from the first to the last, and those of the halo before and after them. */
 static void operands_span(const wick_type_info *t, const wick_halo *halo, uint64_t *span,
                           uint64_t *before, uint64_t *behind)
 {

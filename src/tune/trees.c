@@ -1,9 +1,9 @@
-/* Fitting one tree after the other to what those before it leave. */
+/* Fits one tree after another to the errors of those before it. */
 #include "tune/trees.h"
 
 #include <stdlib.h>
 
-enum { TREES_LEAF = 3 /* examples, at least */ };
+enum { TREES_LEAF = 3 /* least examples of a leaf */ };
 static const double trees_rate = 0.25;
 
 typedef struct trees_example {
@@ -14,9 +14,9 @@ typedef struct trees_example {
 typedef struct trees_fit {
   const double *x;
   uint32_t width;
-  double *rest;           /* per row: what is left to explain */
-  trees_example *example; /* room */
-  uint32_t *row, *room;   /* rows in the order of the tree's leaves */
+  double *rest;           /* per row: the error that is left */
+  trees_example *example; /* scratch */
+  uint32_t *row, *room;   /* the rows in the order of the tree's leaves; scratch */
   wick_tree *tree;
 } trees_fit;
 
@@ -27,7 +27,7 @@ static int trees_compare(const void *a, const void *b)
   return (x->row > y->row) - (x->row < y->row);
 }
 
-/* The split of rows [begin, end) that explains most; false where none helps. */
+/* Finds the split of rows [begin, end) that reduces the error most. Returns false if none does. */
 static bool trees_split(trees_fit *f, uint32_t begin, uint32_t end, int *out_feature,
                         double *out_at)
 {
@@ -55,7 +55,7 @@ static bool trees_split(trees_fit *f, uint32_t begin, uint32_t end, int *out_fea
   return found;
 }
 
-/* Node `node` for rows [begin, end); takes its part off what is left. */
+/* Builds node `node` for rows [begin, end), and subtracts its value from their errors. */
 static void trees_grow(trees_fit *f, uint32_t node, uint32_t begin, uint32_t end)
 {
   int feature = -1;

@@ -1,4 +1,5 @@
-/* Groups in turns: some candidates that the model expects most of, measured beside the best. */
+/* Tunes groups in turns: measures some candidates for which the model predicts the most, together
+ * with the best schedule. */
 #include "tune/tune.h"
 
 #include <math.h>
@@ -10,29 +11,29 @@
 
 enum {
   TUNE_FEATURES = 14,
-  TUNE_DRAWN = 48,   /* candidates that are looked at in a turn */
-  TUNE_MEASURED = 5, /* of these */
-  TUNE_BLIND = 1,    /* without asking the model */
-  TUNE_IDLE = 6,     /* turns without anything found, after which a group rests */
+  TUNE_DRAWN = 48,   /* candidates that are generated in a turn */
+  TUNE_MEASURED = 5, /* of which so many are measured */
+  TUNE_BLIND = 1,    /* of which so many are chosen at random */
+  TUNE_IDLE = 6,     /* turns without an improvement after which a group is skipped */
 };
-static const double tune_margin = 0.02, /* less is no reason to change a choice */
-    tune_cycle = 1 / 3e9;               /* seconds, before anything was measured */
+static const double tune_margin = 0.02, /* a smaller improvement does not change a choice */
+    tune_cycle = 1 / 3e9;               /* seconds of a cycle before anything was measured */
 
 typedef struct tune_candidate {
   wick_knobs knobs;
   const char *steps;
   double feature[TUNE_FEATURES];
-  double cycles, expected; /* by the cost model; seconds, by what was learnt */
+  double cycles, expected; /* cycles by the cost model; seconds by the regression */
 } tune_candidate;
 
 typedef struct tune_task {
   const wick_tune_group *of;
   uint32_t launches;       /* of all groups with that key */
-  const char *key, *first; /* the first choice */
+  const char *key, *first; /* the first schedule */
   const char *best;
-  wick_knobs knobs;       /* of the best, as far as known */
-  double seconds, before; /* of the best and the first; 0: not measured yet */
-  double guess;           /* until then */
+  wick_knobs knobs;       /* of the best one, if known */
+  double seconds, before; /* of the best and of the first schedule; 0: not measured yet */
+  double guess;           /* the estimate until then */
   uint32_t idle, turns;
   wick_names tried;
 } tune_task;
@@ -43,7 +44,7 @@ typedef struct tune_state {
   const wick_target *t;
   const wick_tune_bench *bench;
   wick_tuning_records *records;
-  wick_list(double) x, y; /* what was learnt from: rows of features; log of seconds a cycle */
+  wick_list(double) x, y; /* training data: rows of features; logarithms of seconds per cycle */
   wick_trees trees;
   uint64_t random;
   wick_arena *mem, *tmp;
@@ -51,14 +52,14 @@ typedef struct tune_state {
 } tune_state;
 
 static uint32_t tune_random(tune_state *s, uint32_t below)
-{ /* a linear congruence; its upper bits */
+{ /* the upper bits of a linear congruential generator */
   s->random = s->random * 6364136223846793005u + 1442695040888963407u;
   return (uint32_t)(s->random >> 33) % below;
 }
 
 /* ---- candidates ---- */
 
-/* The outermost axis of the output: what is swept again for each part of it. */
+/* Returns the outermost axis of the output. Everything inside is repeated for each part of it. */
 static uint32_t tune_outside(const wick_schedule *plan)
 {
   const wick_stage *out = &plan->stage[plan->output];
@@ -104,7 +105,8 @@ static bool tune_features(tune_state *s, const tune_task *task, tune_candidate *
   return true;
 }
 
-/* Any knobs, or a neighbour of the best. What a template has no use for changes nothing. */
+/* Returns random knobs, or a neighbour of the best. Knobs that a template does not use have no
+ * effect. */
 static wick_knobs tune_draw(tune_state *s, const tune_task *task)
 {
   static const int64_t unroll[] = {1, 2, 4, 8};
@@ -131,7 +133,8 @@ static wick_knobs tune_draw(tune_state *s, const tune_task *task)
   return near;
 }
 
-/* What is new, and legal, best expected first; the last one is drawn blindly. */
+/* Generates new, legal candidates. Returns those with the best predictions, and a last one at
+ * random. */
 static uint32_t tune_candidates(tune_state *s, tune_task *task, tune_candidate *out)
 {
   tune_candidate *found = wick_new(s->tmp, tune_candidate, TUNE_DRAWN);
@@ -171,7 +174,8 @@ static void tune_learn(tune_state *s, const tune_candidate *c, double seconds)
 
 static uint64_t tune_ns(double seconds) { return seconds > 1e-9 ? (uint64_t)(1e9 * seconds) : 1; }
 
-/* The candidate is faster than the best by more than the noise, when both are measured again. */
+/* Replaces the best schedule if the candidate is faster by more than the noise, also when both are
+ * measured again. */
 static wick_status tune_replace(tune_state *s, tune_task *task, uint32_t index,
                                 const tune_candidate *c, double noise)
 {
@@ -181,7 +185,7 @@ static wick_status tune_replace(tune_state *s, tune_task *task, uint32_t index,
   double least = noise > more ? noise : more;
   if (again[0] <= 0 || again[1] <= 0) return NULL;
   if (again[1] >= again[0] * (1 - (least > tune_margin ? least : tune_margin))) return NULL;
-  /* times of another moment are comparable by their ratio */
+  /* only ratios of times are comparable between different moments */
   task->seconds = task->seconds * again[1] / again[0];
   task->best = wick_str_dup(s->mem, c->steps), task->knobs = c->knobs, task->idle = 0;
   wick_tuning_record *x = wick_tuning_records_add(s->records, task->key);
@@ -192,7 +196,7 @@ static wick_status tune_replace(tune_state *s, tune_task *task, uint32_t index,
                                      1e6 * task->seconds, 1e6 * task->before));
 }
 
-/* None of a turn's candidates could be measured. */
+/* Reports that none of a turn's candidates could be measured. */
 static wick_status tune_refused(tune_state *s, const tune_task *task, uint32_t n,
                                 const char *message)
 {
@@ -202,7 +206,7 @@ static wick_status tune_refused(tune_state *s, const tune_task *task, uint32_t n
                                             task->of->group->name, n, message));
 }
 
-/* What was measured of the choices that were there before: the best, and the first one. */
+/* Records the measurements of the schedules that existed before: the best and the first one. */
 static void tune_known(tune_state *s, tune_task *task, const double *seconds, uint32_t nold)
 {
   if (task->before > 0) return;
@@ -213,7 +217,7 @@ static void tune_known(tune_state *s, tune_task *task, const double *seconds, ui
   if (tune_features(s, task, &c)) tune_learn(s, &c, task->before);
 }
 
-/* The best of the candidates, or UINT32_MAX. */
+/* Records the candidates' times. Returns the best one, or UINT32_MAX. */
 static uint32_t tune_note(tune_state *s, tune_task *task, const tune_candidate *c, uint32_t n,
                           const double *seconds)
 {
@@ -264,7 +268,7 @@ const char *wick_tune_steps(const wick_func *g, wick_arena *mem)
   return wick_str_dupn(mem, steps, halo ? (size_t)(halo - steps) : strlen(steps));
 }
 
-/* Where earlier runs ended. */
+/* Continues with the result of earlier runs. */
 static void tune_resume(tune_state *s, tune_task *task)
 {
   const wick_tuning_record *x = wick_tuning_records_find(s->records, task->key);
@@ -280,7 +284,7 @@ static void tune_resume(tune_state *s, tune_task *task)
 static void tune_begin(tune_state *s, const wick_tune_group *group, uint32_t n)
 {
   wick_names keys = wick_names_begin(s->mem);
-  wick_list(uint32_t) unique = {0}; /* per key: the first group's */
+  wick_list(uint32_t) unique = {0}; /* per key: the first group */
   s->task = wick_new(s->mem, tune_task, n), s->ntask = n;
   for (uint32_t i = 0; i < n; i++) {
     const char *key = wick_tuning_records_key(group[i].group, s->t, s->mem);
@@ -303,7 +307,7 @@ static void tune_begin(tune_state *s, const wick_tune_group *group, uint32_t n)
   wick_trees_fit(s->x.at, s->y.at, s->y.n, TUNE_FEATURES, s->tmp, &s->trees);
 }
 
-/* The group whose next turn is worth most: of much time, and few turns yet. */
+/* Returns the group whose next turn is most useful: one with much time and few turns. */
 static uint32_t tune_next(const tune_state *s)
 {
   uint32_t best = UINT32_MAX;

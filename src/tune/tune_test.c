@@ -1,5 +1,5 @@
-/* The search on replayed measurements: no time is taken. What a log says of a schedule is found by
- * a part of its steps; the first row that fits counts. */
+/* The search on replayed measurements, which take no time. A log gives the time of a schedule by a
+ * part of its steps; the first row that matches counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,12 +21,12 @@ typedef struct tune_row {
 typedef struct tune_replay {
   const tune_row *log;
   double noise, clock;
-  bool lucky;        /* what was fast in a crowd is not when it is measured again */
-  const char *fails; /* a part of steps that are not compiled */
-  uint32_t nwhole;   /* turns from here on fail as a whole; 0: none */
+  bool lucky;        /* a schedule that was fast in a turn is slow when it is measured again */
+  const char *fails; /* a part of steps that do not compile */
+  uint32_t nwhole;   /* from this turn on, whole turns fail; 0: none */
   uint32_t nturn, nsaid;
   uint32_t nmeasured, nprogress, nagain;
-  const char *known; /* steps that must not be asked for again, but as the best */
+  const char *known; /* schedules that must not be measured again, except the best */
 } tune_replay;
 
 static double tune_time(const tune_replay *r, const char *steps)
@@ -55,7 +55,7 @@ static wick_status tune_measure(void *arg, uint32_t group, uint32_t n, const cha
   return NULL;
 }
 
-/* Options take 400 us, 300 and 350 us; `lucky` as above. */
+/* Options take 400 us, 300 us and 350 us; `lucky` as above. */
 static wick_status tune_compare(void *arg, const wick_choice *c, uint32_t n, const uint32_t *option,
                                 double *seconds, double *noise)
 {
@@ -148,7 +148,7 @@ static void tune_finds(void **state)
   assert_non_null(strstr(x->steps, "xi:10;"));
   assert_true(x->ns >= 699999 && x->ns <= 700001 && x->was == 1000000);
 
-  r.known = "xi:10;", r.nmeasured = 0; /* again: nothing that was tried is measured as new */
+  r.known = "xi:10;", r.nmeasured = 0; /* again: no tried schedule is measured as a new one */
   const char *best = x->steps;
   wick_tune_report second = tune_search(&w, &r, &records);
   assert_int_equal(second.nfound, 1);
@@ -157,14 +157,14 @@ static void tune_finds(void **state)
     for (uint32_t k = 0; k < i; k++)
       assert_string_not_equal(x->trials.at[i].steps, x->trials.at[k].steps);
 
-  wick_module_free(w.m); /* the group takes what was found */
+  wick_module_free(w.m); /* the group uses the schedule that was found */
   assert_null(tune_form(&w, &records));
   assert_string_equal(w.group.group->schedule, best);
   assert_int_equal(records.used.n, 1);
   tune_close(&w);
 }
 
-/* Neither within the noise nor by luck is a choice replaced. */
+/* A difference within the noise, or by chance, does not replace a choice. */
 static void tune_keeps(void **state)
 {
   (void)state;
@@ -187,8 +187,8 @@ static void tune_keeps(void **state)
   }
 }
 
-/* Schedules that are not compiled are counted, one by one or a whole turn, and the latter is said.
- */
+/* Schedules that do not compile are counted, single ones or whole turns; whole turns are
+ * reported. */
 static void tune_refuses(void **state)
 {
   (void)state;
@@ -199,7 +199,7 @@ static void tune_refuses(void **state)
     assert_null(tune_form(&w, NULL));
     wick_tuning_records records = wick_tuning_records_begin("refused.records", &w.mem);
     tune_replay r = {.log = tune_log, .noise = 0.01, .fails = whole ? NULL : "xi:10;"};
-    r.nwhole = whole; /* the first one goes well */
+    r.nwhole = whole; /* the first turn succeeds */
     wick_tune_report report = tune_search(&w, &r, &records);
     assert_true(report.nrefused > 0);
     assert_int_equal(r.nsaid > 0, whole);
@@ -226,8 +226,8 @@ static void tune_illegal(void **state)
   tune_close(&w);
 }
 
-/* Ways to compute the same: the first stays unless another is faster beyond the noise, twice; what
- * is known is not measured again, and a compilation takes what was found. */
+/* Implementations: the first stays unless another one is faster beyond the noise, twice. Known
+ * options are not measured again, and a compilation uses the one that was found. */
 static void tune_chooses(void **state)
 {
   (void)state;
@@ -282,7 +282,7 @@ static void tune_chooses(void **state)
   }
 }
 
-/* Trees learn a step and a slope, and a constant from nothing else. */
+/* Trees learn a step and a slope, and a constant if there are no other features. */
 static void tune_trees(void **state)
 {
   (void)state;

@@ -12,7 +12,8 @@
 
 enum { CEILING_CHAINS = 12, CEILING_STEPS = 100000, CEILING_TRIES = 30, CEILING_TASKS = 4096 };
 
-/* Every task has memory of its own: the chains' beginnings, and their ends. */
+/* Builds the kernel. Each task has memory of its own, for the chains' initial values and
+ * results. */
 static wick_status ceiling_kernel(wick_module *m, uint32_t lanes, wick_arena *mem)
 {
   wick_builder b;
@@ -127,22 +128,23 @@ wick_status wick_ceiling(const wick_target *t, uint32_t threads, wick_guard *gua
   wick_artifact a;
   wick_status s = ceiling_kernel(m, lanes, mem);
   if (!s) s = ceiling_code(m, t, mem, &a);
-  if (s) s = wick_fail(mem, s->code, NULL, "%s", s->message); /* it may live in the module */
+  /* the message may be in the module's memory */
+  if (s) s = wick_fail(mem, s->code, NULL, "%s", s->message);
   wick_module_free(m);
   return s ? s : ceiling_run_code(&a, lanes, threads, mem, out_flops);
 }
 
 /* ---- memory ---- */
 
-enum { CEILING_STREAM = 256 << 20 }; /* bytes of all threads: beyond the last cache */
+enum { CEILING_STREAM = 256 << 20 }; /* bytes of all threads, which exceed the last cache */
 
 typedef struct ceiling_stream {
   const uint64_t *memory;
   int64_t words; /* of each thread */
-  uint64_t *sum; /* a line for each worker */
+  uint64_t *sum; /* a cache line for each worker */
 } ceiling_stream;
 
-/* A word of each line, in sums that do not wait for each other: the core is not what limits it. */
+/* Reads a word of each cache line, into independent sums, so that the core is not the limit. */
 static void ceiling_read(void *ctx, uint32_t worker, int64_t begin, int64_t end)
 {
   ceiling_stream *s = ctx;
@@ -161,7 +163,7 @@ wick_status wick_ceiling_bytes(uint32_t threads, wick_arena *mem, double *out_by
   wick_pool *pool;
   WICK_TRY(wick_pool_create(&(wick_pool_options){.nworker = threads}, mem, &pool));
   uint32_t n = wick_pool_size(pool);
-  int64_t each = CEILING_STREAM / n / 256 * 256; /* whole steps of four lines */
+  int64_t each = CEILING_STREAM / n / 256 * 256; /* a multiple of four cache lines */
   ceiling_stream s = {wick_arena_alloc(mem, (size_t)each * n, 64), each / 8,
                       wick_new(mem, uint64_t, (size_t)8 * n)};
   memset((void *)(uintptr_t)s.memory, 1, (size_t)each * n);

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "loop/contract.h"
 
-/* The passes that have changed what is rounded, each once. */
+/* Lists the passes that have changed rounding, each once. */
 static void contract_passes(const wick_pipeline *p, wick_text *out)
 {
   bool any = false;
@@ -20,7 +20,7 @@ static void contract_passes(const wick_pipeline *p, wick_text *out)
   }
 }
 
-/* The functions that any kernel approximates, each once. */
+/* Lists the functions that any kernel approximates, each once. */
 static void contract_functions(const wick_lowered *l, wick_arena *mem, wick_text *out)
 {
   wick_names seen = wick_names_begin(mem);
@@ -37,7 +37,7 @@ static void contract_functions(const wick_lowered *l, wick_arena *mem, wick_text
   }
 }
 
-/* The groups whose schedules came from records. */
+/* Lists the groups whose schedules came from tuning records. */
 static void contract_records(const wick_tuning_records *r, wick_text *out)
 {
   if (!r || !r->used.n) return;

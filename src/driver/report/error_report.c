@@ -14,14 +14,14 @@ typedef struct error_report {
   const wick_compile_options *options;
   const void *const *inputs;
   wick_arena *mem;
-  uint32_t nshow; /* kernels that approximate, and what is said of each */
+  uint32_t nshow; /* kernels that approximate, and their clause of the contract */
   wick_shown *show;
   const char **bound;
-  wick_compiled *compiled[2]; /* as it was, and in f64 */
+  wick_compiled *compiled[2]; /* the given one, and one in f64 */
   void **outputs[2];
 } error_report;
 
-/* What the kernel's line says of approximations; NULL: nothing. */
+/* Returns what the kernel's line says about approximations; NULL: nothing. */
 static const char *error_report_bound(const error_report *r, const char *contract, const char *name)
 {
   size_t n = strlen(name), length;
@@ -64,8 +64,8 @@ static wick_error *error_report_run(error_report *r, int which)
   return e;
 }
 
-/* What a run gave of the output's size along an axis: less than there is room for where it depends
- * on data. */
+/* Returns an output's size along an axis in this run. It is less than the declared size if it
+ * depends on data. */
 static int64_t error_report_dim(const error_report *r, int which, uint32_t output, uint32_t axis)
 {
   const wick_compiled *k = r->compiled[which];
@@ -77,7 +77,7 @@ static int64_t error_report_dim(const error_report *r, int which, uint32_t outpu
   return io->dim[axis];
 }
 
-/* The place in memory of the k-th element that a run gave. */
+/* Returns the position in memory of the k-th element that the run wrote. */
 static uint64_t error_report_at(const wick_io *io, const int64_t *dim, uint64_t k)
 {
   uint64_t at = 0, step = 1;
@@ -88,7 +88,7 @@ static uint64_t error_report_at(const wick_io *io, const int64_t *dim, uint64_t 
   return at;
 }
 
-/* Nothing of an output that is not of floats; the worst of one that has not the same size. */
+/* Adds a line for an output of floats. If the sizes differ, the error is infinite. */
 static void error_report_line(const error_report *r, uint32_t output, const char *location,
                               const char *bound, wick_error_report *out)
 {
@@ -109,7 +109,7 @@ static void error_report_line(const error_report *r, uint32_t output, const char
     uint64_t at = error_report_at(io, dim, k);
     double x = wick_load_elem(io->elem, r->outputs[0][output], at).f,
            y = wick_load_elem(io->elem, r->outputs[1][output], at).f, d = fabs(x - y);
-    if (x == y) d = 0; /* infinities */
+    if (x == y) d = 0; /* equal infinities */
     line.rms += d * d;
     line.largest = d > line.largest || isnan(d) ? d : line.largest;
     most = fmax(most, fabs(y));
@@ -119,7 +119,7 @@ static void error_report_line(const error_report *r, uint32_t output, const char
   out->line[out->n++] = line;
 }
 
-/* Outputs of the model, then the kernels. */
+/* Adds lines for the outputs, then for the kernels. */
 static void error_report_lines(const error_report *r, wick_error_report *out)
 {
   uint32_t own = r->model->noutput;

@@ -1,4 +1,4 @@
-/* The report on small models: what is exact is, what approximates is named, and NULL says f64. */
+/* The report on small models: exact results, named approximations, and NULL for f64. */
 #include "driver/report/error_report.h"
 
 #include <setjmp.h>
@@ -51,7 +51,7 @@ static void functions(void **state)
          "%0 = exp %x loc(\"a\")\n%1 = abs %x loc(\"b\")\n"
          "%2 = cast %x : i32[256]\nreturn %0, %1, %2 }",
          in);
-  assert_int_equal(t.report.n, 3); /* two outputs of floats, and what exp gives */
+  assert_int_equal(t.report.n, 3); /* two outputs of floats, and the result of exp */
   const wick_error_line *l = t.report.line;
   assert_null(l[0].bound);
   assert_true(l[0].largest > 0 && l[0].largest < 1e-6);
@@ -63,7 +63,7 @@ static void functions(void **state)
   report_free(&t);
 }
 
-/* The sum cancels in f32: the report must see what f64 sees. */
+/* The sum cancels in f32: the report must show the difference to f64. */
 static void cancellation(void **state)
 {
   (void)state;

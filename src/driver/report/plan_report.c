@@ -1,5 +1,5 @@
-/* The stages up to loop functions; the low function is looked at as it is formed, and at the end.
- */
+/* Runs the stages up to loop functions, and examines the low function when it is formed and at the
+ * end. */
 #include "driver/report/plan_report.h"
 
 #include <string.h>
@@ -58,6 +58,6 @@ wick_error *wick_plan_report_make(wick_model *model, const wick_compile_options 
   else
     e = wick_error_export(plan_report_work(&r));
   wick_compilation_free(&r.c);
-  wick_arena_free(&model->tmp); /* import puts errors there */
+  wick_arena_free(&model->tmp); /* the import puts errors there */
   return e;
 }

@@ -1,4 +1,4 @@
-/* The report on small models. */
+/* The report on the memory plans of small models. */
 #include "driver/report/plan_report.h"
 
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static wick_plan_report report(const char *text)
   return r;
 }
 
-/* Two tensors at once at most, of 1001 floats each; the last one is the output. */
+/* At most two tensors of 1001 floats are live at a time. The last one is the output. */
 static void chain(void **state)
 {
   (void)state;
@@ -36,7 +36,7 @@ static void chain(void **state)
   assert_int_equal(r.nlaunch, 3);
 }
 
-/* Element by element, all of it lies in the output. */
+/* Element-wise operators only use the output's memory. */
 static void in_place(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Walks the function with the contents of each root buffer. If several regions may run, the
+/* Follows the function with the contents of each root buffer. If several regions may run, the
  * contents of a buffer that one of them writes are unknown afterwards. The interpreter of loops
  * computes kernels, without their schedules. */
 #include "driver/specialization/branch_decisions.h"
@@ -13,13 +13,13 @@
 #include "ops/host.h"
 #include "runtime/program.h"
 
-enum { KNOWN_POINTS = 4096 }; /* of a stage that is computed */
+enum { KNOWN_POINTS = 4096 }; /* most points of a stage that is computed */
 _Static_assert(WICK_GUARD_INPUTS_MAX <= 64, "a bit for each");
 
 typedef struct decide_content {
   bool known;
-  uint64_t from;    /* bits of the inputs that it follows from */
-  const void *data; /* where contents are computed */
+  uint64_t from;    /* a bit for each input that it depends on */
+  const void *data; /* if contents are computed */
 } decide_content;
 
 typedef struct decide_change {
@@ -30,11 +30,11 @@ typedef struct decide_change {
 typedef struct decide_state {
   const wick_func *f;
   wick_alias alias;
-  bool computed;      /* contents are; else what they follow from is all that is asked */
+  bool computed;      /* contents are computed; otherwise only the inputs that they depend on */
   decide_content *at; /* per root */
   wick_list(decide_change) log;
   uint64_t deciding; /* inputs that decide conditions and counts */
-  int8_t *taken;     /* per node: of a branch that is decided, 1 + its region */
+  int8_t *taken;     /* per node: 1 + the region of a branch that is decided */
   wick_arena *mem, *tmp;
 } decide_state;
 
@@ -53,7 +53,7 @@ static void decide_set(decide_state *s, uint32_t root, decide_content c)
   s->at[root] = c;
 }
 
-/* The root of which v is all; 0: none. */
+/* Returns the root if v covers all of it; else 0. */
 static uint32_t decide_whole(const decide_state *s, wick_value v)
 {
   const wick_memref *p = &s->alias.memref[v.id];
@@ -61,7 +61,7 @@ static uint32_t decide_whole(const decide_state *s, wick_value v)
   return p->known && wick_memref_covers(p, &s->alias.memref[p->root.id]) ? p->root.id : 0;
 }
 
-/* The known contents of a part of a buffer. */
+/* Returns the known contents of a part of a buffer. */
 static decide_content decide_read(const decide_state *s, wick_value v)
 {
   const wick_memref *p = &s->alias.memref[v.id];
@@ -84,7 +84,7 @@ static void decide_write(decide_state *s, wick_value v, decide_content c)
   if (root) decide_set(s, root, decide_whole(s, v) ? c : (decide_content){0});
 }
 
-/* Forgets the contents of everything that the node itself writes. */
+/* Forgets the contents of all buffers that the node itself writes. */
 static void decide_forget(decide_state *s, const wick_node *n)
 {
   for (uint32_t k = 0; k < n->nin; k++) {
@@ -110,7 +110,7 @@ static bool decide_few(const wick_schedule *s)
   return true;
 }
 
-/* Runs group g on `arg`: results, then parameters. */
+/* Runs group g; `arg` has its results, then its parameters. */
 static bool decide_run(decide_state *s, const wick_func *g, uint32_t narg, wick_interpret_arg *arg)
 {
   wick_kernel_info info;
@@ -135,7 +135,8 @@ static decide_content decide_operand(decide_state *s, wick_value v, bool written
   c.known = c.known && all.known && wick_dim_is_const(n) && t->elem != WICK_STRING;
   c.from |= all.from;
   if (!c.known || !s->computed) return c;
-  void *data = wick_arena_alloc(s->mem, WICK_GUARD_BYTES_MAX, WICK_GUARD_BYTES_MAX); /* aligned */
+  /* aligned to its size */
+  void *data = wick_arena_alloc(s->mem, WICK_GUARD_BYTES_MAX, WICK_GUARD_BYTES_MAX);
   uint64_t nbytes = wick_elem_bytes(t->elem, (uint64_t)n.v);
   if (!written) memcpy(data, c.data, (size_t)nbytes);
   c.data = data;
@@ -143,7 +144,7 @@ static decide_content decide_operand(decide_state *s, wick_value v, bool written
   return c;
 }
 
-/* What it writes is known where all that it reads is. */
+/* The results of a kernel are known if all of its operands are. */
 static void decide_kernel(decide_state *s, const wick_node *n)
 {
   const wick_func *g = wick_module_find(s->f->module, n->attr[WICK_ATTR_kernel_callee].s);
@@ -168,7 +169,8 @@ static void decide_kernel(decide_state *s, const wick_node *n)
 
 static void decide_region(decide_state *s, const wick_region *r);
 
-/* Back to what was known when the log had `mark` entries; *changed: roots that others were for. */
+/* Restores the state in which the log had `mark` entries. *changed gets the roots that had
+ * changed. */
 static void decide_back(decide_state *s, uint32_t mark, wick_branch_inputs *changed)
 {
   while (s->log.n > mark) {
@@ -197,7 +199,7 @@ static void decide_if(decide_state *s, const wick_node *n)
   for (uint32_t i = 0; i < changed.n; i++) decide_set(s, changed.at[i], (decide_content){0});
 }
 
-/* What a step writes is not known in any. */
+/* Buffers that a step writes are unknown in all steps. */
 static void decide_loop(decide_state *s, const wick_node *n)
 {
   const wick_region *r = &n->region[0];
@@ -236,7 +238,7 @@ static decide_state decide_begin(const wick_func *f, bool computed, wick_arena *
   return s;
 }
 
-/* ---- what is asked ---- */
+/* ---- the interface ---- */
 
 void wick_branch_inputs_find(const wick_func *f, uint32_t ninput, wick_arena *mem, wick_arena *tmp,
                              wick_branch_inputs *out)
@@ -256,7 +258,7 @@ void wick_branch_inputs_find(const wick_func *f, uint32_t ninput, wick_arena *me
     if (s.deciding >> i & 1) wick_push(mem, out, from.at[i]);
 }
 
-/* The constant that says that region 0 or 1 is the one. */
+/* Builds the constant condition for region 0 or 1. */
 static wick_value decide_constant(wick_builder *b, int8_t taken)
 {
   static const unsigned char number[2] = {1, 0};

@@ -1,4 +1,4 @@
-/* Which inputs branches follow from, and what is left of a function when they are known. */
+/* Which inputs decide branches, and the function that remains if these are known. */
 #include "driver/specialization/branch_decisions.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "low/dead_store.h"
 #include "low/insert_frees.h"
 
-/* x > 3; the second operand or the third; x + 1 */
+/* x > 3; a selection between the second and the third operand; x + 1 */
 #define GROUPS                                                                                     \
   "group @more(%x: i64[]) -> bool[] { %y = map {name=\"y\", axes=[]} () { %0 = read %x "           \
   "{index=[]}; "                                                                                   \
@@ -34,11 +34,12 @@
 
 static const struct {
   const char *text;
-  const char *guard_input; /* numbers of inputs */
-  int64_t n, m;            /* -1: not known */
-  const char *want;        /* the body of what is left */
+  const char *guard_input; /* indices of inputs */
+  int64_t n, m;            /* contents; -1: not known */
+  const char *want;        /* the body of the remaining function */
 } rows[] = {
-    /* in place, after another kernel: 4, more than 3; what computes it goes */
+    /* in place, after another kernel: 4, which is more than 3; the kernel that computes it is
+     * removed */
     {GROUPS PARAMS
      "  %k = alloc : buffer<i64[],arena>\n  kernel @next %k, %p0\n"
      "  %c = alloc : buffer<bool[],arena>\n  kernel @more %c, %k\n" ARMS("%c") "  return\n}\n",
@@ -50,7 +51,7 @@ static const struct {
      "1", 9, 3,
      "  %0 = const @known.false : buffer<bool[],constant>\n"
      "  if %0 () {\n    yield\n  } () {\n    copy %p3, %p2\n    yield\n  }\n  return\n}\n"},
-    /* not known: all stays */
+    /* not known: nothing changes */
     {GROUPS PARAMS
      "  %c = alloc : buffer<bool[],arena>\n  kernel @more %c, %p1\n" ARMS("%c") "  return\n}\n",
      "1", 9, -1,
@@ -58,7 +59,7 @@ static const struct {
      "  if %0 () {\n    kernel @neg %p3, %p2\n    yield\n  } () {\n    copy %p3, %p2\n    yield\n  "
      "}\n"
      "  free %0\n  return\n}\n"},
-    /* one way writes what the next branch asks: only where that way is known is it known, too */
+    /* one region writes the condition of the next branch: it is known only if that region is */
     {GROUPS PARAMS
      "  %c = alloc : buffer<bool[],arena>\n  kernel @more %c, %p0\n"
      "  %d = alloc : buffer<bool[],arena>\n  kernel @more %d, %p1\n"
@@ -71,7 +72,7 @@ static const struct {
      "  if %1 () {\n    kernel @neg %p3, %p2\n    yield\n  } () {\n    copy %p3, %p2\n    yield\n  "
      "}\n"
      "  free %1\n  return\n}\n"},
-    /* what a step changes is not known in the loop, nor after it; the count is asked for */
+    /* a buffer that a step changes is unknown in the loop and after it; the count decides */
     {GROUPS PARAMS
      "  %k = alloc : buffer<i64[],arena>\n  kernel @next %k, %p1\n"
      "  loop %p0 () {\n    kernel @next %k, %k\n    yield\n  }\n"
@@ -83,7 +84,7 @@ static const struct {
      "  if %1 () {\n    kernel @neg %p3, %p2\n    yield\n  } () {\n    copy %p3, %p2\n    yield\n  "
      "}\n"
      "  free %1\n  return\n}\n"},
-    /* no decision follows from it */
+    /* it decides nothing */
     {GROUPS PARAMS "  %k = alloc : buffer<i64[],arena>\n  kernel @next %k, %p0\n  copy %p3, %p2\n"
                    "  return\n}\n",
      "", 2, 9, "  copy %p3, %p2\n  return\n}\n"},

@@ -1,4 +1,4 @@
-/* Combines the values that the options give, and implements the specializer of the runtime. */
+/* Combines the values that the options give, and implements the specializer for the runtime. */
 #include "driver/specialization/specializations.h"
 
 #include <string.h>
@@ -9,9 +9,10 @@
 
 enum { COPIES_MOST = 256, COPIES_AFTER = 32 };
 
-/* ---- ahead ---- */
+/* ---- ahead of time ---- */
 
-/* As the model calls it; where it has no name, as the symbol is called. */
+/* Returns whether a symbol has this name: the name in the model, or, if there is none, the symbol's
+ * own. */
 static bool specializations_is(const wick_compilation *c, const wick_program_symbol *x,
                                const char *name)
 {
@@ -47,7 +48,7 @@ static wick_status specializations_known(wick_compilation *c, const wick_program
   return NULL;
 }
 
-/* All that there are, again with each of n values. */
+/* Multiplies the combinations by n values. */
 typedef struct specializations_more {
   wick_specialization_keys from, to;
 } specializations_more;
@@ -140,7 +141,7 @@ static wick_status specializations_content(wick_compilation *c, const wick_progr
   return NULL;
 }
 
-/* Inputs without given contents have no guards. */
+/* Inputs without given contents are not guarded. */
 static wick_status specializations_contents(wick_compilation *c, const wick_program *p,
                                             wick_specialization_keys *all)
 {
@@ -178,7 +179,7 @@ wick_status wick_specialization_keys_of(wick_compilation *c, const wick_program 
 
 /* ---- while sessions run ---- */
 
-/* Lives until nothing is made any more; what it points to lives as long as the compiled model. */
+/* Lives until nothing more is compiled. What it points to lives as long as the compiled model. */
 typedef struct specializations_specializer {
   wick_allocator allocator;
   wick_guard guard;
@@ -186,7 +187,7 @@ typedef struct specializations_specializer {
   wick_target target;
   wick_span source;
   const wick_program *program;
-  wick_cache cache;            /* of the base program */
+  wick_cache cache;            /* the cache's entry of the base program */
   wick_specialize specialized; /* the specialization that is being compiled */
   wick_draft *draft;
 } specializations_specializer;

@@ -1,8 +1,9 @@
-/* Branches and loops in copies for some sizes: branches that those bar, what is counted. */
+/* Branches and loops in specializations for sizes: branches that always fail with these sizes, and
+ * counts. */
 #include "base/base.h"
 #include "driver/specialization/specializations_testing.h"
 
-/* Its branches want different sizes. */
+/* Its branches require different sizes. */
 static const char specializations_branches[] =
     "graph @main(%c: bool[], %x: f32[N[1..64],6], %y: f32[M[1..64],6]) -> f32[N,6] {\n"
     "  constraint M = 2*N in branches loc(\"one\")\n"
@@ -21,7 +22,7 @@ static const char specializations_branches[] =
 
 static specializations_result specializations_want, specializations_got;
 
-/* One run of the model with branches; what it says goes to `text`. */
+/* Runs the model with branches once. The message is written to `text`. */
 static void specializations_branch(const wick_compiled *k, bool c, int64_t n, int64_t m, float *z,
                                    char *text, size_t ntext)
 {
@@ -37,8 +38,8 @@ static void specializations_branch(const wick_compiled *k, bool c, int64_t n, in
   wick_session_free(s);
 }
 
-/* A branch that the sizes of a copy bar fails as it does in the program for all sizes, and the
- * other one runs; also where both are barred, and where none is. */
+/* A branch that fails for the sizes of a specialization fails as in the base program, and the other
+ * one runs. Also if both fail, and if neither does. */
 static void test_branches(void **state)
 {
   (void)state;
@@ -104,8 +105,8 @@ static wick_flow specializations_flow(const wick_compiled *k, const char *locati
   return (wick_flow){0};
 }
 
-/* Branches and steps are counted by the program for all sizes and by copies, of all sessions, those
- * that have ended among them. */
+/* The base program and specializations count branches and steps in all sessions, also in those that
+ * have ended. */
 static void test_counts(void **state)
 {
   (void)state;
@@ -121,7 +122,7 @@ static void test_counts(void **state)
   for (int64_t rows = 7; rows <= 8; rows++) {
     specializations_ok(wick_session_shape(s, 1, &(wick_shape){"x", 1, &rows}));
     specializations_step(s, 4);
-    specializations_step(s, 9); /* ends itself, after 6 */
+    specializations_step(s, 9); /* it ends by itself after 6 steps */
   }
   unsigned long before = atomic_load(&specializations_count);
   specializations_step(s, 3);

@@ -1,4 +1,5 @@
-/* Copies that hold what an input contains: ahead, while sessions run, and what cannot be held. */
+/* Specializations with guards: ahead of time, while sessions run, and inputs that cannot be
+ * guarded. */
 #include <unistd.h>
 
 #include "base/base.h"
@@ -6,20 +7,20 @@
 
 static specializations_result specializations_want, specializations_got;
 
-/* So many runs of that mode; each gives the bits of `plain`, and none takes memory. */
+/* Makes runs with a mode. Each must give the bits of `plain`, and none may allocate. */
 static void specializations_modes_run(wick_session *s, wick_session *plain, int64_t mode, int times)
 {
   for (int i = 0; i < times; i++) {
     specializations_mode(plain, mode, specializations_want);
     memset(specializations_got, 0, sizeof specializations_got);
-    unsigned long before = specializations_own; /* others make copies meanwhile */
+    unsigned long before = specializations_own; /* other threads compile meanwhile */
     specializations_mode(s, mode, specializations_got);
     assert_int_equal(specializations_own, before);
     specializations_same(specializations_want, specializations_got, 6);
   }
 }
 
-/* The entry of a mode that a copy holds; of -1: that of all modes. */
+/* Returns the entry of the specialization that guards a mode; for -1 the entry for all modes. */
 static wick_profile_entry specializations_met_mode(const wick_compiled *k, int64_t mode)
 {
   wick_profile_entry m;
@@ -33,7 +34,7 @@ static wick_profile_entry specializations_met_mode(const wick_compiled *k, int64
   return m;
 }
 
-/* With sizes that vary, or that do not. */
+/* With dynamic sizes, or with constant ones. */
 static void specializations_guards_ahead(bool vary)
 {
   char path[] = "/tmp/wick-specialized-XXXXXX";
@@ -61,7 +62,7 @@ static void specializations_guards_ahead(bool vary)
   assert_true(specializations_met_mode(k, 5).specialized_nanoseconds &&
               !specializations_met_mode(k, 5).base_nanoseconds);
   assert_true(specializations_met_mode(k, 5).ahead && !specializations_met_mode(k, -1).ahead);
-  wick_flow f = wick_compiled_flow(k, 0); /* as if nobody had decided before */
+  wick_flow f = wick_compiled_flow(k, 0); /* the counts are as if nothing had been decided */
   assert_true(wick_compiled_nflow(k) == 1 && f.ntaken[1] == 2 * 5 && f.ntaken[0] == 2 * 3);
   wick_session_free(s);
   wick_session_free(p);
@@ -79,7 +80,8 @@ static void test_guards_ahead(void **state)
   specializations_guards_ahead(false);
 }
 
-/* What has always been the same is held; where it then is not, there is a copy for all. */
+/* Contents that were always the same are guarded. If others follow, there is also a specialization
+ * for all. */
 static void test_guards_later(void **state)
 {
   (void)state;
@@ -125,7 +127,7 @@ static void test_guards_later(void **state)
   specializations_empty(folder);
 }
 
-/* What cannot be held. */
+/* Inputs that cannot be guarded. */
 static void test_guards_refused(void **state)
 {
   (void)state;

@@ -1,4 +1,4 @@
-/* Copies in artifacts whose bytes are damaged, cut off, or of others. */
+/* Specializations in artifacts that are damaged, truncated, or of another program. */
 #include <unistd.h>
 
 #include "base/file.h"
@@ -44,8 +44,7 @@ static void test_hostile(void **state)
   wick_context_free(c);
 }
 
-/* An artifact whose copies are damaged, is cut off, or has others' copies: an error, and no more.
- */
+/* An artifact with such specializations gives an error, and nothing else. */
 static void test_damaged(void **state)
 {
   (void)state;
@@ -83,7 +82,7 @@ static void test_damaged(void **state)
   unlink(path);
 }
 
-/* The words of what a copy holds, and whether it is read with these. */
+/* Reads a specialization with these words as guards. Returns the code. */
 static wick_code specializations_read_held(const wick_compiled *k, const int64_t *words,
                                            uint32_t nword)
 {

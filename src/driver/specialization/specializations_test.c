@@ -1,4 +1,5 @@
-/* Copies for some sizes: ahead and while sessions run, their cache, failures, the end. */
+/* Specializations for sizes: ahead of time and while sessions run, in the cache, failures, and
+ * freeing. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ static void test_background(void **state)
   assert_int_equal(specializations_met(k, 5).specialization, WICK_SPECIALIZATION_READY);
   assert_int_equal(specializations_met(k, 5).specialized_nanoseconds, 0);
   unsigned long before = atomic_load(&specializations_count);
-  specializations_run(s, specializations_got); /* goes over to it, and takes no memory */
+  specializations_run(s, specializations_got); /* changes to it, and does not allocate */
   assert_int_equal(atomic_load(&specializations_count), before);
   assert_true(specializations_met(k, 5).specialized_nanoseconds > 0);
   assert_int_equal(specializations_met(k, 5).nrun, 4);
@@ -121,7 +122,7 @@ static void test_cache(void **state)
   specializations_empty(folder);
 }
 
-/* What goes wrong is kept, and harms nobody. */
+/* A failure is kept, and does not affect runs. */
 static void test_failure(void **state)
 {
   (void)state;
@@ -147,7 +148,7 @@ static void test_failure(void **state)
   wick_context_free(c);
 }
 
-/* Freed while a copy is made; and in a process that has forked. */
+/* Freed while a specialization is compiled; and in a process after a fork. */
 static void test_end(void **state)
 {
   (void)state;

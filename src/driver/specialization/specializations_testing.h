@@ -27,7 +27,7 @@ static const char specializations_model[] =
     "  return %1\n"
     "}\n";
 
-/* A number decides the operator: softmax above 2, else relu. */
+/* An input decides the operator: softmax if it is above 2, else relu. */
 #define COPIES_MODES(N, n)                                                                         \
   "graph @main(%mode: i64[], %x: f32[" N ",24], %w: f32[24,20]) -> f32[" n ",20] {\n"              \
   "  %0 = const 2 : i64[]\n"                                                                       \

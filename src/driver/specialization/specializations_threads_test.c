@@ -1,17 +1,17 @@
-/* Copies, for sizes and for contents, that appear while many threads run sessions. */
+/* Specializations for sizes and contents that appear while many threads run sessions. */
 #include <pthread.h>
 
 #include "driver/specialization/specializations_testing.h"
 
-enum { COPIES_RUNS = 60, COPIES_THREADS = 8 }; /* of a thread; the most */
+enum { COPIES_RUNS = 60, COPIES_THREADS = 8 }; /* runs of a thread; most threads */
 
 typedef struct specializations_thread {
   const wick_compiled *k;
   uint64_t random;
 } specializations_thread;
 
-/* So many threads do `work`, which gives NULL where all is right, `nrun` runs in all. Gives how
- * many copies there are. */
+/* Starts threads that do `work`, which returns NULL on success, with `nrun` runs in all. Returns
+ * the number of specializations. */
 static uint64_t specializations_threads(const wick_compiled *k, uint32_t n, void *(*work)(void *),
                                         uint64_t nrun)
 {
@@ -73,7 +73,8 @@ static void test_threads(void **state)
   wick_context_free(c);
 }
 
-static specializations_result specializations_by_mode[2][4]; /* is it above 2?, rows */
+/* by whether the mode is above 2, and by rows */
+static specializations_result specializations_by_mode[2][4];
 
 static void *specializations_mode_thread(void *arg)
 {
@@ -95,7 +96,7 @@ static void *specializations_mode_thread(void *arg)
   return NULL;
 }
 
-/* Copies for sizes, and for contents, appear while eight threads go from one to the other. */
+/* Specializations for sizes and contents appear while eight threads change between them. */
 static void test_held_threads(void **state)
 {
   (void)state;

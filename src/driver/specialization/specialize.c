@@ -1,4 +1,4 @@
-/* Compiles the text of the base program for given numbers. */
+/* Compiles the text of the base program with numbers for its sizes. */
 #include "driver/specialization/specialize.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 
 _Static_assert(WICK_SPECIALIZE_SECTIONS == WICK_LINK_SECTIONS + 3, "program, sizes, guards");
 
-enum { SPECIALISE_LITTLE = 64 }; /* bytes of a constant that the entry may look at */
+enum { SPECIALISE_LITTLE = 64 }; /* bytes of a constant that the entry may read */
 
 /* ---- the source ---- */
 
@@ -104,7 +104,7 @@ static wick_status specialize_pin_groups(specialize_state *x, const wick_dim_val
   return NULL;
 }
 
-/* The low function comes first: only the groups that it still calls are specialized. */
+/* Specializes the low function first, and then only the groups that it still calls. */
 static wick_status specialize_pin(specialize_state *x)
 {
   wick_dim_list sym = wick_func_sizes(x->low, x->mem);
@@ -149,7 +149,7 @@ static wick_status specialize_lower(specialize_state *x)
   return NULL;
 }
 
-/* The base program's interface at these sizes, with the specialization's own kernels. */
+/* Makes the base program's interface with these sizes, and the specialization's own kernels. */
 static wick_status specialize_program(specialize_state *x, wick_section *out)
 {
   const wick_program *base = x->s->program;
