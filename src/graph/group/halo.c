@@ -23,6 +23,20 @@ static bool halo_number(const wick_func *g, wick_value v, int64_t *out)
   return false;
 }
 
+/* Returns true if the read is in a map whose last axis is contiguous there. It reads an element
+ * once, and its conditions are masks of vectors, which cost less than another copy of the tensor. */
+static bool halo_copies(const wick_func *g, uint32_t read)
+{
+  const wick_node *n = &g->node[read], *stage = NULL;
+  for (uint32_t i = 0; i < read; i = g->node[i].end)
+    if (g->node[i].end > read) stage = &g->node[i];
+  uint32_t rank = wick_read_index(n)->n;
+  if (!stage || stage->op != WICK_OP_map || !rank || !wick_stage_axes(stage)->n) return false;
+  wick_dim last = wick_stage_axes(stage)->axes[wick_stage_axes(stage)->n - 1].sym, coef, rest;
+  return wick_dim_linear(g->module->dims, wick_read_index(n)->dims[rank - 1], last, &coef, &rest) &&
+         wick_dim_is(coef, 1);
+}
+
 bool wick_halo_wanted(const wick_func *g, uint32_t k, wick_halo *out)
 {
   const wick_type_info *t = wick_info_of(g, (wick_value){k + 1});
@@ -32,7 +46,9 @@ bool wick_halo_wanted(const wick_func *g, uint32_t k, wick_halo *out)
   if (t->kind != WICK_TENSOR || !wick_type_const_dims(t, dim)) return false;
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
-    if (n->op != WICK_OP_read || n->in[0].id != k + 1 || !n->attr[WICK_ATTR_read_guard].i) continue;
+    if (n->op != WICK_OP_read || n->in[0].id != k + 1 || !n->attr[WICK_ATTR_read_guard].i ||
+        halo_copies(g, i))
+      continue;
     int64_t fill;
     if (n->nin != 2 || !halo_number(g, n->in[1], &fill) || (guarded && fill != out->fill))
       return false;

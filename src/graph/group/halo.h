@@ -11,8 +11,8 @@
 #include "target/target.h"
 
 /* Finds how far the guarded reads of parameter k reach outside of its tensor, if all of them yield
- * 0 there. Returns false if no read reaches outside, if reads reach too far, or if sizes are not
- * constant. */
+ * 0 there. Maps that copy contiguous elements need no halo. Returns false if no other read reaches
+ * outside, if reads reach too far, or if sizes are not constant. */
 bool wick_halo_wanted(const wick_func *group, uint32_t k, wick_halo *out);
 /* Enlarges h on each side to the larger extent of both. */
 void wick_halo_join(wick_halo *h, const wick_halo *more, uint32_t rank);
