@@ -26,4 +26,8 @@ WICK_CHECKED wick_status wick_nest(const wick_func *group, wick_schedule *s,
                                    const wick_nest_options *options, wick_arena *mem,
                                    wick_arena *tmp, wick_kernel_info *out);
 
+/* Returns true if lanes that are `step` elements apart, which may be negative, are read as
+ * contiguous vectors and shuffled, because this is cheaper than a load for each lane. */
+bool wick_nest_is_strided(int64_t step, uint32_t lanes);
+
 #endif

@@ -99,6 +99,8 @@ wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t r
     v = nest_load_at(t, p, nest_dim(t, r, a.rest), a.offset, wick_type_scalar(t->m, e, r->lanes),
                      mask);
     nest_fetch(t, r, p, &a, e);
+  } else if (affine && wick_nest_is_strided(a.step, r->lanes)) {
+    v = nest_strided(t, r, p, &a, e, mask);
   } else {
     if (mask.id) mask = nest_widen(t, mask, r->lanes);
     v = nest_gather(t, r, p, nest_dim(t, r, linear), e, mask);

@@ -180,7 +180,8 @@ wick_dim nest_behind(nest *t, wick_dim total, wick_dim whole, int64_t size)
   return wick_dim_mul(t->m->dims, whole, wick_dim_const(size));
 }
 
-void nest_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
+/* The steps of a loop, or of one of the loops into which it is cut. */
+static void loop_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
 {
   wick_dims *dims = t->m->dims;
   const wick_sloop *loop = &r->st->loops.at[l];
@@ -197,6 +198,20 @@ void nest_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
   if (overlap && total.v > loop->factor) /* the extent is constant: the last step is moved back */
     at = wick_dim_sub(dims, total, size), rest = size;
   nest_rest(t, r, l, at, rest, in);
+}
+
+void nest_steps(nest *t, nest_run *r, uint32_t l, const nest_inner *in)
+{
+  const wick_sloop *loop = &r->st->loops.at[l];
+  int64_t total = r->total[loop->axis].v, from = 0;
+  for (uint32_t i = 0; i <= loop->ncut && loop->ncut; i++) {
+    int64_t end = i < loop->ncut ? loop->cut[i] : total;
+    nest_saved s = nest_narrow(t, r, loop, wick_dim_const(from), wick_dim_const(end - from));
+    loop_steps(t, r, l, in);
+    nest_restore(r, loop, s);
+    from = end;
+  }
+  if (!loop->ncut) loop_steps(t, r, l, in);
 }
 
 /* ---- straight-line code ---- */

@@ -117,6 +117,9 @@ typedef struct nest_address {
 } nest_address;
 bool nest_address_of(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
                      const wick_dim *index, nest_address *out);
+/* Lanes that are `a->step` elements apart (wick_nest_is_strided). mask 0: all lanes (nest_strided.c). */
+wick_value nest_strided(nest *t, const nest_run *r, const nest_place *p, const nest_address *a,
+                        wick_elem e, wick_value mask);
 /* `want`: the type of a number, or of a vector of contiguous elements; mask 0: all lanes. */
 wick_value nest_load_at(nest *t, const nest_place *p, wick_value index, int64_t offset,
                         wick_type want, wick_value mask);

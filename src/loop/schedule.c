@@ -145,7 +145,7 @@ static wick_status schedule_split(schedule_step *p)
                          (long long)factor, (long long)l->size);
   wick_sloop inner = *l;
   inner.name = wick_intern(p->s->group->module, wick_str_dupn(p->s->mem, name.at, name.n));
-  inner.size = factor, inner.unit = 0;
+  inner.size = factor, inner.unit = 0, inner.ncut = 0;
   l->factor *= factor;
   if (l->size) l->size = wick_ceildiv_i64(l->size, factor);
   uint32_t at = (uint32_t)(l - st->loops.at) + 1;
@@ -192,7 +192,8 @@ static wick_status schedule_kind(schedule_step *p, wick_loop_kind kind)
     wick_sloop *l;
     WICK_TRY(schedule_loop_word(p, w, &st, &l));
     bool reduce = st->axis[l->axis].reduce;
-    if (l->kind != WICK_SERIAL) return schedule_fail(p, "`%s` is no longer serial", l->name);
+    if (l->kind != WICK_SERIAL || l->ncut)
+      return schedule_fail(p, "`%s` is %s", l->name, l->ncut ? "cut" : "no longer serial");
     if (kind == WICK_PARALLEL && reduce)
       return schedule_fail(p, "`%s` is reduced: its iterations depend on each other", l->name);
     if ((kind == WICK_RFACTOR || kind == WICK_SPANS || kind == WICK_DOT) && !reduce)
@@ -295,6 +296,29 @@ static wick_status schedule_turn(schedule_step *p)
   return NULL;
 }
 
+static wick_status schedule_cut(schedule_step *p)
+{
+  wick_stage *st;
+  wick_sloop *l;
+  wick_list(int64_t) cut = {0};
+  WICK_TRY(schedule_loop_word(p, schedule_next(p), &st, &l));
+  wick_dim extent = st->axis[l->axis].extent;
+  if (l->kind != WICK_SERIAL || l->size || st->axis[l->axis].reduce ||
+      st != &p->s->stage[p->s->output])
+    return schedule_fail(p, "`%s` is not the outermost part, and serial, of an axis of the output",
+                         l->name);
+  for (schedule_word w = schedule_next(p); w.n; w = schedule_next(p)) {
+    size_t at = 0;
+    int64_t place, last = cut.n ? cut.at[cut.n - 1] : 0;
+    if (!schedule_number(w, &at, &place) || at != w.n || place <= last ||
+        !wick_dim_is_const(extent) || place >= extent.v)
+      return schedule_fail(p, "ascending numbers inside a constant extent are expected");
+    wick_push(p->s->mem, &cut, place);
+  }
+  l->cut = cut.at, l->ncut = cut.n;
+  return NULL;
+}
+
 static wick_status schedule_lanes(schedule_step *p)
 {
   wick_stage *st;
@@ -391,6 +415,11 @@ const wick_schedule_step wick_schedule_steps[] = {
      "Unrolls LOOP. Parameters whose elements are contiguous along LOOP, not along the vector, are "
      "read in vectors along LOOP and transposed in registers.",
      "LOOP is serial, the innermost part of its axis, and the stage is a map."},
+    {"cut", "STAGE.LOOP PLACE ...", WICK_SERIAL, schedule_cut,
+     "A new loop begins at each PLACE of the axis. Conditions, minima and remainders that are "
+     "decided in the whole of one of these loops cost nothing there.",
+     "LOOP is serial, and the outermost part of an axis of the group's output with a constant "
+     "extent; the places are ascending numbers inside it."},
     {"lanes", "STAGE:N", WICK_SERIAL, schedule_lanes,
      "Loops of a loop nest that only move elements take N elements of the last dimension at once.",
      "STAGE is a loop nest; N is from 1 to 1024."},

@@ -156,7 +156,7 @@ static const char *template_out_order(template_state *t, const template_roles *r
       at = rows                  ? "rows"
            : k == r->o && !group ? template_channels_loop(t, r)
                                  : template_loop(t, out, k);
-      serial = serial || rows;
+      serial = serial || rows || (t->cut && k == r->v);
       wick_text_printf(&t->steps, " %s", at);
       if (!serial) wick_text_printf(parallel, " %s.%s", out->name, at);
     }

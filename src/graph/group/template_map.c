@@ -29,13 +29,15 @@ void template_map(template_state *t)
     map_flat(t);
     return;
   }
-  int64_t lanes = template_vector_lanes(t, n - 1);
+  int64_t lanes = template_short_lanes(t, n - 1);
   /* The loop of the last axis stays inside the task, because a task of one vector is too small. */
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
   bool whole = lanes > 1 && template_is(t->out, n - 1, lanes), split = lanes > 1 && !whole;
-  if (split)
+  if (split) {
+    t->cut = template_cut(t, n - 1, lanes);
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last,
                      (long long)template_wide(t, n - 1, lanes));
+  }
   if (lanes > 1 && n < naxis) {
     template_order_begin(t, t->out);
     for (uint32_t i = 0, k = n; i < naxis; i++, k = (k + 1) % naxis)

@@ -1,5 +1,6 @@
 /* Answers queries about the stages of a group. */
 #include "graph/group/template_state.h"
+#include "loop/nest.h"
 
 const wick_node *template_node(const template_state *t, const wick_stage *st)
 {
@@ -77,6 +78,13 @@ int64_t template_stride(const template_state *t, const wick_node *read, wick_dim
   return sum;
 }
 
+bool template_is_near(const template_state *t, const wick_node *read, wick_dim sym, int64_t lanes)
+{
+  if (template_step_of(t, read, sym) < 2) return true;
+  int64_t step = template_stride(t, read, sym);
+  return step && wick_nest_is_strided(step, (uint32_t)lanes);
+}
+
 /* Returns true if every element is the same number. */
 static bool template_is_number(const wick_func *g, const wick_node *stage)
 {
@@ -150,6 +158,14 @@ int64_t template_vector_lanes(const template_state *t, uint32_t axis)
 {
   int64_t v = template_most(t, t->out, axis), lanes = t->lanes;
   while (lanes > v && lanes > t->t->vector_bytes / 4) lanes /= 2; /* of short elements */
+  return v >= lanes ? lanes : 1;
+}
+
+int64_t template_short_lanes(const template_state *t, uint32_t axis)
+{
+  enum { FEW = 4 };
+  int64_t v = template_most(t, t->out, axis), lanes = t->lanes;
+  while (lanes > v && lanes > FEW) lanes /= 2;
   return v >= lanes ? lanes : 1;
 }
 

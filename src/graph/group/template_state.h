@@ -29,6 +29,7 @@ typedef struct template_state {
   wick_knobs knobs;
   const void *found; /* the result of `match`, which `emit` uses */
   bool refused;      /* a knob has a value that does not fit */
+  bool cut;          /* the loop of the output's vectors is cut, and serial */
   int64_t rows;      /* rows of places in a block for which something is computed first; 0: none */
 } template_state;
 
@@ -64,9 +65,14 @@ unsigned template_step_of(const template_state *t, const wick_node *read, wick_d
 /* Returns the distance, in elements of the tensor that is read, between neighbours along an axis; 0
  * if it is not known. */
 int64_t template_stride(const template_state *t, const wick_node *read, wick_dim sym);
+/* Returns true if the elements that a read takes for lanes along an axis are in a few vectors: they
+ * are the same, contiguous, or a few elements apart. */
+bool template_is_near(const template_state *t, const wick_node *read, wick_dim sym, int64_t lanes);
 
 /* Returns the vector lanes along that axis of the output. */
 int64_t template_vector_lanes(const template_state *t, uint32_t axis);
+/* The same, but vectors are narrower where the axis is shorter than a register. */
+int64_t template_short_lanes(const template_state *t, uint32_t axis);
 /* Returns the lanes of a map along that axis: those of several vectors at once if the knobs set
  * this. */
 int64_t template_wide(template_state *t, uint32_t axis, int64_t lanes);
@@ -123,6 +129,12 @@ const char *template_channels_loop(template_state *t, const template_roles *r);
 /* Returns the innermost loop over rows. */
 const char *template_rows_loop(template_state *t, const template_roles *r,
                                const template_tile *tile, const template_order *order);
+
+/* ---- pieces of an axis (template_cut.c) ---- */
+/* Cuts the loop along an axis of the output, whose vectors have that many lanes, where conditions
+ * and indices of reads change their form. Returns false if they do not, or if the axis stays whole
+ * because there would be too many pieces or too few tasks. */
+bool template_cut(template_state *t, uint32_t axis, int64_t lanes);
 
 /* ---- orders (template_order.c) ---- */
 /* Chooses blocks of places for channels that are outside. The data that `shared` reads for one

@@ -412,6 +412,57 @@ static void template_others(void **state)
   }
 }
 
+/* Lanes that are a few elements apart, borders, and axes that are shorter than a vector. */
+static void template_windows(void **state)
+{
+  (void)state;
+  static const char *const cases[] = {
+      /* every second to fourth element, the last vector whole or not; backwards; too far apart */
+      "graph @main(%x: f32[2,4,70,101]) -> f32[2,4,70,34] { %0 = slice %x {begin=[0,0,0,0], "
+      "shape=[2,4,70,34], step=[1,1,1,3]} return %0 }",
+      "graph @main(%x: f32[3,3,131]) -> f32[3,3,32] { %0 = slice %x {begin=[0,0,5], "
+      "shape=[3,3,32], step=[1,1,4]} return %0 }",
+      "graph @main(%x: f32[3,3,131]) -> f32[3,3,37] { %0 = slice %x {begin=[0,0,130], "
+      "shape=[3,3,37], step=[1,1,-1]} return %0 }",
+      "graph @main(%x: f32[3,3,131]) -> f32[3,3,37] { %0 = slice %x {begin=[0,2,129], "
+      "shape=[3,3,37], step=[1,-1,-3]} return %0 }",
+      "graph @main(%x: f32[2,700]) -> f32[2,20] { %0 = slice %x {begin=[0,0], shape=[2,20], "
+      "step=[1,31]} return %0 }",
+      /* windows with and without borders */
+      "graph @main(%x: f32[1,9,14,90]) -> f32[1,9,7,45] { %0 = max_pool %x {kernel=[2,2], "
+      "stride=[2,2]} return %0 }",
+      "graph @main(%x: f32[1,9,14,91]) -> f32[1,9,7,46] { %0 = max_pool %x {kernel=[3,3], "
+      "stride=[2,2], pad=[1,1,1,1]} return %0 }",
+      "graph @main(%x: f32[1,9,14,70]) -> f32[1,9,14,70] { %0 = avg_pool %x {kernel=[5,5], "
+      "pad=[2,2,2,2]} return %0 }",
+      "graph @main(%x: f32[1,9,14,139]) -> f32[1,9,5,47] { %0 = avg_pool %x {kernel=[3,3], "
+      "stride=[3,3], pad=[1,1,1,1], count_pad=true} return %0 }",
+      "graph @main(%x: f32[1,9,14,139]) -> f32[1,9,5,46] { %0 = avg_pool %x {kernel=[3,5], "
+      "stride=[3,3], pad=[1,2,1,1], dilation=[1,1]} %1 = relu %0 return %1 }",
+      "graph @main(%x: f32[2,9,14,11]) -> f32[2,9,7,6] { %0 = max_pool %x {kernel=[3,3], "
+      "stride=[2,2], pad=[1,1,1,1]} return %0 }",
+      /* what is added at the ends: numbers, the last element, a mirrored part, several copies */
+      "graph @main(%x: f32[3,4,50]) -> f32[4,4,57] { %0 = pad %x {pad=[0,0,3,1,0,4]} return %0 }",
+      "graph @main(%x: f32[3,4,50], %v: f32[]) -> f32[5,4,99] { %0 = pad %x, %v "
+      "{pad=[2,-1,37,0,1,12]} return %0 }",
+      "graph @main(%x: f32[3,4,50]) -> f32[3,6,57] { %0 = pad %x {pad=[0,1,3,0,1,4], mode=edge} "
+      "return %0 }",
+      "graph @main(%x: f32[3,4,50]) -> f32[3,6,77] { %0 = pad %x {pad=[0,1,13,0,1,14], "
+      "mode=reflect} return %0 }",
+      "graph @main(%x: f32[3,4,25]) -> f32[3,4,80] { %0 = pad %x {pad=[0,0,20,0,0,35], mode=wrap} "
+      "return %0 }",
+      "graph @main(%x: f32[3,4,5]) -> f32[3,4,80] { %0 = pad %x {pad=[0,0,20,0,0,55], mode=wrap} "
+      "return %0 }",
+      /* axes that are shorter than a vector */
+      "graph @main(%x: f32[7,9,6]) -> f32[7,9,6] { %0 = exp %x return %0 }",
+      "graph @main(%x: f32[7,9,13], %y: f32[9,1]) -> f32[7,9,13] { %0 = add %x, %y return %0 }",
+  };
+  for (size_t i = 0; i < WICK_COUNT(cases); i++) {
+    template_case(cases[i], "x86-64-v4", true);
+    template_case(cases[i], "x86-64-v1", true);
+  }
+}
+
 /* If the number of places is known, it is divided evenly. If it is dynamic, most frequent sizes
  * are. */
 static void template_open_places(void **state)
@@ -429,6 +480,6 @@ int main(void)
       cmocka_unit_test(template_convolutions), cmocka_unit_test(template_filtering),
       cmocka_unit_test(template_cut_tiles),    cmocka_unit_test(template_blocks),
       cmocka_unit_test(template_by_depth),     cmocka_unit_test(template_open_places),
-      cmocka_unit_test(template_others)};
+      cmocka_unit_test(template_others),       cmocka_unit_test(template_windows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static const char *window_out_loops(template_state *t, int64_t vectors, int64_t 
                       0,
                       0};
   template_tile tile = {1, vectors, 1, places};
-  return template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
+  return template_out_loops(t, &r, &tile, &(template_order){!t->cut, UINT32_MAX, 0}, lanes);
 }
 
 /* Returns how far an index moves while an axis of the fold changes from one value to another, with
@@ -108,16 +108,18 @@ static bool window_is_expensive(const template_state *t, const wick_stage *fold)
   return is;
 }
 
-/* Returns the lanes along the output's last axis; 1 if a read is not contiguous along it. */
+/* Returns the lanes along the output's last axis; 1 if the elements that a read takes for
+ * neighbours are far apart. */
 static int64_t window_lanes(const template_state *t)
 {
   const wick_node *f = template_node(t, t->fold);
   uint32_t last = t->out->naxis - 1;
+  int64_t lanes = template_short_lanes(t, last);
   for (uint32_t i = f->region[1].begin; i < f->region[1].end; i++)
     if (t->g->node[i].op == WICK_OP_read &&
-        template_step_of(t, &t->g->node[i], t->fold->axis[last].sym) == 2)
+        !template_is_near(t, &t->g->node[i], t->fold->axis[last].sym, lanes))
       return 1;
-  return template_vector_lanes(t, last);
+  return lanes;
 }
 
 bool template_window_match(template_state *t)
@@ -143,6 +145,7 @@ void template_window(template_state *t)
   if (t->knobs.columns) places = wick_min_i64(t->knobs.columns, width);
   t->refused = t->refused || (t->knobs.columns && places * vectors > t->t->nvector / 2);
   template_inline_maps(t);
+  t->cut = template_splits_lanes(t->out, n - 1, lanes) && template_cut(t, n - 1, lanes);
   const char *at = window_out_loops(t, vectors, places, lanes);
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold,

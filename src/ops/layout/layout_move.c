@@ -98,9 +98,8 @@ static wick_attr layout_longer(wick_layouts *s, wick_attr a, uint32_t halves, in
 
 bool wick_layout_pool(wick_layouts *s, const wick_node *n)
 {
-  if (n->nout != 1 || !wick_layout_is_image(s, n->in[0])) return false;
-  /* windows of plain images have lanes that are not contiguous, or not aligned */
-  if (!wick_layout_order(s, n->in[0]) && wick_layout_info(s, n->in[0])->dim[1].v < s->block)
+  /* a plain image stays plain: packing it costs more than its windows */
+  if (n->nout != 1 || !wick_layout_is_image(s, n->in[0]) || !wick_layout_order(s, n->in[0]))
     return false;
   wick_attr a[WICK_MAX_ATTR];
   memcpy(a, n->attr, n->nattr * sizeof *a);
