@@ -1,8 +1,8 @@
 /* kernel_times [--filtering] [--out FILE] MODEL RUNS [FILE...]: runs a model on one thread, and
  * prints a line for each kernel: the least and the median time in nanoseconds, its name, a tab and
- * its schedule. Inputs are the bytes of FILEs; without them, numbers around 0. The first output
- * goes to the file after --out. Compiled strictly, unless Winograd's algorithm is allowed; what is
- * compiled stays in the cache. */
+ * its schedule. Inputs are the bytes of FILEs, by default numbers around 0. The first output is
+ * written to the file after --out. The model is compiled with `strict`, unless --filtering allows
+ * Winograd's algorithm. The compiled model stays in the cache. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Compiled: machine code with its weights; from Model.compile, or from a file. */
+/* Compiled: machine code with its weights, from Model.compile or from a file. */
 #include <string.h>
 
 #include "core.h"
@@ -53,7 +53,7 @@ static PyObject *compiled_save(PyObject *self, PyObject *args)
   Py_RETURN_NONE;
 }
 
-/* ---- what it says of itself ---- */
+/* ---- descriptions ---- */
 
 static PyObject *compiled_ios(const wick_compiled *k, bool outputs)
 {
@@ -136,7 +136,7 @@ static PyObject *compiled_memory(PyObject *self, void *arg)
                        (unsigned long long)m.scratch);
 }
 
-/* (name, least, most) of each size that varies */
+/* (name, least, most) of each dynamic size */
 static PyObject *compiled_sizes(PyObject *self, void *arg)
 {
   (void)arg;
@@ -163,7 +163,8 @@ static uint64_t compiled_nbytes(const wick_compiled *k, const char *input)
   return 0;
 }
 
-/* {input: bytes} of the i-th entry: its guards, or the contents that all of its runs had. */
+/* Returns {input: bytes} of the i-th entry: its guards, or the contents that all of its runs
+ * had. */
 static PyObject *compiled_contents(const wick_compiled *k, uint32_t i, bool guarded)
 {
   PyObject *all = PyDict_New();
@@ -202,8 +203,8 @@ static PyObject *compiled_profile_row(const wick_compiled *k, uint32_t at,
                        (unsigned long long)m->specialized_nanoseconds, guards, always);
 }
 
-/* (sizes, runs, state of the specialization, origin, reason, nanoseconds, specialized nanoseconds, guards, contents
- * of all runs) of each entry */
+/* (sizes, runs, state of the specialization, origin, reason, nanoseconds, specialized nanoseconds,
+ * guards, contents of all runs) of each entry */
 static PyObject *compiled_profile(PyObject *self, void *arg)
 {
   (void)arg;
@@ -226,7 +227,7 @@ static PyObject *compiled_wait(PyObject *self, PyObject *args)
   Py_END_ALLOW_THREADS Py_RETURN_NONE;
 }
 
-/* (name, location, schedule, flops, bytes, cycles, tasks, limit) of each */
+/* (name, location, schedule, flops, bytes, cycles, tasks, limit) of each kernel */
 static PyObject *compiled_kernels(PyObject *self, void *arg)
 {
   (void)arg;

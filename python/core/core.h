@@ -1,8 +1,9 @@
-/* The extension module wick._core: libwick's public interface as Python objects, and nothing more.
+/* The extension module wick._core: libwick's public interface as Python objects.
  *
- * What users see is python/wick/, in Python. Here an array is an object with the buffer protocol
- * whose bytes are dense; element types and shapes are compared where they are known, in Python. The
- * global lock is released while a model is loaded, compiled or run. Stable ABI of Python 3.11. */
+ * Users see the package python/wick/, which is written in Python. Here an array is an object
+ * with the buffer protocol whose bytes are dense; Python code compares element types and shapes.
+ * The global interpreter lock is released while a model is loaded, compiled or run. Uses the
+ * stable ABI of Python 3.11. */
 #ifndef WICK_PYTHON_CORE_CORE_H
 #define WICK_PYTHON_CORE_CORE_H
 
@@ -11,10 +12,10 @@
 
 #include "wick/wick.h"
 
-/* The tables of the stable ABI keep functions in void pointers, which ISO C does not know. */
+/* The tables of the stable ABI contain functions as void pointers, which ISO C does not allow. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
-typedef struct core_context { /* what models and compiled models belong to */
+typedef struct core_context { /* owns models and compiled models */
   PyObject_HEAD wick_context *context;
 } core_context;
 
@@ -27,20 +28,21 @@ typedef struct core_compiled {
 typedef struct core_types {
   PyTypeObject *context, *model, *compiled, *session, *tensor;
   PyObject *error;    /* wick._core.Error(code, message) */
-  unsigned long main; /* the thread that runs the handlers of signals */
+  unsigned long main; /* the thread that runs Python's signal handlers */
 } core_types;
 extern core_types core;
 
 /* module.c */
-PyObject *core_raise(wick_error *e); /* frees it; NULL */
-bool core_done(wick_error *e); /* after long work: has it succeeded? Else there is an exception */
+PyObject *core_raise(wick_error *e); /* frees the error; returns NULL */
+bool core_done(wick_error *e); /* returns false if the work failed; an exception is then set */
 core_context *core_context_new(bool allow_links); /* wick_options.allow_links */
-PyObject *core_io(const wick_io *io); /* (name, element type, sizes, names of open sizes) */
+PyObject *core_io(const wick_io *io); /* (name, element type, sizes, names of dynamic sizes) */
 PyObject *core_elem(wick_elem e);
-PyTypeObject *core_type(PyObject *module, PyType_Spec *spec); /* adds it; NULL: an exception */
-void core_dealloc(PyObject *self);                            /* the object's own memory */
+/* adds the type; NULL: an exception is set */
+PyTypeObject *core_type(PyObject *module, PyType_Spec *spec);
+void core_dealloc(PyObject *self); /* the object's own memory */
 
-/* One file each; false: an exception */
+/* Each is in a file of its own. They return false if an exception is set. */
 bool core_add_maps(PyObject *module);
 bool core_add_model(PyObject *module);
 bool core_add_compiled(PyObject *module);
@@ -48,6 +50,6 @@ bool core_add_session(PyObject *module);
 bool core_add_tensor(PyObject *module);
 bool core_add_text(PyObject *module);
 
-core_compiled *core_compiled_new(core_context *context); /* empty */
+core_compiled *core_compiled_new(core_context *context); /* without code */
 
 #endif

@@ -1,4 +1,4 @@
-/* Maps: rows of values as dicts. */
+/* Converts rows of values to dicts, for maps. */
 #include "core.h"
 
 #include <string.h>
@@ -18,7 +18,8 @@ static bool maps_fill(PyObject *dict, PyObject *keys, const Py_ssize_t *order, P
   return true;
 }
 
-/* The places of columns; NULL: an exception, or one that is not there. */
+/* Returns the column numbers as an array. NULL: an exception is set, or a number is out of
+ * range. */
 static Py_ssize_t *maps_order(PyObject *order, Py_ssize_t n)
 {
   Py_ssize_t *at = PyMem_Calloc((size_t)n + 1, sizeof *at);
@@ -48,7 +49,7 @@ static PyObject *maps_dicts(PyObject *module, PyObject *args)
   Py_ssize_t rows = b.len / nbytes, *order = maps_order(columns, n);
   bool good = order && (out = PyList_New(rows));
   for (Py_ssize_t r = 0; good && r < rows; r++) {
-    /* A copy has its table already: only values are set. */
+    /* A copy of the first dict has the hash table already, so that only values are set. */
     PyObject *dict = first ? PyDict_Copy(first) : PyDict_New();
     good = dict && maps_fill(dict, keys, order, n, (const char *)b.buf + r * nbytes);
     if (good)

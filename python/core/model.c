@@ -1,4 +1,4 @@
-/* Model: a loaded model, and its compilation. */
+/* Model: loads and compiles a model. */
 #include <string.h>
 
 #include "core.h"
@@ -6,7 +6,7 @@
 typedef struct core_model {
   PyObject_HEAD core_context *context;
   wick_model *model;
-  Py_buffer bytes; /* of a model that is not a file; .obj NULL: it is one */
+  Py_buffer bytes; /* of a model in memory; .obj is NULL for a file */
 } core_model;
 
 static void model_dealloc(PyObject *self)
@@ -18,7 +18,7 @@ static void model_dealloc(PyObject *self)
   core_dealloc(self);
 }
 
-/* Model(path, bytes=None, allow_links=False): `path` is only a name where there are bytes. */
+/* Model(path, bytes=None, allow_links=False): if there are bytes, `path` is only a name. */
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
   static char *words[] = {"path", "bytes", "allow_links", NULL};
@@ -45,7 +45,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
   return (PyObject *)m;
 }
 
-/* ---- what it says of itself ---- */
+/* ---- descriptions ---- */
 
 typedef const wick_io *model_io(const wick_model *m, uint32_t i);
 
@@ -107,7 +107,7 @@ static PyObject *model_metadata(PyObject *self, void *arg)
 
 /* ---- compiling ---- */
 
-typedef struct model_request { /* arrays of as many as the Python lists have */
+typedef struct model_request { /* arrays with as many elements as the Python lists */
   wick_shape *shape;
   int64_t (*dim)[WICK_MAX_DIMS];
   wick_size *size, *specialize_dim;

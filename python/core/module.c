@@ -1,4 +1,4 @@
-/* The module, its errors, and what all of its objects share. */
+/* The module, its errors, and functions that all of its objects share. */
 #include "core.h"
 
 core_types core;
@@ -7,14 +7,15 @@ core_types core;
 
 bool core_done(wick_error *e)
 {
-  if (PyErr_Occurred()) /* a signal's handler has raised it, which has canceled the work */
+  if (PyErr_Occurred()) /* a signal handler has raised an exception, which canceled the work */
     wick_error_free(e);
   else if (e)
     core_raise(e);
   return !PyErr_Occurred();
 }
 
-/* Error(code, message): python/wick/errors.py makes it one of the exceptions that users see. */
+/* Raises Error(code, message). python/wick/errors.py converts it to one of the exceptions that
+ * users see. */
 PyObject *core_raise(wick_error *e)
 {
   PyObject *args = Py_BuildValue("is", (int)wick_error_code(e), wick_error_message(e));
@@ -31,7 +32,7 @@ void core_dealloc(PyObject *self)
   PyTypeObject *type = Py_TYPE(self);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(self);
-  Py_DECREF(type); /* an instance of a heap type holds it */
+  Py_DECREF(type); /* every instance of a heap type has a reference to it */
 }
 
 PyTypeObject *core_type(PyObject *module, PyType_Spec *spec)
@@ -47,13 +48,14 @@ static void core_context_dealloc(PyObject *self)
   core_dealloc(self);
 }
 
-/* Long work looks here every few milliseconds. Handlers of signals are Python's, which runs them on
- * its main thread; what one raises, as Ctrl-C does, cancels the work, and is the call's exception.
- */
+/* Long work calls this every few milliseconds. Python runs signal handlers on its main thread. If a
+ * handler raises an exception, as for Ctrl-C, the work is canceled and the call raises that
+ * exception. */
 static bool core_cancel(void *arg)
 {
   (void)arg;
-  if (PyThread_get_thread_ident() != core.main) return false; /* elsewhere there are none to run */
+  /* on other threads there are no handlers to run */
+  if (PyThread_get_thread_ident() != core.main) return false;
   PyGILState_STATE state = PyGILState_Ensure();
   bool raised = PyErr_Occurred() || PyErr_CheckSignals() < 0;
   PyGILState_Release(state);
@@ -128,7 +130,7 @@ PyObject *core_io(const wick_io *io)
 
 /* ---- the module ---- */
 
-/* threading.main_thread().ident, which another one may import this module on. */
+/* Reads threading.main_thread().ident, because another thread may import this module. */
 static bool core_find_main(void)
 {
   PyObject *threading = PyImport_ImportModule("threading"),

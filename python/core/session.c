@@ -1,4 +1,4 @@
-/* Session: memory and threads for runs of one Compiled; of one thread at a time. */
+/* Session: memory and threads for runs of one Compiled. One thread at a time uses it. */
 #include "core.h"
 
 enum { SESSION_ON_STACK = 16 }; /* inputs and outputs of most models */
@@ -11,7 +11,7 @@ typedef struct session_time {
 typedef struct core_session {
   PyObject_HEAD core_compiled *compiled;
   wick_session *session;
-  session_time *time; /* of the last run's kernels; NULL: it does not profile */
+  session_time *time; /* times of the last run's kernels; NULL: no profile */
   uint32_t ntime, room;
 } core_session;
 
@@ -46,7 +46,8 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   s->compiled = (core_compiled *)Py_NewRef(compiled);
   wick_session_options o = {.size = sizeof o, .threads = threads};
   if (profile) {
-    s->room = 64 * wick_compiled_nkernel(s->compiled->compiled); /* launches; more go uncounted */
+    /* launches; further ones are not timed */
+    s->room = 64 * wick_compiled_nkernel(s->compiled->compiled);
     s->time = PyMem_Calloc((size_t)s->room + 1, sizeof *s->time);
     if (!s->time) PyErr_NoMemory();
     o.profile = session_profile, o.arg = s;
@@ -85,7 +86,7 @@ static void session_end(session_call *c)
   PyMem_Free(c->address);
 }
 
-/* Takes the buffer of one input or output, and compares its size. */
+/* Takes the buffer of one input or output, and checks its size. */
 static bool session_take(session_call *c, PyObject *o, const wick_io *io, int flags)
 {
   Py_buffer *b = &c->buffer[c->n];
@@ -165,7 +166,7 @@ static PyObject *session_output_shapes(const core_session *s)
   return all;
 }
 
-/* shape(shapes): tuples, by input; from now on runs have them. Returns those of the outputs. */
+/* shape(shapes): tuples, by input, for the next runs. Returns the shapes of the outputs. */
 static PyObject *session_shape(PyObject *self, PyObject *tuple)
 {
   core_session *s = (core_session *)self;

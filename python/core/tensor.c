@@ -1,6 +1,6 @@
-/* Tensor: memory that came through DLPack, as a buffer; and buffers that leave through it.
+/* Tensor: memory imported through DLPack, as a buffer; and export of buffers.
  *
- * NumPy exchanges what it has a type for itself. This is for the others: bfloat16, float8. The
+ * NumPy itself exchanges the types that it has. This is for others: bfloat16, float8. The
  * structs are those of DLPack 1.0, https://dmlc.github.io/dlpack/latest/c_api.html. */
 #include <string.h>
 
@@ -33,7 +33,7 @@ typedef struct dlpack_versioned { /* "dltensor_versioned" */
 } dlpack_versioned;
 
 typedef struct core_tensor {
-  PyObject_HEAD dlpack_managed *managed; /* one of the two */
+  PyObject_HEAD dlpack_managed *managed; /* one of the two is set */
   dlpack_versioned *versioned;
   Py_ssize_t nbytes;
 } core_tensor;
@@ -51,9 +51,9 @@ static void tensor_dealloc(PyObject *self)
   core_dealloc(self);
 }
 
-/* ---- in ---- */
+/* ---- import ---- */
 
-/* Bytes of a dense tensor on the CPU; -1: an exception. */
+/* Returns the bytes of a dense tensor on the CPU; -1: an exception is set. */
 static Py_ssize_t tensor_nbytes(const dlpack_tensor *d)
 {
   if (d->device_type != DLPACK_CPU) {
@@ -131,7 +131,7 @@ static PyObject *tensor_dtype(PyObject *self, void *arg)
   return Py_BuildValue("II", (unsigned)d->code, (unsigned)d->bits);
 }
 
-/* ---- out ---- */
+/* ---- export ---- */
 
 typedef struct tensor_export {
   dlpack_managed managed;
@@ -141,7 +141,7 @@ typedef struct tensor_export {
 
 static void tensor_export_free(dlpack_managed *m)
 {
-  PyGILState_STATE state = PyGILState_Ensure(); /* whoever has the tensor may be on any thread */
+  PyGILState_STATE state = PyGILState_Ensure(); /* the owner may free it on any thread */
   tensor_export *x = m->manager;
   PyBuffer_Release(&x->buffer);
   PyMem_Free(x);
@@ -150,12 +150,12 @@ static void tensor_export_free(dlpack_managed *m)
 
 static void tensor_capsule_free(PyObject *capsule)
 {
-  if (!PyCapsule_IsValid(capsule, "dltensor")) return; /* taken: the taker frees it */
+  if (!PyCapsule_IsValid(capsule, "dltensor")) return; /* the consumer has taken it, and frees it */
   dlpack_managed *m = PyCapsule_GetPointer(capsule, "dltensor");
   m->deleter(m);
 }
 
-/* to_dlpack(buffer, shape, code, bits) -> capsule, which holds the buffer */
+/* to_dlpack(buffer, shape, code, bits) -> capsule, which keeps the buffer alive */
 static PyObject *tensor_to(PyObject *module, PyObject *args)
 {
   (void)module;

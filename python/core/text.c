@@ -1,8 +1,8 @@
-/* Strings: Python's as the interface takes them, and back. */
+/* Converts Python's strings to those of the interface, and back. */
 #include "core.h"
 
-/* addresses(list) -> bytes of wick_string, good as long as the list; what in it is neither str nor
- * bytes is replaced by what str() makes of it */
+/* addresses(list) -> bytes of wick_string, valid as long as the list. Elements that are neither str
+ * nor bytes are replaced by str(element). */
 static PyObject *text_addresses(PyObject *module, PyObject *list)
 {
   (void)module;
@@ -21,7 +21,8 @@ static PyObject *text_addresses(PyObject *module, PyObject *list)
       Py_DECREF(out);
       return NULL;
     }
-    const char *at = PyUnicode_AsUTF8AndSize(s, &size); /* kept by s, which the list keeps */
+    /* belongs to s, which the list keeps alive */
+    const char *at = PyUnicode_AsUTF8AndSize(s, &size);
     if (!at) {
       Py_DECREF(out);
       return NULL;

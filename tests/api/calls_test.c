@@ -1,8 +1,8 @@
 /* Random calls of the public interface: each function of wick.h, in any order that respects the
- * lifetimes of objects, with arguments that may be NULL, empty, wrong or right. No call may crash,
- * hang, say that it found a bug in Wick, or give an object with an error.
+ * lifetimes of objects, with arguments that may be NULL, empty, wrong or right. No call may
+ * crash, hang, report a bug in Wick, or return an object together with an error.
  *
- * WICK_RANDOM_CALLS: how many (3,000); WICK_RANDOM_SEED: which (1). */
+ * WICK_RANDOM_CALLS: number of calls (3,000); WICK_RANDOM_SEED: the seed (1). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static double any_double(void)
   return any_below(8) ? ANY_OF(some) : strtod("nan", NULL);
 }
 
-/* What any_bytes gives has as many. */
+/* The number of bytes that any_bytes returns. */
 static size_t any_nbytes(void)
 {
   static const size_t some[] = {0, 1, 8, sizeof model_fixed - 1, sizeof model_sizes - 1};
@@ -86,7 +86,7 @@ static const void *any_bytes(void)
   return any_below(6) ? some[any_below(2)] : NULL;
 }
 
-/* Of a struct: no size that makes the callee read beyond it. */
+/* Returns the size of a struct, never one that makes the callee read beyond it. */
 static size_t any_size(size_t own)
 {
   const size_t some[] = {0, 1, 8, own - 8, own - 1, SIZE_MAX, (size_t)1 << 40};
@@ -114,7 +114,7 @@ typedef struct any_slot {
 } any_slot;
 
 static any_slot any_slots[KINDS][ANY_OBJECTS];
-static any_slot *any_last[KINDS]; /* that the present call takes */
+static any_slot *any_last[KINDS]; /* the objects that the current call uses */
 static uint64_t any_nmade[KINDS];
 static void *any_made;
 
@@ -127,7 +127,7 @@ static void *any_object(unsigned kind)
 static void *any_out(unsigned kind)
 {
   (void)kind;
-  any_made = &any_made; /* what no call leaves */
+  any_made = &any_made; /* an address that no call returns */
   return any_below(8) ? &any_made : NULL;
 }
 
@@ -184,7 +184,7 @@ static void any_ended(const char *name, int kind, wick_error *e)
 
 /* ---- the test ---- */
 
-/* One object of each kind, so that calls have something to take from the start. */
+/* Creates one object of each kind, so that calls have objects from the start. */
 static void any_begin(void)
 {
   static const char text[] = "graph @main(%x: f32[2]) -> f32[2] { %y = relu %x; return %y }";
@@ -253,7 +253,7 @@ static void refused(void **state)
   assert_int_equal(wick_error_code(e), WICK_EINVAL);
   wick_error_free(e);
   newer.more = 0;
-  newer.known.nshape = 2; /* of no array */
+  newer.known.nshape = 2; /* without an array */
   e = wick_compile(m, &newer.known, &k);
   assert_string_equal(wick_error_message(e), "shape: the count is 2, and the array is NULL");
   wick_error_free(e);
@@ -264,7 +264,7 @@ static void refused(void **state)
 
 int main(void)
 {
-  char folder[] = "/tmp/wick-calls-XXXXXX"; /* what is saved, cached or bundled goes here */
+  char folder[] = "/tmp/wick-calls-XXXXXX"; /* the folder for artifacts, the cache and bundles */
   const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(random_calls)};
   if (!mkdtemp(folder) || setenv("WICK_CACHE_DIR", folder, 1) || chdir(folder)) return 1;
   int bad = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,20 +1,19 @@
 /* For tests: calls a bundle twice on the bytes of the file `in`, which are the mutable data, and
- * writes them to the file `out`. What is in the arena before must not matter, and the second call
- * must give what the first one gave, though the caller then rounds upwards, and goes on to do so.
- * HEADER, FUNCTION and the sizes come from the command line; so does EMBEDDED, or the file WEIGHTS.
- */
+ * writes them to the file `out`. The previous contents of the arena must not matter. The second
+ * call is made with another rounding mode, must give the same bits, and must keep that mode. The
+ * command line defines HEADER, FUNCTION, the sizes, and EMBEDDED or the file WEIGHTS. */
 #include <stdio.h>
 #include <string.h>
 
 #include HEADER
 
-/* The rounding mode; newlib has no fenv.h for Cortex-M. */
-#if defined(__arm__) && !defined(__ARM_FP) /* floats in software round to nearest, always */
+/* The rounding mode. newlib has no fenv.h for Cortex-M. */
+#if defined(__arm__) && !defined(__ARM_FP) /* software floats always round to nearest */
 enum { NEAREST, UPWARD = NEAREST };
 static void set_mode(int mode) { (void)mode; }
 static int get_mode(void) { return NEAREST; }
 #elif defined(__arm__)
-enum { NEAREST = 0, UPWARD = 1 << 22 | 1 << 24 }; /* and denormals flushed */
+enum { NEAREST = 0, UPWARD = 1 << 22 | 1 << 24 }; /* upward, with denormals flushed */
 static int get_fpscr(void)
 {
   int all;
@@ -22,7 +21,7 @@ static int get_fpscr(void)
   return all;
 }
 static int get_mode(void) { return get_fpscr() & (3 << 22 | 1 << 24); }
-static void set_mode(int mode) /* the rest stays: loops of the M55 need it */
+static void set_mode(int mode) /* keeps the other bits, which loops of the M55 need */
 {
   int all = (get_fpscr() & ~(3 << 22 | 1 << 24)) | mode;
   __asm__ volatile("vmsr fpscr, %0" : : "r"(all));

@@ -1,4 +1,4 @@
-/* For tests: a bundle as a WebAssembly module; runner_wasm.js fills and reads its memory. */
+/* For tests: a bundle as a WebAssembly module. runner_wasm.js fills and reads its memory. */
 #include HEADER
 
 typedef __SIZE_TYPE__ size;

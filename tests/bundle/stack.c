@@ -1,5 +1,5 @@
-/* For tests: calls a bundle over a stack that is painted, and compares what it has taken with what
- * the header says. The exit status is 0 if that is enough, and not far too much. */
+/* For tests: fills the stack with a pattern, calls a bundle, and compares the used stack with the
+ * header's bound. The exit status is 0 if the bound is large enough, and not far too large. */
 #include <stdio.h>
 
 #include HEADER

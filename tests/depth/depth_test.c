@@ -1,8 +1,8 @@
-/* Models of many nodes, compiled in a thread with a small stack: chains of random element-wise rows
- * and products, fans, joins of many operands, branches in branches. Nothing in the library may
- * recurse with the model's size, nor take a time that grows with its square.
+/* Models of many nodes, compiled in a thread with a small stack: chains of random element-wise
+ * operators and products, fan-outs, nodes with many operands, nested branches. Nothing in the
+ * library may recurse with the model's size, or take time that grows with its square.
  *
- * WICK_DEPTH_NODES: how many nodes (2,000); WICK_DEPTH_SEED: which rows (1); WICK_DEPTH_STACK:
+ * WICK_DEPTH_NODES: number of nodes (2,000); WICK_DEPTH_SEED: the seed (1); WICK_DEPTH_STACK:
  * bytes of the stack (256 KiB; the address sanitizer's frames are larger). */
 #include <pthread.h>
 #include <setjmp.h>
@@ -67,7 +67,7 @@ static void depth_check(const char *text)
 }
 
 typedef struct depth_state {
-  FILE *out; /* the model's text goes here */
+  FILE *out; /* receives the model's text */
   char *text;
   size_t ntext;
   uint64_t n, seed;
@@ -94,7 +94,7 @@ static void depth_end(depth_state *s)
   free(s->text);
 }
 
-/* Each node takes the one before, and often one of the last few. */
+/* Each node uses the previous one, and often one of the last few. */
 static void chain(void **state)
 {
   static const char *const one[] = {"tanh", "sigmoid", "abs", "neg", "sqrt", "relu", "erf", "sin"},
@@ -117,7 +117,7 @@ static void chain(void **state)
   depth_end(&s);
 }
 
-/* One value that all nodes use, added up in a tree. */
+/* All nodes use one value, and are added up in a tree. */
 static void fan(void **state)
 {
   (void)state;
@@ -136,7 +136,7 @@ static void fan(void **state)
   depth_end(&s);
 }
 
-/* One node of many operands. */
+/* One node with many operands. */
 static void join(void **state)
 {
   (void)state;
@@ -152,7 +152,7 @@ static void join(void **state)
   depth_end(&s);
 }
 
-/* Many inputs: a sum of them, or a concat, whose operands nothing computes. */
+/* Many inputs: their sum, or a concat of operands that no node computes. */
 static void depth_inputs(bool concat)
 {
   depth_state s;
@@ -214,7 +214,7 @@ static void split(void **state)
   depth_end(&s);
 }
 
-/* Products and transposes in turn: kernels of their own, and views between them. */
+/* Alternating products and transposes: separate kernels, with views between them. */
 static void alternate(void **state)
 {
   (void)state;
@@ -230,7 +230,7 @@ static void alternate(void **state)
   depth_end(&s);
 }
 
-/* Branches in branches: as deep as the reader takes them, or its limit. */
+/* Nested branches, as deep as the parser accepts them, or beyond its limit. */
 static void nest(void **state)
 {
   (void)state;

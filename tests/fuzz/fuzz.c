@@ -1,4 +1,4 @@
-/* The fuzz driver: seeds, mutations, and a parent that outlives what it finds. */
+/* The fuzz driver: seeds, mutations, and a parent process that survives crashes. */
 #include "fuzz.h"
 
 #include <errno.h>
@@ -82,8 +82,7 @@ static void fuzz_resize(fuzz_input *in, size_t at, size_t cut, const uint8_t *ad
   *in = (fuzz_input){to, in->n - cut + nadd};
 }
 
-/* Positions cluster: half of them lie in the first kilobytes, where a small part has much
- * structure. */
+/* Half of the positions are in the first kilobytes, where a small part has much structure. */
 static size_t fuzz_position(fuzz_random *r, size_t n)
 {
   size_t near = n < 4096 ? n : 4096;
@@ -157,7 +156,7 @@ static fuzz_input fuzz_make(uint64_t seed, uint64_t iteration, const fuzz_seeds 
   return in;
 }
 
-/* In storage of exactly its size, so that the sanitizer sees a read beyond it. */
+/* Runs on memory of exactly the input's size, so that the sanitizer detects reads beyond it. */
 static void fuzz_run(const wick_fuzz *f, fuzz_input *in)
 {
   uint8_t *exact = malloc(in->n ? in->n : 1);
@@ -171,7 +170,7 @@ static void fuzz_run(const wick_fuzz *f, fuzz_input *in)
 /* ---- processes ---- */
 
 typedef struct fuzz_shared {
-  volatile uint64_t iteration; /* the one that is running */
+  volatile uint64_t iteration; /* the current one */
 } fuzz_shared;
 
 static double fuzz_seconds(void)

@@ -1,4 +1,4 @@
-/* Fuzzes the reader of artifacts: as a whole, and what lies after its hash. */
+/* Fuzzes the reader of artifacts: whole files, and the parts after the hash. */
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "runtime/load.h"
 
-/* What is taken lies within the bytes, and is as the header says. */
+/* Accepted parts must be within the bytes, as the header says. */
 static void fuzz_check(wick_span file, const wick_artifact *a)
 {
   for (uint32_t i = 0; i < a->nsection; i++) {

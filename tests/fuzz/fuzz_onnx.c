@@ -1,5 +1,5 @@
-/* Fuzzes the ONNX importer: messages, tensors, rows and inference; what is taken must pass the
- * verifier and be printed. */
+/* Fuzzes the ONNX importer: messages, tensors, operators and inference. Accepted models must pass
+ * the verifier and be printable. */
 #include <setjmp.h>
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 
-/* What an input of that size may take in all: the nodes that functions may expand into, structs,
- * and chunks. */
+/* The memory that an input of this size may use: nodes that functions expand into, structs, and
+ * chunks. */
 static uint64_t fuzz_limit(size_t nbytes) { return (uint64_t)1024 * nbytes + (512u << 20); }
 
 static void fuzz_import(wick_guard *guard, wick_arena *mem, wick_module **m, const uint8_t *bytes,
@@ -20,7 +20,7 @@ static void fuzz_import(wick_guard *guard, wick_arena *mem, wick_module **m, con
   const wick_onnx_options options = {.described = &described};
   const wick_func *f;
   if (wick_import_onnx(*m, (wick_span){bytes, nbytes}, "fuzz.onnx", &options, mem, mem, &f)) return;
-  if (wick_verify_func(f, mem)) abort(); /* the importer made what it may not */
+  if (wick_verify_func(f, mem)) abort(); /* the importer built an invalid function */
   wick_text text = wick_text_begin(mem);
   wick_print_module(*m, WICK_PRINT_ALL, &text);
 }
@@ -30,7 +30,7 @@ static void fuzz_onnx(const uint8_t *bytes, size_t nbytes)
   wick_guard guard = {.allocator = wick_allocator_malloc(), .limit_bytes = fuzz_limit(nbytes)};
   wick_arena mem = wick_arena_make(&guard);
   wick_module *m = NULL;
-  if (setjmp(guard.where)) abort(); /* it wanted more than its size allows */
+  if (setjmp(guard.where)) abort(); /* it used more memory than its size allows */
   fuzz_import(&guard, &mem, &m, bytes, nbytes);
   wick_module_free(m);
   wick_arena_free(&mem);

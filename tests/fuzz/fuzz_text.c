@@ -1,5 +1,5 @@
-/* Fuzzes the reader of Wick's text: what is taken is verified, printed, read again and printed the
- * same, and goes through a pass. */
+/* Fuzzes the parser of Wick's text: accepted text is verified, printed, parsed again and printed
+ * the same, and goes through a pass. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ typedef struct fuzz_state {
   wick_pipeline pipeline;
 } fuzz_state;
 
-/* What a text of that size may take in all. */
+/* The memory that a text of this size may use. */
 static uint64_t fuzz_limit(size_t nbytes) { return (uint64_t)4096 * nbytes + (64u << 20); }
 
 static void fuzz_fail(const char *what, const char *more)
@@ -54,7 +54,7 @@ static void fuzz_text(const uint8_t *bytes, size_t nbytes)
   fuzz_state s = {
       .guard = {.allocator = wick_allocator_malloc(), .limit_bytes = fuzz_limit(nbytes)}};
   s.mem = wick_arena_make(&s.guard);
-  if (setjmp(s.guard.where)) abort(); /* it wanted more than its size allows */
+  if (setjmp(s.guard.where)) abort(); /* it used more memory than its size allows */
   fuzz_read(&s, bytes, nbytes);
   wick_pipeline_free(&s.pipeline);
   wick_module_free(s.first);

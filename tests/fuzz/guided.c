@@ -1,6 +1,5 @@
-/* The same programs under libFuzzer, which keeps the inputs that reach new code: in place of fuzz.c
- * where the build is WICK_FUZZ. Arguments are libFuzzer's: flags, and a folder for what it keeps.
- */
+/* The same programs under libFuzzer, which keeps inputs that reach new code. It replaces fuzz.c if
+ * the build has WICK_FUZZ. Arguments are libFuzzer's: flags, and a folder for its inputs. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 
 int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*run)(const uint8_t *bytes, size_t nbytes));
 
-static const wick_fuzz *guided; /* libFuzzer hands no argument through */
+static const wick_fuzz *guided; /* libFuzzer has no argument for the callback */
 
 static int guided_run(const uint8_t *bytes, size_t nbytes)
 {
@@ -19,7 +18,7 @@ static int guided_run(const uint8_t *bytes, size_t nbytes)
   return 0;
 }
 
-/* "-seed_inputs=A,B,...": the files of the patterns that are small enough. */
+/* Makes "-seed_inputs=A,B,..." from the files of the patterns that are small enough. */
 static void guided_seeds(const wick_fuzz *f, char *out, size_t room)
 {
   size_t n = (size_t)snprintf(out, room, "-seed_inputs=");

@@ -1,4 +1,4 @@
-/* A user's program: sees wick.h and libwick alone. */
+/* A user's program, built only with wick.h and libwick. */
 #include <stdio.h>
 
 #include <wick/wick.h>

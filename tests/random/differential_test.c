@@ -1,14 +1,14 @@
-/* Random graphs: the reference evaluator against compiled code, with one thread and with three, on
- * every level of this processor, as far as random_differ.h says that rounding can move a result.
+/* Random graphs: the reference evaluator compared with compiled code, on one and on three
+ * threads, on every level of this processor, within the limits of random_differ.h, which says
+ * how far rounding can move a result.
  *
- * An eighth of the graphs is differentiated, their results by their parameters. A third is rounded
- * to bf16 or f16 first, where kernels meet (graph/demote.h): both sides compute what that pass has
- * left.
+ * One eighth of the graphs is differentiated by their parameters. One third is first rounded to
+ * bf16 or f16 between kernels (graph/demote.h); both sides then compute the resulting graph.
  *
- * WICK_RANDOM_GRAPHS: how many graphs (60); WICK_RANDOM_SEED: the first one's seed. A difference is
- * shrunk: the first node that is wrong by itself, its operands made parameters.
+ * WICK_RANDOM_GRAPHS: number of graphs (60); WICK_RANDOM_SEED: the first seed. A difference is
+ * reduced to the first node that is wrong by itself, with its operands as parameters.
  *
- * WICK_RANDOM_EMPTY_GRAPHS: how many more (60) have dimensions of size 0. */
+ * WICK_RANDOM_EMPTY_GRAPHS: number of further graphs (60) with dimensions of size 0. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@
 #include "target/target.h"
 #include "wick/wick.h"
 
-/* ---- compiled ---- */
+/* ---- compiled code ---- */
 
 enum { DIFF_TARGETS = 5 };
 
@@ -73,8 +73,8 @@ static void diff_fails(diff_result *r, const char *what, wick_error *e)
   snprintf(r->why, sizeof r->why, "%s: %s", what, wick_error_message(e));
 }
 
-/* A branch or a loop gives what nobody wants, of a value nothing but its shape is wanted, or it has
- * no elements: the reference computes it, and may fail at that. */
+/* Returns true if a result of a branch or a loop is not used, or only its shape, or it has no
+ * elements: the reference computes it, and may fail, but compiled code need not. */
 static bool diff_unwanted(diff *d, const wick_func *f)
 {
   wick_uses uses = wick_uses_of(f, &d->tmp);
@@ -91,7 +91,7 @@ static bool diff_unwanted(diff *d, const wick_func *f)
   return false;
 }
 
-/* Compiled code with one thread against the reference, and with three against one. */
+/* Compares compiled code on one thread with the reference, and on three threads with one. */
 static void diff_against(diff *d, const wick_func *f, const wick_compiled *k, const wick_tensor *in,
                          wick_status s, const wick_tensor *want, diff_bound *bound,
                          const char *target, diff_result *r)
@@ -121,8 +121,8 @@ static void diff_against(diff *d, const wick_func *f, const wick_compiled *k, co
   wick_error_free(e);
 }
 
-/* What only approximates is promised for numbers: an infinity or a not-a-number may reach more
- * elements than it should. */
+/* Approximations are specified only for numbers: an infinity or NaN may reach more elements than it
+ * should. */
 static bool diff_all_finite(const diff *d, const wick_func *f)
 {
   for (uint32_t v = 1; v <= f->nvalue; v++) {
@@ -133,7 +133,7 @@ static bool diff_all_finite(const diff *d, const wick_func *f)
   return true;
 }
 
-/* Runs f compiled for a target, and compares. The reference may fail: then the run must, too. */
+/* Runs f compiled for a target, and compares. If the reference fails, the run must fail, too. */
 static diff_result diff_run(diff *d, const wick_func *f, const wick_tensor *in, const char *target)
 {
   diff_result r = {false, ""};
@@ -142,7 +142,7 @@ static diff_result diff_run(diff *d, const wick_func *f, const wick_tensor *in, 
   wick_status s = diff_reference(d, f, in, want);
   if (d->kept) d->strict = s || !diff_all_finite(d, f);
   for (uint32_t o = 0; o < wick_return(f)->nin && !s; o++) bound[o] = diff_bound_of(d, &want[o]);
-  if (!s && !diff_round(d, f, in, want, bound)) return r; /* it fails where it is disturbed */
+  if (!s && !diff_round(d, f, in, want, bound)) return r; /* a disturbed run fails */
   const char *text = diff_text(d, f);
   wick_model *m = NULL;
   wick_compiled *k = NULL;
@@ -163,7 +163,8 @@ static diff_result diff_run(diff *d, const wick_func *f, const wick_tensor *in, 
 
 /* ---- shrinking ---- */
 
-/* The single node n of f as a function, its operands (but for constants) as parameters. */
+/* Returns the single node n of f as a function, with its operands (except constants) as
+ * parameters. */
 static wick_func *diff_cut(diff *d, const wick_func *f, uint32_t node, wick_value *out_param)
 {
   const wick_node *n = &f->node[node];
@@ -195,8 +196,8 @@ static wick_func *diff_cut(diff *d, const wick_func *f, uint32_t node, wick_valu
   return wick_build_end(&b, &cut) ? NULL : cut;
 }
 
-/* The first node that is wrong by itself, on the tensors that the reference computed; else the
- * whole. */
+/* Finds the first node that is wrong by itself, on the tensors that the reference computed; else
+ * the whole function. */
 static void diff_shrink(diff *d, const wick_func *f, const char *target, const char *why,
                         uint64_t seed)
 {
@@ -208,7 +209,7 @@ static void diff_shrink(diff *d, const wick_func *f, const char *target, const c
     wick_func *cut = diff_cut(d, f, i, param);
     if (!cut || cut->nparam > DIFF_MOST) continue;
     wick_tensor in[DIFF_MOST];
-    bool met = true; /* not in an arm that was not taken */
+    bool met = true; /* not in a region that did not run */
     for (uint32_t p = 0; p < cut->nparam; p++) {
       in[p] = d->kept[param[p].id];
       met = met && in[p].data;
@@ -235,7 +236,7 @@ static void diff_shrink(diff *d, const wick_func *f, const char *target, const c
 
 /* ---- the test ---- */
 
-/* Rows and element types of a graph. */
+/* Counts the operators and element types of a graph. */
 static void diff_count(const wick_func *f, uint64_t (*seen)[WICK_NOP])
 {
   for (uint32_t i = 0; i < f->nnode; i++) {
@@ -244,11 +245,11 @@ static void diff_count(const wick_func *f, uint64_t (*seen)[WICK_NOP])
   }
 }
 
-/* With the derivatives of all float results by all float parameters; f itself where a row has none,
- * or where it becomes too large for a test. */
+/* Adds the derivatives of all float results by all float parameters. Returns f itself if an
+ * operator has none, or if it becomes too large for a test. */
 static wick_func *diff_derive(diff *d, wick_func *f)
 {
-  enum { MOST = 400 }; /* nodes */
+  enum { MOST = 400 }; /* most nodes */
   wick_value of[DIFF_MOST], wrt[DIFF_MOST];
   wick_gradient g = {.of = of, .wrt = wrt};
   const wick_node *end = wick_return(f);
@@ -271,7 +272,7 @@ static bool diff_one(diff *d, uint64_t seed, const char *target, bool empty,
       random_function(r, m, seed, &(random_wish){.flow = 2, .empty = empty}, &d->mem, &d->tmp);
   uint32_t npair;
   random_pair pair = random_pair_of(&(random_wish){0}, seed, &npair);
-  if (!f && empty) { /* there is no such row of no elements */
+  if (!f && empty) { /* the operator cannot be built without elements */
     wick_module_free(m);
     free(r);
     return true;
@@ -283,7 +284,7 @@ static bool diff_one(diff *d, uint64_t seed, const char *target, bool empty,
   if (s) fail_msg("seed %llu: %s", (unsigned long long)seed, s->message);
   diff_count(f, seen);
   if (seed % 8 == 4) f = diff_derive(d, f);
-  if (seed % 3 == 2) { /* of all targets, and of all levels */
+  if (seed % 3 == 2) { /* for all targets and levels */
     wick_target t = wick_target_host();
     const wick_pass_context pass = {.target = &t, .mem = &d->mem, .tmp = &d->tmp};
     s = seed / 12 % 4 ? wick_pass_demote_to_bf16(&pass, f, &f)
@@ -310,7 +311,7 @@ static int diff_order(const void *a, const void *b)
   return x < y ? -1 : x > y;
 }
 
-/* What has been built of all pairs of a row and an element type that it takes: each graph has one,
+/* Checks that all pairs of an operator and an element type were built. Each graph has one of them,
  * in turn, so that as many graphs as there are pairs have all. */
 static void diff_coverage(uint64_t (*seen)[WICK_NOP], uint64_t ngraph)
 {
@@ -348,7 +349,7 @@ static __attribute__((noinline)) void diff_graph(diff_total *out, uint64_t seed,
   diff_end(d);
 }
 
-/* The targets that this processor runs. */
+/* Lists the targets that this processor can run. */
 static uint32_t diff_targets(const char **run)
 {
   static const char *const targets[DIFF_TARGETS] = {"host", "x86-64-v4", "x86-64-v3", "x86-64-v1",
@@ -391,7 +392,8 @@ static void diff_random_graphs(void **state)
   diff_graphs(diff_setting("WICK_RANDOM_GRAPHS", 60), diff_setting("WICK_RANDOM_SEED", 1), false);
 }
 
-/* Dimensions of size 0 anywhere: what has no elements still has a type, and its neighbours run. */
+/* Dimensions of size 0 anywhere: tensors without elements still have a type, and their neighbours
+ * run. */
 static void diff_empty_graphs(void **state)
 {
   (void)state;

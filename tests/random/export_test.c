@@ -1,5 +1,6 @@
-/* Random graphs as ONNX and back: every row that has a form there, with every element type, gives
- * the same results again: to the bit where the importer makes the same rows of it, else nearly. */
+/* Random graphs exported to ONNX and imported again: every operator that can be exported, with
+ * every element type, gives the same results: the same bits if the importer makes the same
+ * operators of it, else nearly. */
 #include "export/export.h"
 
 #include <math.h>
@@ -26,7 +27,7 @@ typedef struct export_run {
   uint32_t exact, close, without;
 } export_run;
 
-/* Rows that are compositions of others in ONNX, and round where those do. */
+/* Operators that are compositions in ONNX, which round differently. */
 static bool export_composed(wick_opcode op)
 {
   static const wick_opcode list[] = {WICK_OP_attention, WICK_OP_celu, WICK_OP_exp2,
@@ -57,7 +58,7 @@ static void export_inputs(export_run *x, const wick_func *f, wick_tensor *in)
   }
 }
 
-/* There is a first difference that counts: in bits, or, where rows are compositions, in numbers. */
+/* Finds the first relevant difference: in bits, or, for compositions, in numbers. */
 static bool export_differs(const wick_tensor *a, const wick_tensor *b, bool composed)
 {
   uint64_t n = 1;
@@ -68,7 +69,7 @@ static bool export_differs(const wick_tensor *a, const wick_tensor *b, bool comp
   }
   if (memcmp(a->data, b->data, wick_elem_bytes(a->elem, n)) == 0) return false;
   bool is_float = wick_elem_is_float(a->elem);
-  if (is_float && composed) return false; /* what follows a composition may be far away */
+  if (is_float && composed) return false; /* results after a composition may differ much */
   for (uint64_t i = 0; i < n; i++) {
     wick_scalar p = wick_load_elem(a->elem, a->data, i), q = wick_load_elem(b->elem, b->data, i);
     bool nan = is_float && p.f != p.f && q.f != q.f;
@@ -78,7 +79,7 @@ static bool export_differs(const wick_tensor *a, const wick_tensor *b, bool comp
   return false;
 }
 
-/* ONNX's attributes are f32: so are these from now on. */
+/* Rounds attributes to f32, as ONNX has them. */
 static void export_round(const wick_func *f)
 {
   for (uint32_t i = 0; i < f->nnode; i++) {
@@ -93,8 +94,8 @@ static void export_round(const wick_func *f)
   }
 }
 
-/* Kept for a comparison with another runtime (tests/differential/peer.py): SEED.ROW.ELEMENT.onnx.
- */
+/* Keeps a file SEED.ROW.ELEMENT.onnx for a comparison with another runtime
+ * (tests/differential/peer.py). */
 static void export_keep(const export_run *x, uint64_t seed, wick_span bytes)
 {
   const char *folder = getenv("WICK_EXPORT_DIR");
@@ -110,8 +111,9 @@ static void export_keep(const export_run *x, uint64_t seed, wick_span bytes)
   assert_int_equal(fclose(f), 0);
 }
 
-/* The file that WICK_RANDOM_TYPES names has lines of a row and an element type: graphs are made of
- * these alone. WICK_RANDOM_ALONE: a row each. Both are for that comparison. */
+/* Reads the file that WICK_RANDOM_TYPES names, with lines of an operator and an element type:
+ * graphs consist only of these. With WICK_RANDOM_ALONE each graph is for one operator. Both are for
+ * that comparison. */
 static void export_wish(export_run *x)
 {
   const char *path = getenv("WICK_RANDOM_TYPES");
@@ -144,7 +146,7 @@ static wick_status export_back(export_run *x, uint64_t seed, wick_module *m, con
   return s ? s : wick_verify_func(*out, &x->tmp);
 }
 
-/* The text of both, for who looks for the difference. */
+/* Prints the text of both graphs. */
 static void export_print(uint64_t seed, const wick_func *f, const wick_func *g, const char *why,
                          wick_arena *tmp)
 {
@@ -176,7 +178,7 @@ static bool export_same(export_run *x, uint64_t seed, const wick_func *f, const 
   x->noise = seed;
   export_inputs(x, f, in);
   wick_status s = wick_evaluate(f, f->nparam, in, &o, &x->mem, &x->tmp, &x->scratch, a);
-  if (s) return true; /* it fails on these */
+  if (s) return true; /* the reference fails on these inputs */
   s = wick_evaluate(g, g->nparam, in, &o, &x->mem, &x->tmp, &x->scratch, b);
   if (s) {
     export_print(seed, f, g, s->message, &x->tmp);
@@ -246,7 +248,8 @@ static void random_graphs_go_there_and_back(void **state)
   uint32_t bad = 0;
   export_wish(&run);
   for (uint64_t seed = from; seed < from + n; seed++) {
-    bad += !export_one(&run, seed * 37); /* pairs come in turn: not those of the first rows alone */
+    /* strides through the seeds, so that pairs are not only those of the first operators */
+    bad += !export_one(&run, seed * 37);
     end(state);
   }
   print_message("%u to the bit, %u with compositions, %u have rows without a form\n", run.exact,

@@ -1,10 +1,10 @@
-/* Derivatives through branches, loops and calls: against central differences in f64, by the
- * reference evaluation; and compiled code against that, to the bit where a program has no sums in
- * parts and no polynomials.
+/* Derivatives through branches, loops and calls, compared with central differences in f64 by the
+ * reference evaluator; and compiled code compared with the reference, bit for bit if a program
+ * has no sums in parts and no polynomials.
  *
- * Inputs of floats are random, all others hold one number, each of a program's in turn: which arm
- * is taken, how often a loop runs. Where two widths of differences disagree there is a corner
- * between, and the point is left out. */
+ * Float inputs are random. All other inputs have one number each, from a list of each program,
+ * which decides branches and iterations. If differences of two widths disagree, the point is
+ * near a corner, and is skipped. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,9 +33,9 @@ static const double flow_width = 1e-4, flow_bound = 1e-6, flow_corner = 2e-7;
 
 typedef struct program {
   const char *name;
-  int64_t number[FLOW_NUMBERS]; /* of the inputs that are no floats; ends at -1 */
-  bool again;                   /* differentiated twice, too */
-  double bound;                 /* of compiled code, relative; 0: to the bit */
+  int64_t number[FLOW_NUMBERS]; /* of the inputs that are not floats; ends with -1 */
+  bool again;                   /* differentiated a second time, too */
+  double bound;                 /* of compiled code, relative; 0: the same bits */
   const char *text;
 } program;
 
@@ -189,13 +189,13 @@ typedef struct flow {
   wick_module *m;
   const char *name;
   uint64_t random;
-  const wick_func *f, *df;        /* the program; with its cotangents */
-  uint32_t nin, nout;             /* of f; the results that have cotangents */
-  wick_value of[FLOW_MOST];       /* these */
-  uint32_t at[FLOW_MOST];         /* their places among the results */
+  const wick_func *f, *df;        /* the program; the program with its cotangents */
+  uint32_t nin, nout;             /* inputs of f; its results that have cotangents */
+  wick_value of[FLOW_MOST];       /* these results */
+  uint32_t at[FLOW_MOST];         /* their indices among the results */
   wick_tensor in[2 * FLOW_MOST];  /* operands, then the weights of results */
-  wick_tensor out[2 * FLOW_MOST]; /* of df */
-  wick_tensor by[FLOW_MOST];      /* derivatives; .data NULL: no float */
+  wick_tensor out[2 * FLOW_MOST]; /* results of df */
+  wick_tensor by[FLOW_MOST];      /* derivatives; .data is NULL for other types than floats */
   uint32_t compared, corners;
 } flow;
 
@@ -258,7 +258,8 @@ static void flow_fill(flow *t, wick_tensor *x, const wick_type_info *type, int64
 
 /* ---- derivatives ---- */
 
-/* By all parameters of floats, of all results of floats; false: a row has none. */
+/* Builds derivatives by all float parameters of all float results. Returns false if an operator has
+ * none. */
 static bool flow_derive(flow *t)
 {
   wick_value wrt[FLOW_MOST];
@@ -292,7 +293,7 @@ static void flow_evaluate(flow *t, int64_t number, bool fill)
     if (flow_is_float(wick_info_of(t->f, (wick_value){1 + k}))) t->by[k] = t->out[n++];
 }
 
-/* The weighed sum of the results at operand k + by * direction. */
+/* Returns the weighted sum of the results at operand k + by * direction. */
 static double flow_at(flow *t, uint32_t k, const double *direction, double by)
 {
   wick_mark mark = wick_arena_mark(&t->tmp);
@@ -355,7 +356,7 @@ static void flow_differences(flow *t)
   }
 }
 
-/* ---- compiled ---- */
+/* ---- compiled code ---- */
 
 static void flow_run(flow *t, double bound, const char *text)
 {
@@ -405,7 +406,7 @@ static const char *flow_text(flow *t)
 
 /* ---- tests ---- */
 
-/* What was made becomes the program. */
+/* Replaces the program by its derivative. */
 static void flow_again(flow *t)
 {
   t->f = t->df;
@@ -442,7 +443,7 @@ static void test_programs(void **state)
     if (!only || strcmp(only, programs[i].name) == 0) flow_program(&programs[i]);
 }
 
-/* Regions that take more than 256 values, and keep as many. */
+/* Regions that take more than 256 values, and yield as many. */
 static void test_many(void **state)
 {
   (void)state;
@@ -472,8 +473,8 @@ static void test_many(void **state)
 
 /* ---- random programs ---- */
 
-/* Of f64, with branches and loops in each other; NULL where narrower floats came in between, whose
- * steps differences see. */
+/* Builds a graph of f64 with nested branches and loops. Returns NULL if it contains narrower
+ * floats, whose rounding would disturb differences. */
 static const wick_func *flow_graph(flow *t, random_graph *r, uint64_t seed)
 {
   static const int64_t dim[3][2] = {{2, 3}, {3, 1}, {1, 3}};

@@ -1,6 +1,6 @@
-/* Derivatives of whole small networks by inputs and weights: compiled code against the reference
- * evaluation of the same graph; and, in f64, a second derivative against differences of the first.
- */
+/* Derivatives of small networks by inputs and weights: compiled code compared with the reference
+ * evaluation of the same graph; and, in f64, a second derivative compared with differences of the
+ * first. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,9 +20,9 @@
 enum { NETWORK_MOST = 24 };
 
 typedef struct network {
-  const char *name, *text; /* @w: constants follow from the text's declarations */
+  const char *name, *text; /* @w: constants follow from the declarations in the text */
   const char *of;          /* NULL: the first result */
-  const char *wrt[10];     /* none: all inputs */
+  const char *wrt[10];     /* empty: all inputs */
   double bound;            /* of differences, relative to the largest element */
 } network;
 
@@ -120,7 +120,8 @@ static void run_done(const char *what, wick_error *e)
   if (e) fail_msg("%s: %s", what, wick_error_message(e));
 }
 
-/* The network with its constants, small numbers, in front: as its nodes declare them. */
+/* Returns the network with its constants before it: small numbers, of the types that its nodes
+ * declare. */
 static const char *run_text(run *r, const char *text)
 {
   wick_text t = wick_text_begin(&r->mem);
@@ -176,7 +177,7 @@ static wick_tensor run_input(run *r, const wick_type_info *t)
   return x;
 }
 
-/* ---- compiled and evaluated ---- */
+/* ---- compiled and reference ---- */
 
 static void run_compiled(const network *n, const char *text, const wick_tensor *in, uint32_t nout,
                          wick_tensor *out)
@@ -254,7 +255,7 @@ static void test_networks(void **state)
   for (size_t i = 0; i < WICK_COUNT(networks); i++) run_network(&networks[i]);
 }
 
-/* ---- twice ---- */
+/* ---- second derivatives ---- */
 
 static const char twice[] =
     "graph @main(%x: f64[2,4], %w: f64[4,3], %s: f64[3]) -> (f64[]) {\n"
@@ -262,7 +263,7 @@ static const char twice[] =
     "%5 = layer_norm %4, %s; %6 = mul %5, %1; %7 = reduce_sum %6 {keepdims=false}\n"
     "return %7 }\n";
 
-/* d/dw sum(dy/dx) along a direction of w, and the difference of sum(dy/dx) along it. */
+/* Compares d/dw sum(dy/dx) along a direction of w with the difference of sum(dy/dx) along it. */
 static void test_second(void **state)
 {
   (void)state;
@@ -302,7 +303,7 @@ static void test_second(void **state)
   run_end(&r);
 }
 
-/* ---- what is refused ---- */
+/* ---- errors ---- */
 
 static void test_refused(void **state)
 {

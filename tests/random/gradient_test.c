@@ -1,13 +1,15 @@
-/* Derivatives of every row against central differences, in f64, on nodes as the generator of random
- * graphs builds them.
+/* Derivatives of every operator compared with central differences, in f64, on nodes from the
+ * generator of random graphs.
  *
- * A node's operands become parameters; the float ones are given numbers anew, all different, where
- * the row is smooth. What is differentiated is the sum of its results, weighed by numbers of either
- * sign. For each operand the derivative along a random direction, which all elements take part in,
- * and those by a few elements alone must agree with differences. Two widths of these are compared
- * first: where they disagree there is a corner between, and the point is left out; few may be.
+ * A node's operands become parameters. Float operands get new numbers, all different, where the
+ * operator is smooth. The differentiated function is the sum of the results, weighted by numbers
+ * of either sign. For each operand, the derivative along a random direction of all elements, and
+ * those by a few single elements, must agree with differences. Differences of two widths are
+ * compared first. If they disagree, the point is near a corner and is skipped; few points may be
+ * skipped.
  *
- * WICK_GRADIENT_CASES: how many nodes of each row (40); WICK_GRADIENT_ROW: of this one alone. */
+ * WICK_GRADIENT_CASES: number of nodes for each operator (40); WICK_GRADIENT_ROW: only this
+ * operator. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,8 +33,8 @@
 enum { GRADIENT_CASES = 40, GRADIENT_MOST = 16, GRADIENT_ELEMENTS = 6 };
 static const double gradient_width = 1e-4, gradient_bound = 1e-6, gradient_corner = 2e-7;
 
-/* Where operands lie that the functions do not take from -1 to 1, or not far from a corner; as a
- * set of operands. */
+/* The range of operands of functions that do not accept -1 to 1, or have corners there, with the
+ * set of these operands. */
 static const struct {
   wick_opcode op;
   uint32_t operands;
@@ -73,10 +75,10 @@ typedef struct gradient { /* one node */
   wick_opcode op;
   wick_elem elem;
   uint64_t seed;
-  const wick_func *f, *df;           /* the node alone; with its cotangents */
+  const wick_func *f, *df;           /* the node alone; the node with its cotangents */
   uint32_t nin, nout;                /* nout: of float results, which come first in f */
   wick_tensor in[2 * GRADIENT_MOST]; /* operands, then cotangents of results */
-  wick_tensor by[GRADIENT_MOST];     /* derivatives of float operands; .data NULL: integers */
+  wick_tensor by[GRADIENT_MOST];     /* derivatives of float operands; .data is NULL for integers */
   uint32_t compared, corners;
 } gradient;
 
@@ -100,7 +102,8 @@ static void gradient_ok(const gradient *g, wick_status s)
 
 /* ---- a node ---- */
 
-/* A function that returns the operands of a random node of the row; false where none was found. */
+/* Builds a function that returns the operands of a random node of the operator. Returns false if
+ * none was found. */
 static bool gradient_operands(gradient *g, random_graph *r, wick_node *node, wick_func **out)
 {
   *r = (random_graph){.m = g->m, .seed = g->seed, .tmp = &g->tmp, .only = WICK_BIT(g->elem)};
@@ -120,7 +123,7 @@ static bool gradient_operands(gradient *g, random_graph *r, wick_node *node, wic
   for (int tries = 0; tries < 60 && !found.id; tries++) {
     random_row(r, g->op);
     found = random_find(r, (random_pair){g->op, g->elem});
-    if (g->op == WICK_OP_one_hot) { /* by its values, not by its indices */
+    if (g->op == WICK_OP_one_hot) { /* differentiated by its values, not by its indices */
       found.id = 0;
       for (uint32_t i = 0; i < r->b.nodes.n; i++)
         if (r->b.nodes.at[i].op == g->op && random_info(r, r->b.nodes.at[i].first)->elem == g->elem)
@@ -138,7 +141,7 @@ static bool gradient_operands(gradient *g, random_graph *r, wick_node *node, wic
   return !wick_build_end(&r->b, out);
 }
 
-/* The node on parameters; results that have cotangents. */
+/* Builds the node on parameters, and finds the results that have cotangents. */
 static void gradient_function(gradient *g, const random_graph *r, const wick_node *node)
 {
   wick_builder b;
@@ -161,7 +164,7 @@ static void gradient_function(gradient *g, const random_graph *r, const wick_nod
   g->f = f;
 }
 
-/* Numbers for float operand k, and for what results are weighed by. */
+/* Fills float operand k, or a result's weights, with numbers. */
 static void gradient_fill(gradient *g, wick_tensor *t, uint32_t operand, bool operands)
 {
   double lo = -1, hi = 1;
@@ -174,7 +177,7 @@ static void gradient_fill(gradient *g, wick_tensor *t, uint32_t operand, bool op
   t->data = data;
 }
 
-/* Numbers for the results of f, from operand nin on. */
+/* Fills the weights of f's results, from operand nin on. */
 static bool gradient_weights(gradient *g)
 {
   for (uint32_t k = 0; k < g->nout; k++) {
@@ -208,8 +211,8 @@ static bool gradient_make(gradient *g)
 
 /* ---- derivatives ---- */
 
-/* Rows that have derivatives of some forms only: of packed operands for dot products, which only
- * layouts make, and of the best of samples, there are none. */
+/* Operators that have derivatives only of some forms: there are none of operands packed for dot
+ * products, which only layouts make, and of the maximum of samples. */
 static bool gradient_refused(const gradient *g, wick_status s)
 {
   return s && s->code == WICK_EUNSUPPORTED &&
@@ -236,7 +239,7 @@ static bool gradient_evaluate(gradient *g)
   return true;
 }
 
-/* The weighed sum of the results at operand k + t * direction. */
+/* Returns the weighted sum of the results at operand k + t * direction. */
 static double gradient_at(gradient *g, uint32_t k, const double *direction, double t)
 {
   wick_mark mark = wick_arena_mark(&g->tmp);
@@ -306,8 +309,8 @@ static void gradient_check(gradient *g)
     if (g->by[k].data) gradient_operand(g, k);
 }
 
-/* What was made is differentiated in its turn: the derivatives become the function, and the
- * cotangents operands of it. */
+/* Differentiates the derivative: it becomes the function, and the cotangents become operands of
+ * it. */
 static bool gradient_again(gradient *g)
 {
   const wick_func *df = g->df;
@@ -347,7 +350,7 @@ static void gradient_end(gradient *g)
   wick_arena_free(&g->b);
 }
 
-/* One node of the row; false: none was built. Adds to what was compared. */
+/* Tests one node of the operator, and adds to the statistics. Returns false if none was built. */
 static bool gradient_case(wick_opcode op, uint64_t seed, bool again, uint32_t *compared,
                           uint32_t *corners)
 {
@@ -370,7 +373,7 @@ static bool gradient_wanted(wick_opcode op)
          row->grad != wick_grad_zero && (row->grad || row->expand);
 }
 
-/* Of other types, that cotangents have those of their values. */
+/* For other types, checks that cotangents have the types of their values. */
 static void test_types(void **state)
 {
   (void)state;
@@ -401,7 +404,8 @@ static void test_types(void **state)
 
 static void test_rows(void **state)
 {
-  (void)state, (void)random_step, (void)random_params, (void)random_pair_of; /* of whole graphs */
+  /* used only by tests of whole graphs */
+  (void)state, (void)random_step, (void)random_params, (void)random_pair_of;
   const char *text = getenv("WICK_GRADIENT_CASES"), *only = getenv("WICK_GRADIENT_ROW");
   uint32_t cases = text ? (uint32_t)strtoul(text, NULL, 10) : GRADIENT_CASES;
   for (wick_opcode op = 1; op < WICK_NOP; op++) {

@@ -1,9 +1,11 @@
-/* What may differ between the reference evaluator and other ways to run a random graph, for tests.
+/* How far results of the reference evaluator and of other executions of a random graph may
+ * differ, for tests.
  *
- * It follows from the graph itself: the reference is run again with every float that a node gives
- * disturbed by a few units in its last place; how far a result moves then is how far rounding can
- * move it. A result that jumps (a comparison, an index, an integer made of a float) is not looked
- * at where it does. Integers that do not hang on floats are compared exactly. */
+ * It follows from the graph itself: the reference runs again, with every float that a node
+ * computes disturbed by a few units in its last place. The distance that a result then moves is
+ * the distance that rounding can move it. A result that jumps (a comparison, an index, an
+ * integer computed from a float) is not compared where it jumps. Integers that do not depend on
+ * floats are compared exactly. */
 #ifndef WICK_TESTS_RANDOM_DIFFER_H
 #define WICK_TESTS_RANDOM_DIFFER_H
 
@@ -22,11 +24,10 @@
 #include "ops/elementwise/scalar.h"
 #include "ops/evaluate.h"
 
-/* Runs of the disturbed reference: six say how far results move, two, disturbed more, where they
- * jump. What seems to differ then is doubted: a result near a jump falls on one side of it eight
- * times in a row once in a while, so up to DIFF_DOUBTS such rounds more are made before it counts.
- */
-enum { DIFF_LITTLE = 8 }; /* units of the last place, in the runs that say how far elements move */
+/* The number of disturbed runs: six show how far results move, two, which are disturbed more, show
+ * where they jump. If a difference remains, it may still be a result near a jump, which all eight
+ * runs may miss. Up to DIFF_DOUBTS further rounds are made before it counts. */
+enum { DIFF_LITTLE = 8 }; /* units in the last place, in the runs that show how far elements move */
 enum { DIFF_SPREAD = 6, DIFF_DISTURBED = 8, DIFF_DOUBTS = 24, DIFF_MOST = 16 };
 
 typedef struct diff {
@@ -35,19 +36,19 @@ typedef struct diff {
   wick_context *context;
   uint64_t noise;
   double disturb;    /* units in the last place; 0: none */
-  wick_tensor *kept; /* per value: what the reference says; NULL: not kept */
-  bool strict;       /* nothing that is only promised for numbers */
+  wick_tensor *kept; /* per value: the reference's result; NULL: not kept */
+  bool strict;       /* compare also results that are specified only for numbers */
   uint64_t skipped, compared;
 } diff;
 
-/* How many graphs, and which, the environment may say. */
+/* Returns a setting from the environment, or its default. */
 static uint64_t diff_setting(const char *name, uint64_t otherwise)
 {
   const char *s = getenv(name);
   return s && *s ? strtoull(s, NULL, 10) : otherwise;
 }
 
-/* The caller sets the guard's place. */
+/* The caller sets the guard's jump target. */
 static diff *diff_begin(void)
 {
   diff *d = calloc(1, sizeof *d);
@@ -82,7 +83,7 @@ static uint64_t diff_numel(const wick_tensor *t)
   return n;
 }
 
-/* The largest finite magnitude. */
+/* Returns the largest finite magnitude. */
 static double diff_largest(const wick_tensor *t)
 {
   double most = 0;
@@ -93,8 +94,8 @@ static double diff_largest(const wick_tensor *t)
   return most;
 }
 
-/* By some units in the last place; where that is much, what is less than one of the tensor's
- * largest element may be a zero that has cancelled otherwise. */
+/* Disturbs elements by some units in the last place. If these are many, elements below one unit of
+ * the tensor's largest element may be zeros that would have cancelled differently. */
 static void diff_disturb(diff *d, const wick_tensor *t, double disturb)
 {
   if (!wick_elem_is_float(t->elem)) return;
@@ -104,13 +105,13 @@ static void diff_disturb(diff *d, const wick_tensor *t, double disturb)
     double x = wick_load_elem(t->elem, t->data, k).f,
            by = ((double)(diff_noise(d) % 2001) - 1000) / 1000;
     if (isfinite(x)) x *= fabs(x) < none && by > 0 ? 0 : 1 + disturb * unit * by;
-    if (x != 0 && fabs(x) < 0x1p-126) x += round(by * 2) * 0x1p-149; /* denormals have few bits */
-    if (isnan(x)) x = copysign(x, by);                               /* its bits mean nothing */
+    if (x != 0 && fabs(x) < 0x1p-126) x += round(by * 2) * 0x1p-149; /* denormals have fewer bits */
+    if (isnan(x)) x = copysign(x, by);                               /* its bits have no meaning */
     wick_store_elem(t->elem, t->data, k, (wick_scalar){.f = x});
   }
 }
 
-/* Keeps, or disturbs, what a node has computed. */
+/* Keeps or disturbs the result of a node. */
 static void diff_observe(void *arg, const wick_func *f, wick_value v, const wick_tensor *t)
 {
   diff *d = arg;
@@ -130,8 +131,8 @@ static wick_status diff_reference(diff *d, const wick_func *f, const wick_tensor
   return wick_evaluate(f, f->nparam, in, &o, &d->mem, &d->a, &d->b, out);
 }
 
-/* The same with all floats disturbed, constants and inputs too: in copies, for compiled code is to
- * see neither. */
+/* Runs the reference with all floats disturbed, also constants and inputs. It uses copies, because
+ * compiled code must not see the changes. */
 static wick_status diff_disturbed(diff *d, const wick_func *f, const wick_tensor *in,
                                   double disturb, wick_tensor *out)
 {
@@ -158,7 +159,7 @@ static wick_status diff_disturbed(diff *d, const wick_func *f, const wick_tensor
 
 /* ---- inputs ---- */
 
-/* Of the sizes that the symbols have; nsym: how many there are. */
+/* Makes inputs with these values of the symbols; nsym: their number. */
 static void diff_inputs(diff *d, const wick_func *f, bool wild, uint32_t nsym, const wick_dim *sym,
                         const int64_t *val, wick_tensor *in)
 {
@@ -190,9 +191,9 @@ typedef struct diff_result {
   char why[400];
 } diff_result;
 
-/* What disturbed runs have said of an output: how far each element moves, and whether it jumps. */
+/* The result of disturbed runs for an output: how far each element moves, and whether it jumps. */
 typedef struct diff_bound {
-  double largest; /* finite magnitude: sums within a row of a tensor round with respect to it */
+  double largest; /* finite magnitude: sums over a row of a tensor are rounded relative to it */
   double *spread;
   bool *jumps;
 } diff_bound;
@@ -208,7 +209,7 @@ static diff_bound diff_bound_of(diff *d, const wick_tensor *want)
   return b;
 }
 
-/* Not-a-number, one of the infinities, or a number. */
+/* Returns the kind of x: NaN, one of the infinities, or a number. */
 static int diff_kind(double x) { return isnan(x) ? 2 : isinf(x) ? (x > 0 ? 1 : -1) : 0; }
 
 static void diff_widen(const wick_tensor *want, const wick_tensor *disturbed, bool spread,
@@ -226,7 +227,7 @@ static void diff_widen(const wick_tensor *want, const wick_tensor *disturbed, bo
   }
 }
 
-/* A round of disturbed runs; false where one of them fails. */
+/* Makes a round of disturbed runs. Returns false if one of them fails. */
 static bool diff_round(diff *d, const wick_func *f, const wick_tensor *in, const wick_tensor *want,
                        diff_bound *bound)
 {
@@ -247,14 +248,14 @@ static bool diff_round(diff *d, const wick_func *f, const wick_tensor *in, const
   return ok;
 }
 
-/* How far may element k be from the reference? Negative: anywhere. */
+/* Returns how far element k may be from the reference; negative: any distance. */
 static double diff_limit(const diff_bound *b, uint64_t k, wick_scalar want, wick_elem e)
 {
   double unit = diff_unit(e), spread = b->spread[k];
   if (b->jumps[k]) return -1;
   if (!wick_elem_is_float(e) || !isfinite(want.f)) return 0;
   if (32 * spread > fabs(want.f) && spread > unit * b->largest)
-    return -1; /* nothing is left of it */
+    return -1; /* it has no correct digits */
   return 128 * spread + unit * (64 * fabs(want.f) + 8 * b->largest) +
          (e == WICK_F16   ? 1e-6
           : e == WICK_F64 ? 1e-290

@@ -1,4 +1,4 @@
-/* Steps of random graphs that branch and loop: regions of a few rows, on what is there. */
+/* Steps of random graphs that branch and loop: regions of a few operators, on existing values. */
 #ifndef WICK_TESTS_RANDOM_FLOW_H
 #define WICK_TESTS_RANDOM_FLOW_H
 
@@ -11,7 +11,7 @@ static wick_type random_index_type(random_graph *r)
   return wick_type_tensor(r->m, WICK_I64, 0, NULL);
 }
 
-/* One element of v, as it is; begin: where. */
+/* Reads one element of v at `begin`. */
 static wick_value random_element(random_graph *r, wick_value v, const int64_t *begin)
 {
   uint32_t rank = random_info(r, v)->rank;
@@ -25,8 +25,8 @@ static wick_value random_element(random_graph *r, wick_value v, const int64_t *b
   return wick_build(&r->b, WICK_OP_reshape, 1, &one, none, 0, NULL);
 }
 
-/* One element of a value that is there, as an i64: conditions and counts hang on inputs. Half of
- * them are first ones, which are there whatever a size is. */
+/* Returns one element of an existing value as an i64, so that conditions and counts depend on
+ * inputs. Half of them are first elements, which exist for any size. */
 static wick_value random_number(random_graph *r)
 {
   wick_value v = random_value(r);
@@ -45,7 +45,8 @@ static wick_value random_i64(random_graph *r, int64_t i)
   return wick_build_const(&r->b, random_index_type(r), 0, i);
 }
 
-/* The latest value of x' type that a region has, made from x at the least; at times x itself. */
+/* Returns the latest value of x's type in a region; if there is none, one computed from x, or
+ * sometimes x itself. */
 static wick_value random_yield(random_graph *r, wick_value x)
 {
   wick_type type = wick_built_type(&r->b, x);
@@ -63,7 +64,7 @@ static wick_value random_yield(random_graph *r, wick_value x)
 static void random_if(random_graph *r);
 static void random_loop(random_graph *r);
 
-/* Regions in regions where they are asked for. */
+/* Makes nested regions, if they are requested. */
 static void random_steps(random_graph *r)
 {
   for (uint32_t n = 1 + random_below(r, 4); n > 0; n--) {
@@ -78,7 +79,7 @@ static void random_steps(random_graph *r)
 
 static void random_push(random_graph *r, uint32_t nvalue, wick_value first, uint32_t n)
 {
-  r->values.n = nvalue; /* what regions hold is not seen outside */
+  r->values.n = nvalue; /* values of regions are not visible outside */
   for (uint32_t k = 0; k < n && first.id; k++)
     wick_push(r->tmp, &r->values, (wick_value){first.id + k});
 }
@@ -100,7 +101,7 @@ static void random_if(random_graph *r)
   random_push(r, nvalue, wick_build_close(&r->b), n);
 }
 
-/* A row of some value for the loop's index. */
+/* Selects a row of some value by the loop's index. */
 static void random_taken(random_graph *r, wick_value index)
 {
   wick_value in[2] = {random_where(r, 0, 1, 4), index};
@@ -110,8 +111,8 @@ static void random_taken(random_graph *r, wick_value index)
   random_build(r, WICK_OP_dynamic_index, 2, in, a, NULL);
 }
 
-/* How often a loop runs, at most `most` times: a number, or a dimension of a value that is there;
- * half of the time an element of a value, where that is less. */
+/* Returns the count of a loop, at most `most`: a number, or a dimension of an existing value; half
+ * of the time an element of a value, if it is less. */
 static wick_value random_count(random_graph *r, int64_t *most)
 {
   enum { MOST_ROWS = 13 };
@@ -158,8 +159,8 @@ static void random_loop(random_graph *r)
   random_push(r, nvalue, wick_build_close(&r->b), n + nstacked);
 }
 
-/* A function @main of some 20 nodes, that of the seed's pair among them; returns it and up to six
- * of the values that nobody uses. NULL where the pair cannot be built. */
+/* Builds a function @main of about 20 nodes, with the seed's pair among them. It returns the pair's
+ * value and up to six unused values. Returns NULL if the pair cannot be built. */
 static wick_func *random_function(random_graph *r, wick_module *m, uint64_t seed,
                                   const random_wish *wish, wick_arena *mem, wick_arena *tmp)
 {

@@ -1,11 +1,11 @@
-/* Random graph functions for tests: what a step builds on. The steps are in random_operators.h and
+/* Random graph functions for tests: the basis of the steps, which are in random_operators.h and
  * random_flow.h.
  *
- * Each graph is for one pair of a row and an element type that the row takes, which it builds
- * first; the pairs come in turn with the seeds, so that as many seeds in a row as there are pairs
- * build all of them. Then steps pick rows by chance, and try to build them on values that are
- * there; what inference refuses is not there. So the generator needs no rules of its own beside
- * sizes that are worth trying, and a new scalar row takes part by itself. */
+ * Each graph is for one pair of an operator and an element type that it accepts, and builds this
+ * pair first. Pairs follow the seeds in turn, so that as many consecutive seeds as there are
+ * pairs build all of them. Then steps choose operators at random, and try to build them on
+ * existing values; inference refuses what does not fit. The generator therefore needs no rules
+ * of its own except useful sizes, and a new scalar operator takes part automatically. */
 #ifndef WICK_TESTS_RANDOM_GRAPH_H
 #define WICK_TESTS_RANDOM_GRAPH_H
 
@@ -20,12 +20,12 @@ typedef struct random_pair {
   wick_elem elem;
 } random_pair;
 
-/* What is wanted of graphs; zeros: all there is, some 36 nodes. */
+/* Settings of graphs; zeros: all operators, about 36 nodes. */
 typedef struct random_wish {
-  const uint64_t *types; /* per row: the element types to build it with */
-  bool alone;            /* the row of the pair, and what it needs */
-  const int64_t *size;   /* three that dimensions of parameters often have; NULL: none */
-  uint32_t flow;         /* how deep branches and loops lie in each other; 0: there are none */
+  const uint64_t *types; /* per operator: the element types to build it with */
+  bool alone;            /* only the operator of the pair, and what it needs */
+  const int64_t *size;   /* three frequent dimensions of parameters; NULL: none */
+  uint32_t flow;         /* depth of nested branches and loops; 0: none */
   bool empty;            /* dimensions may be 0 */
 } random_wish;
 
@@ -34,10 +34,10 @@ typedef struct random_graph {
   wick_builder b;
   wick_module *m;
   uint64_t seed;
-  uint64_t only; /* element types that steps take; 0: any */
+  uint64_t only; /* element types that steps may use; 0: any */
   wick_list(wick_value) values;
   wick_arena *tmp;
-  uint32_t nests; /* how deep regions may still lie in regions (random_flow.h) */
+  uint32_t nests; /* how deep regions may still be nested (random_flow.h) */
 } random_graph;
 
 static uint32_t random_below(random_graph *r, uint32_t n)
@@ -47,14 +47,14 @@ static uint32_t random_below(random_graph *r, uint32_t n)
 }
 #define RANDOM_OF(r, list) list[random_below(r, WICK_COUNT(list))]
 
-/* Whether a dimension is 0: one of eight, where dimensions may be. */
+/* Returns whether a dimension is 0: one in eight, if dimensions may be 0. */
 static bool random_empty(random_graph *r) { return r->wish.empty && random_below(r, 8) == 0; }
 
 static const wick_elem random_elems[] = {
     WICK_F32, WICK_F32, WICK_F32, WICK_F32, WICK_F32, WICK_F32, WICK_F64, WICK_F16, WICK_BF16,
     WICK_I64, WICK_I32, WICK_I16, WICK_I8,  WICK_U64, WICK_U32, WICK_U16, WICK_U8,  WICK_BOOL};
 
-/* An element type that some row is wanted with. */
+/* Returns an element type that is requested with some operator. */
 static wick_elem random_elem(random_graph *r)
 {
   uint64_t some = 0;
@@ -66,9 +66,9 @@ static wick_elem random_elem(random_graph *r)
   return WICK_F32;
 }
 
-/* ---- what there is to build ---- */
+/* ---- operators to build ---- */
 
-/* The element types that a row of the graph takes, of those wanted; 0: it is none that stands for
+/* Returns the requested element types that an operator accepts; 0 if it cannot be built by
  * itself. */
 static uint64_t random_types(const random_wish *w, wick_opcode op)
 {
@@ -80,7 +80,7 @@ static uint64_t random_types(const random_wish *w, wick_opcode op)
   return op == WICK_OP_one_hot ? all & WICK_INTS : all;
 }
 
-/* The nth pair of a row and an element type, of *n. */
+/* Returns the nth pair of an operator and an element type; *n is their number. */
 static random_pair random_pair_of(const random_wish *w, uint64_t nth, uint32_t *n)
 {
   random_pair p = {WICK_OP_none, WICK_F32};
@@ -113,7 +113,8 @@ static uint64_t random_numel(const wick_type_info *t)
   return n;
 }
 
-/* A constant, or one number everywhere, made by a cast. Weights are constants most of the time. */
+/* Returns a constant, or one number for all elements, made by a cast. Weights are constants most of
+ * the time. */
 static wick_value random_tensor(random_graph *r, wick_elem e, uint32_t rank, const int64_t *dim,
                                 bool constant)
 {
@@ -133,7 +134,7 @@ static wick_value random_tensor(random_graph *r, wick_elem e, uint32_t rank, con
   return wick_build_constant(&r->b, wick_constant_add(r->m, "w", type, data, nbytes));
 }
 
-/* Indices below `extent`; negative ones count from the end. */
+/* Returns indices below `extent`; negative ones count from the end. */
 static wick_value random_numbers(random_graph *r, wick_elem e, uint32_t rank, const int64_t *dim,
                                  int64_t extent)
 {
@@ -153,8 +154,8 @@ static wick_value random_indices(random_graph *r, uint32_t rank, const int64_t *
   return random_numbers(r, RANDOM_OF(r, elems), rank, dim, extent);
 }
 
-/* A value that satisfies a condition, or 0. Where only some element types are wanted, the first
- * parameter has one; if its rank is not right, a constant is. */
+/* Returns a value that satisfies a condition, or 0. If only some element types are requested, the
+ * first parameter has one; if its rank is not right, it returns a constant. */
 static wick_value random_where(random_graph *r, uint64_t elems, uint32_t least_rank,
                                uint32_t most_rank)
 {
@@ -172,7 +173,7 @@ static wick_value random_where(random_graph *r, uint64_t elems, uint32_t least_r
   return random_tensor(r, (wick_elem)__builtin_ctzll(wanted), rank, dim, true);
 }
 
-/* A value of element type e whose shape broadcasts against v's. */
+/* Returns a value of element type e whose shape broadcasts with v's. */
 static wick_value random_partner(random_graph *r, wick_value v, wick_elem e)
 {
   const wick_type_info t = *random_info(r, v);
@@ -194,7 +195,7 @@ static wick_value random_partner(random_graph *r, wick_value v, wick_elem e)
 
 /* ---- attributes ---- */
 
-/* Attributes by name. Words and flags are by chance; what else is not set has the row's default. */
+/* Returns attributes. Words and flags are random; others have the operator's default. */
 static wick_attr *random_attrs(random_graph *r, wick_opcode op)
 {
   wick_attr *a = wick_new(r->tmp, wick_attr, WICK_MAX_ATTR);
@@ -236,8 +237,8 @@ static void random_set_dims(random_graph *r, wick_opcode op, wick_attr *a, const
 
 /* ---- steps ---- */
 
-/* Which of the operands is the one by whose element type a node counts: its first tensor of data;
- * nin where it has none. */
+/* Returns the operand whose element type counts for the pair: the first tensor of data; nin if
+ * there is none. */
 static uint32_t random_counted_operand(wick_opcode op, uint32_t nin)
 {
   uint32_t k = wick_ops[op]->scalar == WICK_RULE_SELECT;
@@ -252,8 +253,8 @@ static bool random_wanted(const random_graph *r, wick_opcode op, uint32_t nin, c
   return r->wish.types[op] >> random_info(r, in[k])->elem & 1;
 }
 
-/* Builds, if it is wanted, inference allows it and the result is small; then the results are
- * values, too. */
+/* Builds the node if it is requested, inference allows it and the result is small. Its results then
+ * are values. */
 static wick_value random_build(random_graph *r, wick_opcode op, uint32_t nin, const wick_value *in,
                                const wick_attr *a, const wick_type *want)
 {

@@ -1,5 +1,5 @@
-/* Random rows that look up places in images, put windows back, or take matrices apart: operands
- * that fit are made for them. */
+/* Random operators that sample images, put windows back, or decompose matrices, with operands that
+ * fit. */
 #ifndef WICK_TESTS_RANDOM_IMAGES_H
 #define WICK_TESTS_RANDOM_IMAGES_H
 
@@ -17,7 +17,7 @@ static void random_grid_sample(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, random_attrs(r, op), NULL);
 }
 
-/* Regions that lie inside, or mostly so. */
+/* Regions that are inside, or mostly so. */
 static void random_roi(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, wick_ops[op]->elems, 4, 4);
@@ -31,7 +31,7 @@ static void random_roi(random_graph *r, wick_opcode op)
   wick_type_nbytes(r->m, type, &nbytes);
   char *data = wick_arena_alloc(&r->m->mem, nbytes, 64);
   for (int64_t i = 0; i < n * d[1]; i++) {
-    int64_t column = i % d[1] + align; /* the image, x, y, x, y */
+    int64_t column = i % d[1] + align; /* columns: image, x, y, x, y */
     uint32_t size = (uint32_t)t.dim[column % 2 ? 3 : 2].v * 4;
     double v = column ? random_below(r, size) * 0.25 - 0.5 + (column > 2 ? 1 : 0)
                       : random_below(r, (uint32_t)t.dim[0].v);
@@ -50,7 +50,7 @@ static void random_roi(random_graph *r, wick_opcode op)
   random_build(r, op, align ? 3 : 2, in, a, NULL);
 }
 
-/* Windows put back: x is cut to what fits. */
+/* Puts windows back: x is cut to a size that fits. */
 static void random_window_scatter(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, wick_ops[op]->elems, 3, 5);
@@ -96,7 +96,7 @@ static void random_window_scatter(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
-/* The corner of x that is as many rows as columns. */
+/* The corner of x that has as many rows as columns. */
 static void random_det(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, wick_ops[op]->elems, 2, 4);

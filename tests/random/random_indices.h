@@ -1,5 +1,5 @@
-/* Random rows that take places from tensors of their own: indices, tables, trees; and those that
- * take no tensor. For random_operators.h. */
+/* Random operators with operands of their own: indices, tables, trees; and those without a tensor
+ * operand. For random_operators.h. */
 #ifndef WICK_TESTS_RANDOM_INDICES_H
 #define WICK_TESTS_RANDOM_INDICES_H
 
@@ -117,7 +117,7 @@ static void random_search(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, NULL, NULL);
 }
 
-/* Nodes lead anywhere, their own way round, too. */
+/* Children are any nodes, so that there may be cycles. */
 static void random_tree(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, wick_ops[op]->elems, 2, 2);
@@ -135,7 +135,7 @@ static void random_tree(random_graph *r, wick_opcode op)
   random_build(r, op, 5, in, a, NULL);
 }
 
-/* Pairs of classes have probabilities. */
+/* Probabilities of pairs of classes. */
 static void random_couple(random_graph *r, wick_opcode op)
 {
   uint64_t elems = wick_ops[op]->elems & (r->only ? r->only : ~UINT64_C(0));
@@ -148,7 +148,7 @@ static void random_couple(random_graph *r, wick_opcode op)
   if (x.id) random_build(r, op, 1, &x, random_attrs(r, op), NULL);
 }
 
-/* A pass of a Fourier transform, with roots of any kind. */
+/* A pass of a Fourier transform, with arbitrary roots. */
 static void random_fourier(random_graph *r, wick_opcode op)
 {
   uint64_t elems = wick_ops[op]->elems & (r->only ? r->only : ~UINT64_C(0));
@@ -166,7 +166,7 @@ static void random_fourier(random_graph *r, wick_opcode op)
   if (in[0].id) random_build(r, op, in[1].id ? 2 : 1, in, a, NULL);
 }
 
-/* Rows without a tensor to begin with. */
+/* Operators without a tensor operand. */
 static void random_made(random_graph *r, wick_opcode op)
 {
   wick_elem e = r->only ? (wick_elem)__builtin_ctzll(r->only) : RANDOM_OF(r, random_elems);

@@ -1,5 +1,5 @@
-/* Random rows for random graphs: a builder for each kind of row that is no scalar one, with the
- * sizes and attributes that are worth trying; steps, and the function around them. */
+/* Random operators for random graphs: a builder for each kind of operator that is not scalar, with
+ * useful sizes and attributes; steps, and the function around them. */
 #ifndef WICK_TESTS_RANDOM_OPERATORS_H
 #define WICK_TESTS_RANDOM_OPERATORS_H
 
@@ -93,7 +93,7 @@ static void random_pool(random_graph *r, wick_opcode op)
   random_build(r, op, 1, &x, a, NULL);
 }
 
-/* What a maximum pool of x took goes back. */
+/* Puts back the elements that a maximum pool of x selected. */
 static void random_unpool(random_graph *r, wick_opcode op)
 {
   uint32_t before = r->b.nodes.n;
@@ -131,7 +131,7 @@ static void random_matmul(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, NULL, NULL);
 }
 
-/* q is there; the row itself, or what the pass finds it in. */
+/* q is given. Builds the operator, or the composition that fuse_attention recognizes. */
 static void random_attention(random_graph *r, wick_opcode op)
 {
   wick_value q = random_where(r, wick_ops[op]->elems, 2, 4), in[4] = {q};
@@ -196,7 +196,7 @@ static void random_norm(random_graph *r, wick_opcode op)
   random_build(r, op, nin, in, a, NULL);
 }
 
-/* Reductions, softmax and the like, running sums: one operand and axes. */
+/* Reductions, softmax and similar operators, running sums: one operand and axes. */
 static void random_axes(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, wick_ops[op]->elems, 1, 5);
@@ -286,7 +286,7 @@ static void random_shape(random_graph *r, wick_opcode op)
   random_build(r, op, nin, in, a, NULL);
 }
 
-/* The first channels or places that fill whole blocks. */
+/* The first channels or positions that are a multiple of the block. */
 static void random_depth(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, 0, 4, 4);
@@ -310,7 +310,7 @@ static void random_depth(random_graph *r, wick_opcode op)
   random_build(r, op, 1, &x, a, NULL);
 }
 
-/* ---- recurrent rows ---- */
+/* ---- recurrent operators ---- */
 
 static void random_recurrent(random_graph *r, wick_opcode op)
 {
@@ -336,7 +336,8 @@ static void random_recurrent(random_graph *r, wick_opcode op)
   }
   wick_attr *a = random_attrs(r, op);
   random_attr(op, a, "clip")->f = random_below(r, 3) ? 0 : 0.75;
-  /* Without bounds gates multiply states by states, until all hangs on a last bit: sigmoid. */
+  /* Without a bound, gates multiply states by states, until everything depends on one last bit.
+   * sigmoid is bounded. */
   if (random_attr(op, a, "clip")->f == 0 && t.dim[0].v > 3) random_attr(op, a, "gate")->i = 1;
   random_build(r, op, nin, in, a, NULL);
 }
@@ -362,8 +363,8 @@ static void random_recurrent_step(random_graph *r, wick_opcode op)
 
 /* ---- steps ---- */
 
-/* How rows are built that are no scalar ones, and how often; scalar ones are as frequent as two
- * fifths of these. */
+/* Builders of operators that are not scalar, with their frequencies. Scalar operators are two
+ * fifths as frequent as these. */
 typedef struct random_kind {
   wick_opcode op;
   void (*build)(random_graph *, wick_opcode);
@@ -455,7 +456,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_eye, random_made, 1},
 };
 
-/* Tries to build a row. */
+/* Tries to build an operator. */
 static void random_row(random_graph *r, wick_opcode op)
 {
   for (uint32_t i = 0; i < WICK_COUNT(random_kinds); i++)
@@ -482,14 +483,14 @@ static void random_step(random_graph *r)
   random_row(r, op);
 }
 
-/* The value by whose element type a node counts: an operand, or its result. */
+/* Returns the value whose element type counts for the pair: an operand, or the result. */
 static wick_value random_counted(const wick_node *n)
 {
   uint32_t k = random_counted_operand(n->op, n->nin);
   return k < n->nin ? n->in[k] : n->first;
 }
 
-/* What the graph's node of the pair gives, or 0. */
+/* Returns the result of the graph's node for the pair, or 0. */
 static wick_value random_find(const random_graph *r, random_pair pair)
 {
   for (uint32_t i = 0; i < r->b.nodes.n; i++) {

@@ -4,7 +4,7 @@
 
 #include "random_graph.h"
 
-/* x in blocks: an operand for the operators that need one. */
+/* Packs x, for the operators that need blocks. */
 static wick_value random_packed(random_graph *r, wick_value x, int64_t axis, int64_t block)
 {
   wick_attr *a = random_attrs(r, WICK_OP_pack);
@@ -76,7 +76,7 @@ static void random_depthwise_packed(random_graph *r, wick_opcode op)
 
 static void random_conv_winograd(random_graph *r, wick_opcode op)
 {
-  static const int64_t sizes[][2] = {{2, 3}, {4, 3}, {4, 5}, {3, 2}}; /* tile, taps */
+  static const int64_t sizes[][2] = {{2, 3}, {4, 3}, {4, 5}, {3, 2}}; /* tiles and taps */
   wick_value x = random_where(r, wick_ops[op]->elems, 4, 4);
   if (!x.id) return;
   const wick_type_info t = *random_info(r, x);

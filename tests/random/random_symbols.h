@@ -1,15 +1,15 @@
-/* Random graphs with symbols, for tests: a graph of constant sizes is built once more, with symbols
- * where dimensions of its parameters have the symbols' sizes.
+/* Random graphs with symbols, for tests: a graph of constant sizes is built again, with symbols
+ * for those dimensions of its parameters that have the symbols' sizes.
  *
- * A node is built again on what its operands have become; what inference refuses, and all that
- * hangs on it, is left out. Attributes that are dimensions become the operand's dimensions, or
- * products of them, where they have their sizes. A constant that has such a size and does not fit
- * becomes one more parameter.
+ * A node is built again on the new operands. Nodes that inference refuses, and all that depend
+ * on them, are left out. Attributes that are dimensions become dimensions of the operands, or
+ * products of these, if they have these sizes. A constant that has such a size and does not fit
+ * becomes a further parameter.
  *
- * So are branches and loops, region by region. What is missing of what a region gives is a number
- * everywhere, or, in a loop, what it was before.
+ * Branches and loops are built again region by region. A missing result of a region is replaced
+ * by one number for all elements, or, in a loop, by its previous value.
  *
- * The way back, with numbers for the symbols, is the same walk: there nothing is left out. */
+ * The reverse, with numbers for the symbols, is the same traversal. It leaves nothing out. */
 #ifndef WICK_TESTS_RANDOM_SYMBOLS_H
 #define WICK_TESTS_RANDOM_SYMBOLS_H
 
@@ -29,17 +29,18 @@ typedef struct random_lift {
   const wick_func *f;
   wick_arena *mem, *tmp;
   wick_dim sym[RANDOM_NSYMBOL];
-  const wick_dim *by; /* numbers for the symbols, which f has already; NULL: f is to have them */
-  wick_value *to;     /* per old value: what it has become, or 0 */
-  bool *param;        /* per old value: a constant that is a parameter now */
+  const wick_dim *by; /* numbers for the symbols that f has; NULL: f gets symbols */
+  wick_value *to;     /* per old value: the new value, or 0 */
+  bool *param;        /* per old value: a constant that has become a parameter */
   const uint32_t *definer;
   uint32_t nparam;
-  bool checks; /* sizes that may be equal are taken to be */
+  bool checks; /* sizes that may be equal are assumed to be */
 } random_lift;
 
 /* ---- dimensions ---- */
 
-/* What has a size among dimensions and products of neighbours, perhaps divided; else the size. */
+/* Finds an expression for a size among dimensions and products of neighbours, perhaps divided; else
+ * returns the size. */
 static wick_dim random_lift_dim(random_lift *l, int64_t size, uint32_t n, const wick_dim *dim)
 {
   wick_dims *t = l->f->module->dims;
@@ -73,7 +74,8 @@ static wick_type random_lift_type(random_lift *l, wick_type type)
   return wick_type_tensor(l->f->module, t->elem, t->rank, dim);
 }
 
-/* The rows that a loop stacks: its count, or what that is below; else as many as they were. */
+/* Returns the number of rows that a loop stacks: its count or an upper bound of it; else the old
+ * number. */
 static wick_dim random_lift_most(const random_lift *l, wick_value count, wick_dim most)
 {
   const wick_value_info *info = &l->b.values.at[count.id];
@@ -84,8 +86,8 @@ static wick_dim random_lift_most(const random_lift *l, wick_value count, wick_di
   return most;
 }
 
-/* An attribute's dimensions, of which the operand's at the same place count first. What is cut off
- * stays as much. */
+/* Converts an attribute's dimensions. The operand's dimension at the same position is tried first.
+ * If elements are cut off, their number stays the same. */
 static wick_attr random_lift_attr(random_lift *l, const wick_node *n, const wick_attr *a)
 {
   wick_dims *t = l->f->module->dims;
@@ -131,7 +133,7 @@ static wick_type random_lift_want(random_lift *l, const wick_node *n, const wick
   return wick_type_with_elem(m, wick_built_type(&l->b, in[0]), wick_type_get(m, want)->elem);
 }
 
-/* Builds n on the new operands; 0 where it is refused. */
+/* Builds n on the new operands. Returns 0 if it is refused. */
 static wick_value random_lift_build(random_lift *l, const wick_node *n, bool open)
 {
   const wick_op *op = wick_ops[n->op];
@@ -159,7 +161,7 @@ static bool random_lift_is_param(const random_lift *l, const wick_node *n)
   return n->op == WICK_OP_const && open && wick_elem_is_float(t->elem) && !l->param[n->first.id];
 }
 
-/* One of n's operands was a constant, and becomes a parameter: all is built once more. */
+/* Makes a constant operand of n a parameter, and builds everything again. */
 static bool random_lift_again(random_lift *l, const wick_node *n)
 {
   for (uint32_t k = 0; k < n->nin && !l->by; k++) {
@@ -176,8 +178,8 @@ static bool random_lift_again(random_lift *l, const wick_node *n)
 
 static bool random_lift_nodes(random_lift *l, uint32_t begin, uint32_t end);
 
-/* What v has become, if that has the type, else another value of the type: `otherwise`, or a number
- * everywhere. */
+/* Returns the new value of v if it has the type; else another value of the type: `otherwise`, or
+ * one number for all elements. */
 static wick_value random_lift_of_type(random_lift *l, wick_value v, wick_type type,
                                       wick_value otherwise)
 {
@@ -186,8 +188,8 @@ static wick_value random_lift_of_type(random_lift *l, wick_value v, wick_type ty
   return otherwise.id ? otherwise : wick_build_const(&l->b, type, 0.5, 1);
 }
 
-/* What the region yields: carried values have the types of in[1], ...; all of the second arm of a
- * branch those that the first one gives, type[0], ... */
+/* Yields the values of a region: carried values have the types of in[1], ...; values of the second
+ * region of a branch have those of the first one, type[0], ... */
 static void random_lift_yield(random_lift *l, const wick_node *n, uint32_t at, wick_value param,
                               const wick_value *in, wick_type *type)
 {
@@ -206,7 +208,7 @@ static void random_lift_yield(random_lift *l, const wick_node *n, uint32_t at, w
   wick_yield(&l->b, yield->nin, out);
 }
 
-/* A branch or a loop; false: all is to be built once more. */
+/* Builds a branch or a loop. Returns false if everything must be built again. */
 static bool random_lift_flow(random_lift *l, const wick_node *n)
 {
   wick_value *in = wick_new(l->tmp, wick_value, n->nin);
@@ -230,7 +232,7 @@ static bool random_lift_flow(random_lift *l, const wick_node *n)
   for (uint32_t r = 0; r < n->nregion; r++) {
     const wick_region *region = &n->region[r];
     for (uint32_t k = 0; k < region->nparam; k++)
-      type[k] = wick_built_type(&l->b, in[k]); /* the index is of the count's type */
+      type[k] = wick_built_type(&l->b, in[k]); /* the index has the count's type */
     wick_value param = wick_region_begin(&l->b, region->nparam, type);
     for (uint32_t k = 0; k < region->nparam; k++)
       l->to[region->first.id + k] = (wick_value){param.id + k};
@@ -242,7 +244,7 @@ static bool random_lift_flow(random_lift *l, const wick_node *n)
   return true;
 }
 
-/* Nodes of a region, as far as they go; false where another constant has become a parameter. */
+/* Builds the nodes of a region. Returns false if another constant has become a parameter. */
 static bool random_lift_nodes(random_lift *l, uint32_t begin, uint32_t end)
 {
   const wick_func *f = l->f;
@@ -252,7 +254,7 @@ static bool random_lift_nodes(random_lift *l, uint32_t begin, uint32_t end)
       if (!random_lift_flow(l, n)) return false;
       continue;
     }
-    bool there = n->op != WICK_OP_unpool; /* which has a size in numbers */
+    bool there = n->op != WICK_OP_unpool; /* which has a constant size */
     for (uint32_t k = 0; k < n->nin; k++) there = there && (!n->in[k].id || l->to[n->in[k].id].id);
     if (!there || (l->param && l->param[n->first.id])) continue;
     wick_value v = random_lift_build(l, n, true);
@@ -277,7 +279,7 @@ static void random_lift_begin(random_lift *l, const char *name)
                                   WICK_IN, wick_str_printf(l->tmp, "p%u", n++));
 }
 
-/* Up to seven values that nobody uses, the last ones first; false where no size is open. */
+/* Collects up to seven unused values, the last ones first. Returns false if no size is symbolic. */
 static bool random_lift_results(random_lift *l, uint32_t *n, wick_value *out)
 {
   bool open = false, *used = wick_new(l->tmp, bool, l->b.values.n);
@@ -308,7 +310,7 @@ static wick_func *random_lift_end(random_lift *l, uint32_t n, const wick_value *
   return wick_build_end(&l->b, &f) ? NULL : f;
 }
 
-/* f with symbols; NULL where none is left in a result. checks: sizes that may be equal are taken to
+/* Returns f with symbols; NULL if no result has any. checks: sizes that may be equal are assumed to
  * be. out_sym: the symbols. */
 static wick_func *random_lifted(const wick_func *f, const char *name, bool checks, wick_arena *mem,
                                 wick_arena *tmp, wick_dim *out_sym)
@@ -327,7 +329,7 @@ static wick_func *random_lifted(const wick_func *f, const char *name, bool check
   return random_lift_results(&l, &n, out) ? random_lift_end(&l, n, out) : NULL;
 }
 
-/* f with numbers for its symbols; NULL where inference refuses these. */
+/* Returns f with numbers for its symbols; NULL if inference refuses these. */
 static wick_func *random_fixed(const wick_func *f, const wick_dim *sym, const int64_t *val,
                                wick_arena *mem, wick_arena *tmp)
 {
@@ -345,8 +347,8 @@ static wick_func *random_fixed(const wick_func *f, const wick_dim *sym, const in
 
 /* ---- calls ---- */
 
-/* @main, of f's parameters: what a call of f gives, and a branch of which one arm calls f once
- * more, on other numbers. */
+/* Builds @main, with f's parameters: the results of a call of f, and of a branch of which one
+ * region calls f again, with other numbers. */
 static wick_func *random_called(random_graph *r, const wick_func *f, wick_arena *mem)
 {
   static const int64_t zeros[WICK_MAX_RANK];

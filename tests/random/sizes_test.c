@@ -1,7 +1,7 @@
-/* 1,000 sizes in random order on eight threads that share one compiled model: the bits are those of
- * one thread alone, and nothing is lost (the sanitized build sees to that).
+/* Runs with 1,000 sizes in random order on eight threads that share one compiled model: the bits
+ * are those of a single thread, and nothing leaks (the sanitized build checks this).
  *
- * WICK_SIZES_SECONDS: goes on for so long, and prints how much memory is resident each minute. */
+ * WICK_SIZES_SECONDS: runs for so long, and prints the resident memory each minute. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 enum { SIZES_THREADS = 8, SIZES_N = 40, SIZES_S = 25, SIZES_ALL = SIZES_N * SIZES_S };
 
-/* A product, a loop over an open size with what it carries, takes and stacks, and a branch. */
+/* A product, a loop with a dynamic count that carries, reads and stacks values, and a branch. */
 static const char sizes_model[] =
     "graph @main(%x: f32[N[1..40],S[1..25],4], %n: i64[]) -> (f32[S,N], f32[N,S,4]) {\n"
     "  %0 = const 0.25 : f32[4,4]\n"
@@ -48,7 +48,7 @@ static const char sizes_model[] =
 
 typedef struct sizes_worker {
   const wick_compiled *code;
-  const uint64_t *want; /* per size: a hash of the results; NULL: they are to be found */
+  const uint64_t *want; /* per size: a hash of the results; NULL: they are computed now */
   uint64_t *found;
   uint64_t seed, wrong, runs;
   time_t until; /* 0: all sizes once */
@@ -68,7 +68,7 @@ static uint64_t sizes_hash(uint64_t h, const void *data, size_t nbytes)
   return h;
 }
 
-/* One run of size `at`. */
+/* Runs once with size number `at`. */
 static wick_error *sizes_run(wick_session *s, uint32_t at, float *const *room, uint64_t *out)
 {
   int64_t n = 1 + at % SIZES_N, len = 1 + at / SIZES_N, dim[3] = {n, len, 4}, branch = at % 3 - 1;
@@ -86,8 +86,7 @@ static wick_error *sizes_run(wick_session *s, uint32_t at, float *const *room, u
   return NULL;
 }
 
-/* All sizes in an order of its own, with a session of its own; more than once, where it has time.
- */
+/* Runs all sizes in an order of its own, with a session of its own; repeatedly if there is time. */
 static void *sizes_work(void *arg)
 {
   sizes_worker *w = arg;

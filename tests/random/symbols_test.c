@@ -1,8 +1,8 @@
-/* Random graphs with symbols: the reference evaluator before the graph passes against after them,
- * at five sizes each, as far as random_differ.h says that rounding can move a result. Groups are
- * formed of them too; what the nest cannot take yet is counted.
+/* Random graphs with symbols: the reference evaluation before and after the graph passes, at
+ * five sizes each, within the limits of random_differ.h, which says how far rounding can move a
+ * result. Groups are formed, too; those that the nest does not support yet are counted.
  *
- * WICK_RANDOM_GRAPHS: how many graphs (60); WICK_RANDOM_SEED: the first one's seed;
+ * WICK_RANDOM_GRAPHS: number of graphs (60); WICK_RANDOM_SEED: the first seed;
  * WICK_RANDOM_VERBOSE: prints what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,12 +26,12 @@ typedef struct symbols_size {
   int64_t val[RANDOM_NSYMBOL];
   wick_tensor in[DIFF_MOST], want[DIFF_MOST];
   diff_bound bound[DIFF_MOST];
-  bool fails; /* inference does, or the reference, or where it is disturbed */
+  bool fails; /* inference fails, or the reference, or a disturbed run */
 } symbols_size;
 
-/* @main, which may call @part. */
+/* @main, and @part, which it may call. */
 typedef struct symbols_funcs {
-  const wick_func *main, *part; /* part: NULL: none */
+  const wick_func *main, *part; /* part: NULL if there is none */
 } symbols_funcs;
 
 typedef struct symbols_count {
@@ -41,7 +41,7 @@ typedef struct symbols_count {
 
 /* ---- sizes ---- */
 
-/* The least, the largest, those that the graph was made with, and others. */
+/* Returns value k of a size: the least, the largest, that of the original graph, and others. */
 static int64_t symbols_value(diff *d, uint32_t size, uint32_t k)
 {
   int64_t lo = random_symbols[k].lo, hi = random_symbols[k].hi;
@@ -72,7 +72,7 @@ static void symbols_set(symbols_funcs fs)
   wick_module_set(fs.main->module, fs.main);
 }
 
-/* They after the passes of that list; the module has the former ones again. */
+/* Runs the list of passes on both functions. The module then has the original ones again. */
 static wick_status symbols_passed(diff *d, wick_pipeline *p, symbols_funcs fs, const char *names,
                                   symbols_funcs *out)
 {
@@ -85,7 +85,7 @@ static wick_status symbols_passed(diff *d, wick_pipeline *p, symbols_funcs fs, c
   return status;
 }
 
-/* The passes that graphs go through, up to the groups. */
+/* Returns the passes for graphs, up to the groups. */
 static const char *symbols_passes(diff *d)
 {
   wick_text names = wick_text_begin(&d->tmp);
@@ -131,7 +131,7 @@ static void symbols_text(diff *d, symbols_funcs fs)
   fputs(t.at, stderr);
 }
 
-/* Which pass it is: the fewest of them after which a result differs. */
+/* Finds the pass that causes a difference: the fewest passes after which a result differs. */
 static void symbols_blame(diff *d, symbols_funcs fs, symbols_size *s, const char *names)
 {
   for (const char *end = names; *end;) {
@@ -162,7 +162,7 @@ static void symbols_refused(const char *message, symbols_count *count)
 
 /* ---- the program ---- */
 
-/* Runs of one size: the outputs with one thread and with three, in tensors like those wanted. */
+/* Runs with one size: the outputs on one thread and on three, in tensors like the expected ones. */
 static wick_error *symbols_run(diff *d, wick_session *session, const wick_compiled *k,
                                const symbols_size *s, wick_tensor *out)
 {
@@ -200,7 +200,7 @@ static void symbols_sized(diff *d, const wick_func *f, wick_session *const *sess
   wick_error_free(e);
 }
 
-/* The value that a size of that name has. */
+/* Returns the value of the size with that name. */
 static int64_t symbols_named(const symbols_size *s, const char *name)
 {
   for (uint32_t i = 0; i < RANDOM_NSYMBOL; i++)
@@ -209,7 +209,7 @@ static int64_t symbols_named(const symbols_size *s, const char *name)
   return 0;
 }
 
-/* The program with a copy for s, which its runs take up. */
+/* Compiles the program with a specialization for s, which its runs use. */
 static wick_error *symbols_copied(diff *d, wick_model *m, const wick_compiled *base,
                                   const symbols_size *s, wick_compiled **k, wick_tensor *out)
 {
@@ -235,7 +235,7 @@ static wick_error *symbols_copied(diff *d, wick_model *m, const wick_compiled *b
   return e;
 }
 
-/* The same bits, but for those of what is no number: they follow an operand's, whichever. */
+/* Compares bits, except those of NaN, which may come from either operand. */
 static bool symbols_same(const wick_tensor *want, const wick_tensor *got, uint32_t output,
                          diff_result *r)
 {
@@ -254,7 +254,7 @@ static bool symbols_same(const wick_tensor *want, const wick_tensor *got, uint32
   return true;
 }
 
-/* A copy for one size gives the bits that the program for all gives. */
+/* Checks that a specialization gives the bits of the base program. */
 static void symbols_copy(diff *d, wick_model *m, wick_session *session, const wick_compiled *k,
                          const symbols_size *s, diff_result *r, symbols_count *count)
 {
@@ -275,7 +275,7 @@ static void symbols_copy(diff *d, wick_model *m, wick_session *session, const wi
   wick_compiled_free(copied);
 }
 
-/* All sizes, and back to the first. */
+/* Runs all sizes, and the first one again. */
 static void symbols_program(diff *d, const wick_func *f, const char *text, symbols_size *size,
                             diff_result *r, symbols_count *count)
 {
@@ -310,7 +310,7 @@ static void symbols_program(diff *d, const wick_func *f, const char *text, symbo
 
 /* ---- the test ---- */
 
-/* After the passes; false where they refuse, or a result differs. */
+/* Compares after the passes. Returns false if they refuse the graph, or if a result differs. */
 static bool symbols_passes_agree(diff *d, symbols_funcs fs, symbols_size *size, diff_result *r,
                                  symbols_count *count)
 {
@@ -333,7 +333,7 @@ static bool symbols_passes_agree(diff *d, symbols_funcs fs, symbols_size *size, 
   return !status && !r->differs;
 }
 
-/* Branches, loops and calls. */
+/* Counts branches, loops and calls. */
 static uint64_t symbols_flow(const wick_func *f)
 {
   uint64_t n = 0;
@@ -342,7 +342,7 @@ static uint64_t symbols_flow(const wick_func *f)
   return n;
 }
 
-/* The graph of a seed; a quarter of them is called. main is NULL where it has no symbols. */
+/* Builds the graph of a seed; a quarter of them is called. main is NULL if it has no symbols. */
 static symbols_funcs symbols_draw(diff *d, uint64_t seed, wick_module *m, wick_dim *sym)
 {
   random_graph *r = calloc(1, sizeof *r);

@@ -1,5 +1,5 @@
-/* run ARTIFACT INPUT... OUTPUT: raw bytes of the inputs to raw bytes of the first output, 100 times
- * on 2 threads. Links libwick_rt alone. */
+/* run ARTIFACT INPUT... OUTPUT: converts raw bytes of the inputs to raw bytes of the first output,
+ * 100 times on 2 threads. Links only libwick_rt. */
 #include <stdio.h>
 #include <stdlib.h>
 

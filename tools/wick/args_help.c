@@ -168,7 +168,8 @@ static void help_man(const wick_args *args, const wick_command *c, wick_arena *m
 
 /* ---- completions ---- */
 
-/* Sets what _wick (cmd_help.c) offers: options, and words for the value of the option before. */
+/* Prints the words that _wick (cmd_help.c) offers: options, and words for the value of the previous
+ * option. */
 static void help_bash(const wick_args *args, const wick_command *c)
 {
   printf("_wick_%s() {\n  options=\"", c->name);

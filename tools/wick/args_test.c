@@ -1,4 +1,4 @@
-/* The command's arguments: every form of a flag, and what is said of wrong ones. */
+/* The command's arguments: every form of a flag, and the errors for wrong ones. */
 #include "args.h"
 
 #include <setjmp.h>
@@ -17,10 +17,10 @@ typedef struct parsed {
   const char *out;
   int64_t threads;
   double scale;
-  wick_words inputs; /* of all options that are lists */
+  wick_words inputs; /* of all options with lists */
 } parsed;
 
-/* Splits `line` at spaces, parses it, and prints what was understood. */
+/* Splits `line` at spaces, parses it, and prints the result. */
 static const char *parse(wick_arena *mem, const char *line, FILE *err)
 {
   char *argv[16] = {wick_str_dup(mem, "run")};
@@ -95,14 +95,14 @@ static const struct {
     {"m --mode fast", "m dump=0 out=fast threads=1 scale=0 inputs="},
     {"--inputs a",
      "2 wick run: an argument is missing; usage: wick run MODEL --inputs FILE..." SEE},
-    /* what is unknown */
+    /* unknown options */
     {"m --thread 4", "2 wick run: unknown option --thread; did you mean --threads?" SEE},
     {"m --ouput=d", "2 wick run: unknown option --ouput; did you mean --output?" SEE},
     {"m --dmup", "2 wick run: unknown option --dmup; did you mean --dump?" SEE},
     {"m --qqqqqq", "2 wick run: unknown option --qqqqqq" SEE},
     {"m --q\x1b", "2 wick run: unknown option --q\\x1b" SEE},
     {"m -x", "2 wick run: unknown option -x" SEE},
-    /* what is not allowed */
+    /* values that are not allowed */
     {"m --threads 4x",
      "2 wick run: --threads: expected a whole number from 0 to 4096, found \"4x\"" SEE},
     {"m -t -2", "2 wick run: -t: expected a whole number from 0 to 4096, found \"-2\"" SEE},

@@ -1,6 +1,6 @@
-/* Rounds of three runs: timed by kernel with one thread, and with all; timed as a whole with all.
- * Each time is the least of the rounds: other load on a machine takes from several threads more
- * than from one, so that their medians are of different machines. */
+/* Runs rounds of three runs: with times of kernels on one thread, and on all; and with the time of
+ * the whole run on all. Each time is the minimum over the rounds: other load slows several threads
+ * down more than one, so that medians would not be comparable. */
 #include "bench_threads.h"
 
 #include <stdio.h>
@@ -9,21 +9,21 @@
 
 #include "base/str.h"
 
-enum { THREADS_MOST = 1000, THREADS_LEAST = 3 }; /* rounds */
+enum { THREADS_MOST = 1000, THREADS_LEAST = 3 }; /* number of rounds */
 
 typedef struct threads_side {
   uint32_t threads;
   wick_session *session;
-  uint64_t *ns; /* per kernel, of the rounds */
+  uint64_t *ns; /* per kernel: times in the rounds */
 } threads_side;
 
 typedef struct threads_state {
   const wick_bench_threads *b;
   uint32_t nkernel, round;
-  threads_side *now;    /* whose run is timed by kernel */
+  threads_side *now;    /* the one whose kernels are being timed */
   threads_side side[2]; /* one thread, all threads */
-  wick_session *whole;  /* all threads, kernels not timed */
-  uint64_t *ns;         /* of whole runs, per round */
+  wick_session *whole;  /* all threads, without times of kernels */
+  uint64_t *ns;         /* of whole runs, in the rounds */
 } threads_state;
 
 static void threads_profile(void *arg, uint32_t kernel, uint64_t nanoseconds)
@@ -46,7 +46,8 @@ static wick_status threads_run(threads_state *s, wick_session *session)
   return wick_invocation_take(s->b->invocation, wick_run(session, s->b->inputs, s->b->outputs));
 }
 
-/* A whole run, after one that is not timed: its workers are awake, its buffers in the caches. */
+/* Times a whole run, after one that is not timed, so that workers are awake and buffers are in the
+ * caches. */
 static wick_status threads_whole(threads_state *s)
 {
   WICK_TRY(threads_run(s, s->whole));
@@ -85,20 +86,20 @@ static double threads_least(const uint64_t *ns, uint32_t n)
   return 1e-9 * (double)least;
 }
 
-/* A kernel's times, and what it could take with all threads. */
+/* A kernel's times, and its bound with all threads. */
 typedef struct threads_row {
   wick_kernel_facts facts;
   double one, all, bound;
 } threads_row;
 
-static int threads_lost(const void *a, const void *b) /* the most seconds first */
+static int threads_lost(const void *a, const void *b) /* the largest loss first */
 {
   double x = ((const threads_row *)a)->all - ((const threads_row *)a)->bound,
          y = ((const threads_row *)b)->all - ((const threads_row *)b)->bound;
   return (x < y) - (x > y);
 }
 
-/* What all threads could take at best of a kernel that takes one thread so many seconds. */
+/* Returns the least time with all threads for a kernel that takes this time on one thread. */
 static double threads_bound(const threads_state *s, const wick_kernel_facts *f, double one)
 {
   wick_memory m = wick_compiled_memory(s->b->invocation->compiled);
@@ -119,7 +120,7 @@ static threads_row threads_row_of(const threads_state *s, uint32_t kernel, uint3
   return r;
 }
 
-/* Of all kernels in one round; the least of each over the rounds. */
+/* Returns the sum over all kernels in one round, and the minimum over the rounds. */
 static threads_row threads_sum(const threads_state *s)
 {
   threads_row least = {.one = 1e300, .all = 1e300, .bound = 1e300};

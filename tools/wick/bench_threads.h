@@ -6,14 +6,16 @@
 #include "invocation.h"
 
 typedef struct wick_bench_threads {
-  wick_invocation *invocation; /* compiled; of --threads */
+  wick_invocation *invocation; /* compiled, with the number of threads of --threads */
   const void *const *inputs;
   void *const *outputs;
-  double seconds;       /* of timed runs */
-  uint32_t kernels;     /* lines of the table */
-  double memory;        /* bytes a second, read by all threads together */
-  json_t *report;       /* of --json: gets the member "scaling" instead of a table; else NULL */
-  uint64_t cache_bytes; /* weights and buffers beyond that come from memory in each run */
+  double seconds;   /* of timed runs */
+  uint32_t kernels; /* lines of the table */
+  double memory;    /* bytes a second, read by all threads together */
+  /* the object of --json, which gets the member "scaling" instead of a table; else NULL */
+  json_t *report;
+  /* more bytes of weights and buffers than this come from memory in each run */
+  uint64_t cache_bytes;
 } wick_bench_threads;
 
 /* Runs with one thread and with all of them in turn, and prints the table. Its last line:

@@ -1,4 +1,5 @@
-/* Describes an artifact for `wick check`. The artifact holds all of it, so nothing is compiled. */
+/* Describes an artifact for `wick check`. The artifact contains the description, so nothing is
+ * compiled. */
 #include "check_artifact.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ void wick_check_close(wick_check_artifact *a)
   wick_context_free(a->context);
 }
 
-/* Which outputs give sizes of others (driver/output_size.h). */
+/* Finds the outputs that give sizes of others (driver/output_size.h). */
 static wick_output_sizes artifact_sized(const wick_compiled *c, wick_arena *tmp)
 {
   uint32_t n = wick_compiled_noutput(c), *rank = wick_new(tmp, uint32_t, n);
@@ -41,7 +42,7 @@ static wick_output_sizes artifact_sized(const wick_compiled *c, wick_arena *tmp)
   return wick_output_sizes_of(name, rank, n, tmp);
 }
 
-/* ---- for readers ---- */
+/* ---- as text ---- */
 
 static void artifact_value(const char *kind, const wick_io *io, wick_arena *tmp)
 {
@@ -76,7 +77,7 @@ void wick_check_artifact_print(const char *path, const wick_compiled *c, wick_ar
   }
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 static json_t *artifact_json_value(const wick_io *io, wick_arena *tmp)
 {

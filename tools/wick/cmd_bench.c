@@ -1,5 +1,5 @@
-/* wick bench: how fast a model runs, kernel by kernel, against what the machine could do; or a
- * server for a program that compares runtimes (--pipe). */
+/* wick bench: measures how fast a model runs, kernel by kernel, and compares it with the machine's
+ * limits; or serves a program that compares runtimes (--pipe). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,13 @@ typedef struct bench {
   wick_words inputs;
   double seconds;
   bool pipe, roofline, json;
-  json_t *report;  /* of --json, else NULL */
+  json_t *report;  /* the object of --json, else NULL */
   int64_t kernels; /* lines of the table */
   wick_model_inputs model_inputs;
   void **room;
   const wick_io **output;
-  uint64_t *run, *nanoseconds; /* per kernel: of the run at hand, the least of the profiled ones */
+  /* per kernel: of the current run; the minimum of the profiled runs */
+  uint64_t *run, *nanoseconds;
   uint32_t nprofiled;
 } bench;
 
@@ -37,7 +38,7 @@ static uint32_t bench_random(uint32_t *state)
   return *state ^= *state << 5;
 }
 
-/* Without files: numbers around 0 in floats, zeros elsewhere. */
+/* Makes inputs without files: numbers around 0 for floats, zeros for others. */
 static void bench_make_inputs(bench *b)
 {
   wick_invocation *j = &b->invocation;
@@ -243,7 +244,7 @@ static json_t *bench_json_kernel(const bench *b, uint32_t kernel)
                    "flops", (json_int_t)f.flops, "memory_bytes", (json_int_t)f.nbytes);
 }
 
-/* All kernels, the slowest first; with --roofline what is possible and predicted, too. */
+/* Prints all kernels, the slowest first; with --roofline also their bounds and predictions. */
 static void bench_json_kernels(bench *b, double ceiling, const wick_cost_machine *m)
 {
   uint32_t n = wick_compiled_nkernel(b->invocation.compiled), *order = bench_order(b, n);
@@ -266,7 +267,7 @@ static void bench_json_kernels(bench *b, double ceiling, const wick_cost_machine
   json_object_set_new(b->report, "kernels", list);
 }
 
-/* Each kernel beside what the machine allows and what the model predicts. */
+/* Prints each kernel with the machine's bound and the model's prediction. */
 static void bench_roofline(bench *b, const wick_cost_machine *m)
 {
   const wick_compiled *k = b->invocation.compiled;
@@ -308,7 +309,7 @@ static void bench_ready(bench *b, double seconds)
            (double)m.constants / 1048576, (double)m.arena / 1048576, (double)m.scratch / 1048576);
 }
 
-/* What several threads lose, which is a table of its own. */
+/* Prints the loss with several threads in a separate table. */
 static wick_status bench_scaling(bench *b, const wick_cost_machine *m)
 {
   wick_invocation *j = &b->invocation;

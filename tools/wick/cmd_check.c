@@ -1,5 +1,5 @@
-/* wick check: reads models, modules in text and artifacts, and says what they are, or all that Wick
- * cannot take of them. Begin with check_import. */
+/* wick check: reads models, modules in text and artifacts, and describes them, or lists everything
+ * that Wick does not support. Begin with check_import. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +35,13 @@ typedef struct check_flags {
 typedef struct check_result {
   const wick_func *f;
   wick_onnx_problems problems;
-  bool described; /* f is the interface alone, and `needs` must be given first */
+  bool described; /* f is only the interface, and `needs` must be given first */
   wick_onnx_needs needs;
   wick_onnx_remarks remarks;
   const wick_compiled *compiled; /* it is an artifact: there is no f */
 } check_result;
 
-/* Whether the type's rank is dynamic. */
+/* Returns whether the type's rank is dynamic. */
 static bool check_unranked(const wick_module *m, wick_type type)
 {
   const wick_type_info *t = wick_type_get(m, type);
@@ -68,7 +68,7 @@ static void check_value(const wick_module *m, const wick_value_info *v, const ch
   check_type(m, v->type, out);
 }
 
-/* Which results give sizes of others (driver/output_size.h). */
+/* Finds the results that give sizes of others (driver/output_size.h). */
 static wick_output_sizes check_sized(const wick_func *f, wick_arena *tmp)
 {
   const wick_node *r = wick_return(f);
@@ -97,7 +97,7 @@ static void check_outputs(const wick_func *f, wick_arena *tmp, wick_text *out)
   }
 }
 
-/* The symbols in the sizes of the parameters. */
+/* Returns the symbols in the sizes of the parameters. */
 static wick_dim_list check_sizes(const wick_func *f, wick_arena *tmp)
 {
   wick_func head = *f;
@@ -154,7 +154,7 @@ static void check_ports(const wick_module *m, wick_arena *tmp, wick_text *out)
     if (!check_port_of(&m->metadata.at[i], tmp, &p)) continue;
     wick_text_printf(out, "  %-6s %s is %s", p.kind, p.name, p.type);
     size_t n = strlen(p.keys) > KEYS ? KEYS : strlen(p.keys);
-    while (n == KEYS && n && (p.keys[n] & 0xc0) == 0x80) n--; /* cut between characters */
+    while (n == KEYS && n && (p.keys[n] & 0xc0) == 0x80) n--; /* not in the middle of a character */
     if (n) wick_text_printf(out, ", keys %.*s%s", (int)n, p.keys, p.keys[n] ? "..." : "");
     wick_text_char(out, '\n');
   }
@@ -230,7 +230,7 @@ static void check_problems(const wick_onnx_problems *list, wick_status s, wick_a
   wick_command_message(t.at);
 }
 
-/* ---- for programs ---- */
+/* ---- as JSON ---- */
 
 static json_t *check_json_value(const wick_module *m, const wick_value_info *v, wick_arena *tmp)
 {
@@ -298,7 +298,7 @@ static void check_json_open(const wick_func *f, json_t *o, wick_arena *tmp)
   json_object_set_new(o, "equal", equal);
 }
 
-/* The inputs and outputs that are not tensors. */
+/* Lists the inputs and outputs that are not tensors. */
 static json_t *check_json_ports(const wick_module *m, wick_arena *tmp)
 {
   json_t *all = json_array();
@@ -327,7 +327,7 @@ static json_t *check_json_problems(const wick_onnx_problems *list, wick_status s
   return problems;
 }
 
-/* The shapes, sizes and contents that must be given before the model can be compiled. */
+/* Lists the shapes, sizes and contents that must be given before the model can be compiled. */
 static json_t *check_json_needs(const check_result *r, wick_arena *tmp)
 {
   json_t *contents = json_array();
@@ -337,7 +337,7 @@ static json_t *check_json_needs(const check_result *r, wick_arena *tmp)
                    r->needs.sizes, "why", check_json_problems(&r->problems, NULL, tmp));
 }
 
-/* One object for each model. */
+/* Makes the object for a model. */
 static json_t *check_json(const char *path, const check_result *c, wick_status s, wick_arena *tmp)
 {
   static const wick_onnx_problems none;
@@ -364,8 +364,8 @@ static json_t *check_json(const char *path, const check_result *c, wick_status s
 
 /* ---- inputs ---- */
 
-/* Reads the files' tensors, one for each input, and tells the import about those from which sizes
- * may follow. */
+/* Reads the files' tensors, one for each input, and passes those on which sizes may depend to the
+ * import. */
 static wick_status check_feed(const check_flags *flags, wick_span bytes, const char *path,
                               wick_onnx_options *o, wick_arena *mem, wick_arena *tmp,
                               wick_arrays *out)
@@ -378,7 +378,7 @@ static wick_status check_feed(const check_flags *flags, wick_span bytes, const c
   interface.described = &described, interface.problems = NULL;
   wick_module *m = wick_module_create(mem->guard, "");
   bool good = !wick_import_onnx(m, bytes, path, &interface, mem, tmp,
-                                &f); /* the import proper reports a failure */
+                                &f); /* the next import reports a failure */
   uint32_t n = good ? f->nparam : out->n;
   wick_onnx_content *content = wick_new(mem, wick_onnx_content, out->n);
   wick_onnx_given_shape *shape = wick_new(mem, wick_onnx_given_shape, out->n);
@@ -404,8 +404,8 @@ typedef struct check_input {
   const char *path;
   const check_flags *flags;
   wick_span bytes;
-  wick_module *module;           /* where the model goes */
-  wick_check_artifact *artifact; /* where an artifact goes */
+  wick_module *module;           /* the module to fill */
+  wick_check_artifact *artifact; /* the artifact to fill */
   wick_files *files;
   wick_arena *mem, *tmp;
 } check_input;
@@ -428,7 +428,7 @@ static wick_status check_onnx(check_input *in, check_result *out)
              : NULL;
 }
 
-/* Reads a module in Wick's text, which has the ranges of its sizes in it. */
+/* Reads a module in Wick's text, which contains the ranges of its sizes. */
 static wick_status check_text(check_input *in, check_result *out)
 {
   const check_flags *flags = in->flags;
@@ -447,7 +447,7 @@ static wick_status check_text(check_input *in, check_result *out)
              : NULL;
 }
 
-/* Opens an artifact. It holds its interface and its sizes, but no graph. */
+/* Opens an artifact. It contains its interface and its sizes, but no graph. */
 static wick_status check_artifact(check_input *in, check_result *out)
 {
   const check_flags *flags = in->flags;
@@ -475,7 +475,7 @@ static wick_status check_import(check_input *in, check_result *out)
   return wick_model_is_text(in->bytes) ? check_text(in, out) : check_onnx(in, out);
 }
 
-/* Prints a description of the file, or its problems. Returns whether it is good. */
+/* Prints a description of the file, or its problems. Returns whether it is valid. */
 static bool check_model(check_input *in, json_t *json)
 {
   const check_flags *flags = in->flags;
@@ -532,7 +532,8 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
   f.range = wick_new(mem, wick_onnx_range, dims.n);
   for (; f.nrange < dims.n; f.nrange++) {
     wick_size_range r = {0};
-    (void)wick_value_range(dims.at[f.nrange], mem, &r); /* valid: wick_args_parse has checked it */
+    /* valid, because wick_args_parse has checked it */
+    (void)wick_value_range(dims.at[f.nrange], mem, &r);
     f.range[f.nrange] = (wick_onnx_range){r.name, r.least, r.most, r.step};
   }
   int exit_status = WICK_EXIT_OK;

@@ -81,7 +81,7 @@ static wick_status compile_artifact(compile_state *s, const wick_model_inputs *m
   j->dynamic = !model_inputs;
   WICK_TRY(wick_invocation_compile(j, model_inputs));
   const char *contract = wick_compiled_contract(j->compiled);
-  int first = (int)strcspn(contract, "\n"); /* the line for all kernels */
+  int first = (int)strcspn(contract, "\n"); /* the line that sums up all kernels */
   if (!s->json) printf("%.*s\n", first, contract);
   wick_interrupt_begin();
   wick_error *e = wick_save(j->compiled, s->output);

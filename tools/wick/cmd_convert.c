@@ -15,7 +15,7 @@ typedef struct convert_state {
   wick_words inputs;
   wick_invocation_image image;
   bool external;
-  wick_module *module; /* here, so that it is freed after a longjmp, too */
+  wick_module *module; /* in this struct, so that it is freed after a longjmp, too */
 } convert_state;
 
 /* Collects the sizes and contents from the options and files, as a compilation does. */

@@ -1,5 +1,5 @@
-/* wick explain: the dynamic sizes of a compiled model, its specializations, the profile of sizes, branches
- * and loops, and the schedule template of each kernel. */
+/* wick explain: the dynamic sizes of a compiled model, its specializations, the profile of sizes,
+ * branches and loops, and the schedule template of each kernel. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static const char *explain_values(const wick_compiled *k, const json_t *entry, w
   return t.at;
 }
 
-/* Why there is a specialization or not. */
+/* Returns the reason why there is a specialization or not. */
 static const char *explain_why(const json_t *entry, wick_arena *mem)
 {
   const char *state = json_string_value(json_object_get(entry, "specialization")),
@@ -93,7 +93,7 @@ static void explain_entry(explain_state *s, const json_t *entry)
          wick_str_shown(mem, always.at));
 }
 
-/* What runs have done at a branch or loop. */
+/* Prints the counts of a branch or loop. */
 static void explain_flow(const json_t *entry, wick_arena *mem)
 {
   const char *location = json_string_value(json_object_get(entry, "location")),
@@ -114,7 +114,7 @@ static void explain_flow(const json_t *entry, wick_arena *mem)
            n[0], n[2], n[3], n[1]);
 }
 
-/* The name of the kernel's schedule template; NULL for kernels without a schedule. */
+/* Returns the name of the kernel's schedule template; NULL without a schedule. */
 static const char *explain_template(const wick_kernel_facts *f, wick_arena *mem)
 {
   const char *name = wick_schedule_template(f->schedule, mem);
@@ -168,7 +168,7 @@ static void explain_print(explain_state *s)
   explain_print_kernels(k, &s->invocation.mem);
 }
 
-/* Specializations that are in the cache and have not occurred in this process. */
+/* Lists specializations in the cache that have not occurred in this process. */
 static wick_status explain_cached(explain_state *s)
 {
   wick_invocation *j = &s->invocation;

@@ -52,7 +52,7 @@ static void help_markdown(void)
   for (const wick_command *c = wick_commands; c->name; c++) help_ask(c, "markdown");
 }
 
-/* wick(1). */
+/* Prints wick(1). */
 static void help_man(void)
 {
   printf(".TH WICK 1 \"\" \"wick %d.%d\" \"Wick\"\n", WICK_VERSION_MAJOR, WICK_VERSION_MINOR);

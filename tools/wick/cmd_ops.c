@@ -70,7 +70,7 @@ static const char *ops_derivative(const wick_op *op)
   return own ? "by a rule of its own" : "through its definition";
 }
 
-/* Prints everything that an operator's entry says. */
+/* Prints an operator's entry. */
 static void ops_row(const wick_op *op)
 {
   printf("%s\n%s\nlevels: ", op->name, op->doc);

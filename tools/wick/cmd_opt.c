@@ -20,8 +20,8 @@ typedef struct opt_state {
   unsigned flags;
   wick_invocation invocation;
   wick_words inputs;     /* files of tensors that give a model's sizes and contents */
-  wick_arena *mem, *tmp; /* the job's */
-  wick_module *module;   /* here, so that they are freed after a longjmp, too */
+  wick_arena *mem, *tmp; /* belong to the invocation */
+  wick_module *module;   /* in this struct, so that they are freed after a longjmp, too */
   wick_pipeline pipeline_run;
 } opt_state;
 

@@ -81,7 +81,7 @@ static int plan_traces(plan_state *s, const char *text, size_t nbytes)
   return exit_status;
 }
 
-/* Whether the file begins with a keyword of traces, after comments. */
+/* Returns whether the file begins with a keyword of traces, after comments. */
 static bool plan_is_traces(const char *text, size_t n)
 {
   static const char *const words[] = {"MODEL", "ALIGN", "ALLOC", "FREE", "MEM", "EFF"};
@@ -98,7 +98,7 @@ static bool plan_is_traces(const char *text, size_t n)
         isspace((unsigned char)text[at + len]))
       return true;
   }
-  return at == n; /* nothing is an empty list of traces */
+  return at == n; /* an empty file is an empty list of traces */
 }
 
 /* ---- models ---- */

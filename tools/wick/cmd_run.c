@@ -1,4 +1,4 @@
-/* wick run: loads a model, compiles it, runs it once on files, and shows and writes its outputs. */
+/* wick run: loads a model, compiles it, runs it once on files, and shows or writes its outputs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,12 +24,12 @@ typedef struct run_state {
   int64_t top;
   wick_invocation_image image;
   bool reference, json;
-  wick_module *module; /* of the reference, imported with the sizes and contents of the inputs */
+  wick_module *module; /* for the reference: imported with the sizes and contents of the inputs */
 } run_state;
 
 /* ---- the reference ---- */
 
-/* Interns the strings: the reference takes their numbers. */
+/* Interns the strings, because the reference takes their numbers. */
 static void *run_numbers(run_state *r, const wick_array *a)
 {
   const wick_string *text = a->data;
@@ -40,7 +40,7 @@ static void *run_numbers(run_state *r, const wick_array *a)
   return number;
 }
 
-/* Replaces the numbers of interned strings by the strings, which compiled code gives. */
+/* Replaces the numbers of interned strings by the strings, as compiled code returns them. */
 static void run_texts(run_state *r, wick_array *a)
 {
   const int64_t *number = a->data;
@@ -91,7 +91,7 @@ static wick_status run_reference(run_state *r, const wick_model_inputs *model_in
   return NULL;
 }
 
-/* ---- compiled ---- */
+/* ---- compiled code ---- */
 
 static wick_status run_compiled(run_state *r, const wick_model_inputs *model_inputs,
                                 wick_array **out, uint32_t *out_n)
@@ -107,7 +107,7 @@ static wick_status run_compiled(run_state *r, const wick_model_inputs *model_inp
   return NULL;
 }
 
-/* What has been met, with what the file has already. */
+/* Adds the profile of this run to that in the file. */
 static wick_status run_add(run_state *r)
 {
   wick_invocation *j = &r->invocation;
@@ -121,8 +121,8 @@ static wick_status run_add(run_state *r)
   return bad;
 }
 
-/* Other runs that add to records of the same folder wait meanwhile. The record itself is no place
- * for a lock: it is replaced. */
+/* Locks the folder while it adds to the record. The record itself cannot be locked, because it is
+ * replaced. */
 static wick_status run_record(run_state *r)
 {
   int folder =

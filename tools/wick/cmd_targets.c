@@ -9,7 +9,7 @@
 #include "invocation.h"
 
 typedef struct targets_state {
-  wick_invocation invocation; /* for its memory */
+  wick_invocation invocation; /* provides memory */
   bool json, markdown;
 } targets_state;
 

@@ -1,4 +1,4 @@
-/* wick test: the text tests of passes. */
+/* wick test: runs the text tests of passes. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>

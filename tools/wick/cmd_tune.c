@@ -27,7 +27,7 @@ static void tune_say(void *arg, double seconds, const char *line)
   fflush(stdout);
 }
 
-/* Shows the progress on a terminal; it is erased at the end. */
+/* Shows the progress on a terminal, and erases it at the end. */
 static void tune_at(void *arg, double seconds, const char *group)
 {
   tune_command *c = arg;

@@ -25,14 +25,14 @@ const wick_command wick_commands[] = {
 
 /* ---- messages ---- */
 
-/* Prints "PREFIX: MESSAGE" and a hint on one line. Without memory it says only that. */
+/* Prints "PREFIX: MESSAGE" and a hint on one line. If there is no memory, it prints only that. */
 static void command_print(const char *command, const char *message, bool hint)
 {
   wick_guard guard = {.allocator = wick_allocator_malloc()};
   wick_arena mem = wick_arena_make(&guard);
   const char *volatile clean = "out of memory";
   if (!setjmp(guard.where)) clean = wick_str_shown_lines(&mem, message);
-  bool named = command && *command; /* "": of no command */
+  bool named = command && *command; /* "": no command */
   if (command) fprintf(stderr, "wick%s%s: ", named ? " " : "", command);
   fputs(clean, stderr);
   if (hint) fprintf(stderr, "; see `wick help%s%s`", named ? " " : "", command);
@@ -97,7 +97,8 @@ static void command_ignore(int number) { (void)number; }
  * error, not a signal. Unlike SIG_IGN, a handler is not inherited by other programs. */
 static void command_streams(void)
 {
-  static const int mode[] = {O_WRONLY, O_RDONLY, O_WRONLY}; /* reading 0 and writing 1 fails */
+  /* opened so that reading 0 and writing 1 fails */
+  static const int mode[] = {O_WRONLY, O_RDONLY, O_WRONLY};
   for (int fd = 0; fd < 3; fd++)
     if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", mode[fd]) < 0) return;
   struct sigaction a = {.sa_handler = command_ignore};
@@ -111,7 +112,8 @@ static int command_finish(const char *name, int status)
   errno = 0;
   bad = fflush(stdout) != 0 || bad;
   int error = errno;
-  if (close(STDOUT_FILENO) != 0 && !bad) bad = true, error = errno; /* a full disk of a network */
+  /* a full network disk is reported here */
+  if (close(STDOUT_FILENO) != 0 && !bad) bad = true, error = errno;
   if (!bad) return status;
   wick_command_say(name, "cannot write to standard output%s%s", error ? ": " : "",
                    error ? strerror(error) : "");

@@ -14,16 +14,16 @@ typedef struct wick_command {
 } wick_command;
 extern const wick_command wick_commands[]; /* ends with a row without a name */
 
-const wick_command *wick_command_find(const char *name); /* NULL where there is none */
-const wick_command *wick_command_need(const char *name); /* the same, and says so on stderr */
+const wick_command *wick_command_find(const char *name); /* NULL if there is none */
+const wick_command *wick_command_need(const char *name); /* the same, with a message on stderr */
 int wick_command_main(int argc, char **argv);
 
-/* "wick run: MESSAGE" ("wick: MESSAGE" for the command "") on stderr, with control characters
- * escaped. */
+/* Prints "wick run: MESSAGE" ("wick: MESSAGE" for the command "") on stderr, with control
+ * characters escaped. */
 void wick_command_say(const char *command, const char *fmt, ...) WICK_PRINTF(2, 3);
 /* The same, with a hint at `wick help`; returns WICK_EXIT_USAGE. */
 int wick_command_usage(const char *command, const char *fmt, ...) WICK_PRINTF(2, 3);
-/* Prints a message of the library, which has a location of its own, on stderr. */
+/* Prints a message of the library, which begins with a location, on stderr. */
 void wick_command_message(const char *message);
 
 #define COMMAND(name, arguments, doc) int wick_cmd_##name(int argc, char **argv);

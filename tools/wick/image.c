@@ -12,7 +12,7 @@
 /* ---- axes ---- */
 
 typedef struct image_axes {
-  int batch, channel, height, width; /* of the input's dimensions; -1: it has none */
+  int batch, channel, height, width; /* dimensions of the input; -1: it does not have this one */
 } image_axes;
 
 static bool image_is_channels(int64_t d) { return d == 1 || d == 3; }
@@ -26,7 +26,8 @@ static image_axes image_axes_of(const wick_image_input *in, bool nchw)
               : (image_axes){first - 1, first + 2, first, first + 1};
 }
 
-/* How well the axes fit a picture of this height and width: 0 if their channels are not 1 or 3. */
+/* Returns how well the axes fit a picture of this height and width; 0 if their channels are not 1
+ * or 3. */
 static int image_axes_fit(const wick_image_input *in, const image_axes *a, const int64_t size[2])
 {
   if (a->channel >= 0 && !image_is_channels(in->dim[a->channel])) return 0;
@@ -61,7 +62,7 @@ static void image_pixel(const unsigned char *at, int64_t from, int64_t to, unsig
 {
   if (from == to)
     memcpy(out, at, (size_t)to);
-  else if (to == 1) /* ITU-R BT.601 in 16 bits, the constants of Pillow */
+  else if (to == 1) /* ITU-R BT.601 in 16 bits, with Pillow's constants */
     out[0] = (unsigned char)((at[0] * 19595u + at[1] * 38470u + at[2] * 7471u + 0x8000u) >> 16);
   else
     memset(out, at[0], WICK_IMAGE_CHANNELS);
@@ -98,7 +99,7 @@ static wick_array image_crop(const wick_array *a, const int64_t size[2], wick_ar
   return out;
 }
 
-/* x * a / b, rounded to nearest, and at least 1. */
+/* Returns x * a / b, rounded to nearest, and at least 1. */
 static int64_t image_ratio(int64_t x, int64_t a, int64_t b)
 {
   int64_t r = llround((double)x * (double)a / (double)b);
@@ -174,7 +175,7 @@ static wick_status image_size(wick_array *a, const int64_t want[2], const wick_i
 /* ---- values ---- */
 
 typedef struct image_values {
-  wick_scalar at[WICK_IMAGE_CHANNELS][256]; /* of each pixel, by input channel */
+  wick_scalar at[WICK_IMAGE_CHANNELS][256]; /* the value of each byte, by input channel */
 } image_values;
 
 static wick_status image_check(const wick_array *picture, const wick_image_input *in,
@@ -203,7 +204,7 @@ static wick_status image_check(const wick_array *picture, const wick_image_input
                    type);
 }
 
-/* 1/255 if mean and std are numbers for pixels from 0 to 1. */
+/* Returns 1/255 if mean and std are for pixels from 0 to 1. */
 static double image_default_scale(const wick_image_options *o)
 {
   bool small = o->nmean || o->nstd;
@@ -238,7 +239,7 @@ static wick_status image_table(const wick_image_input *in, const wick_image_opti
     for (int v = 0; v < 256; v++) {
       if (in->elem == WICK_U8)
         out->at[c][v].i = v;
-      else if (!o->nscale && otherwise != 1) /* 255 becomes 1, exactly */
+      else if (!o->nscale && otherwise != 1) /* so that 255 becomes exactly 1 */
         out->at[c][v].f = (v / 255.0 - mean) / std;
       else
         out->at[c][v].f = (v * scale - mean) / std;
@@ -247,7 +248,7 @@ static wick_status image_table(const wick_image_input *in, const wick_image_opti
   return NULL;
 }
 
-/* The channels of the input are the last axis, or the first. */
+/* Writes the pixels with channels as the last axis, or as the first. */
 static void image_fill(const wick_array *a, const image_values *value, bool last, bool bgr,
                        wick_elem elem, void *out)
 {

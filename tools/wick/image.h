@@ -12,7 +12,7 @@
 #define WICK_PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define WICK_JPEG_MAGIC "\xff\xd8\xff"
 
-enum { WICK_IMAGE_MOST_BYTES = 1 << 28 }; /* decoded; a larger picture is refused */
+enum { WICK_IMAGE_MOST_BYTES = 1 << 28 }; /* of a decoded picture; a larger one is refused */
 
 /* Truncated and damaged files are errors. */
 WICK_CHECKED wick_status wick_png_read(wick_span bytes, const char *location, wick_arena *mem,
@@ -21,30 +21,32 @@ WICK_CHECKED wick_status wick_jpeg_read(wick_span bytes, const char *location, w
                                         wick_array *out);
 
 typedef enum wick_image_layout {
-  WICK_IMAGE_GUESS, /* by the input's sizes: which dimension is 1 or 3, and the picture's */
+  WICK_IMAGE_GUESS, /* from the input's sizes: which dimension is 1 or 3, and the picture's size */
   WICK_IMAGE_NCHW,
   WICK_IMAGE_NHWC
 } wick_image_layout;
 
 enum { WICK_IMAGE_CHANNELS = 3 };
 
-typedef enum wick_image_filter { /* as Pillow has them: wider where a picture becomes smaller */
-                                 WICK_IMAGE_BILINEAR,
-                                 WICK_IMAGE_BICUBIC,
-                                 WICK_IMAGE_LANCZOS,
-                                 WICK_IMAGE_NEAREST
+/* Pillow's filters, which are wider if a picture becomes smaller */
+typedef enum wick_image_filter {
+  WICK_IMAGE_BILINEAR,
+  WICK_IMAGE_BICUBIC,
+  WICK_IMAGE_LANCZOS,
+  WICK_IMAGE_NEAREST
 } wick_image_filter;
 
 /* The steps that a picture goes through, in this order; all zero means none. */
 typedef struct wick_image_options {
   wick_image_layout layout;
   wick_image_filter filter;
-  uint32_t nresize; /* 0; 1: the shorter side, the ratio is kept; 2: height and width */
+  /* number of sizes: 0; 1: of the shorter side, the ratio is kept; 2: height and width */
+  uint32_t nresize;
   int64_t resize[2];
-  uint32_t ncrop; /* of the middle. 0; 1: height and width are equal; 2: height and width */
+  uint32_t ncrop; /* of the middle: 0; 1: height and width are equal; 2: height and width */
   int64_t crop[2];
   bool bgr;                     /* the first channel is blue, not red */
-  uint32_t nscale, nmean, nstd; /* 0, 1, or a number for each channel of the input */
+  uint32_t nscale, nmean, nstd; /* counts: 0, 1, or one number for each channel of the input */
   double scale[WICK_IMAGE_CHANNELS], mean[WICK_IMAGE_CHANNELS], std[WICK_IMAGE_CHANNELS];
 } wick_image_options;
 
@@ -68,7 +70,7 @@ WICK_CHECKED wick_status wick_image_resize(const wick_array *picture, int64_t he
 typedef struct wick_image_input {
   const char *name;
   wick_elem elem;
-  uint32_t rank; /* 4: a batch of one picture; 3: without batch; 2: without channels too */
+  uint32_t rank; /* 4: a batch of one picture; 3: without batch; 2: also without channels */
   int64_t dim[WICK_MAX_RANK]; /* negative: any size */
 } wick_image_input;
 

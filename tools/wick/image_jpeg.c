@@ -7,22 +7,22 @@
 #include <string.h>
 
 #include <jpeglib.h>
-/* after it */
+/* must come after jpeglib.h */
 #include <jerror.h>
 
 #include "base/str.h"
 
-enum { JPEG_MOST_SCANS = 500 }; /* each can cost a walk over the picture for some bytes */
+enum { JPEG_MOST_SCANS = 500 }; /* each scan can cost a pass over the picture for a few bytes */
 
 typedef struct jpeg_state {
-  struct jpeg_error_mgr error; /* first: libjpeg hands it back */
+  struct jpeg_error_mgr error; /* first, because libjpeg returns a pointer to it */
   struct jpeg_progress_mgr progress;
   struct jpeg_decompress_struct d;
   jmp_buf where;
   char message[JMSG_LENGTH_MAX];
   wick_span in;
-  uint32_t height, width, channels; /* out, of the first reading; kept by the second */
-  unsigned char *data;              /* the second one fills it; NULL in the first */
+  uint32_t height, width, channels; /* out of the first pass; the second one reads them */
+  unsigned char *data;              /* filled by the second pass; NULL in the first */
 } jpeg_state;
 
 static _Noreturn void jpeg_state_error(j_common_ptr d)
@@ -41,7 +41,7 @@ static _Noreturn void jpeg_state_refuse(jpeg_state *s, const char *message)
 /* A warning means that pixels are wrong, with these exceptions. */
 static void jpeg_state_message(j_common_ptr d, int level)
 {
-  if (level >= 0) return; /* trace */
+  if (level >= 0) return; /* only a trace */
   switch (d->err->msg_code) {
   case JWRN_EXTRANEOUS_DATA: /* bytes between markers */
   case JWRN_JFIF_MAJOR:
@@ -88,7 +88,7 @@ static void jpeg_state_decode(jpeg_state *s)
 
 static bool jpeg_state_run(jpeg_state *s)
 {
-  memset(&s->d, 0, sizeof s->d); /* legal to destroy, should creating fail */
+  memset(&s->d, 0, sizeof s->d); /* legal to destroy if creating it fails */
   s->d.err = jpeg_std_error(&s->error);
   s->error.error_exit = jpeg_state_error;
   s->error.emit_message = jpeg_state_message;

@@ -24,7 +24,7 @@ static wick_status options_numbers(const char *text, const char *what, const cha
                    "image %s is \"%s\", expected one number or three, by commas", what, text);
 }
 
-/* N, or HEIGHTxWIDTH. */
+/* Reads N, or HEIGHTxWIDTH. */
 static wick_status options_size(const char *text, const char *what, const char *location,
                                 wick_arena *mem, int64_t out[2], uint32_t *out_n)
 {

@@ -1,5 +1,5 @@
-/* Decodes PNG with libpng. All of its memory comes from the scratch arena, so an error can leave it
- * by longjmp with nothing to close. */
+/* Decodes PNG with libpng. All of its memory comes from the scratch arena, so that an error can
+ * leave it by longjmp without leaks. */
 #include "image.h"
 
 #include <png.h>
@@ -15,7 +15,7 @@ typedef struct png_state {
   char message[160];
 } png_state;
 
-enum { PNG_MOST_RATIO = 1032 /* deflate's largest */ };
+enum { PNG_MOST_RATIO = 1032 /* deflate's largest ratio */ };
 
 static png_voidp png_state_alloc(png_structp png, png_alloc_size_t nbytes)
 {
@@ -51,7 +51,7 @@ static void png_state_read(png_structp png, png_bytep to, size_t nbytes)
   s->at += nbytes;
 }
 
-/* Converts everything to eight bits, grey or RGB. */
+/* Converts all formats to eight bits, grey or RGB. */
 static void png_state_transform(png_structp png, png_infop info)
 {
   int color = png_get_color_type(png, info), depth = png_get_bit_depth(png, info);
@@ -65,7 +65,8 @@ static void png_state_transform(png_structp png, png_infop info)
 
 static void png_state_decode(png_state *s, png_structp png, png_infop info, wick_array *out)
 {
-  /* Text, colour profiles and the like are not even inflated; of the known chunks PLTE stays. */
+  /* Text, colour profiles and the like are not decompressed. Of the known chunks only PLTE is
+   * kept. */
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_user_limits(png, WICK_IMAGE_MOST_BYTES, WICK_IMAGE_MOST_BYTES);
   png_read_info(png, info);

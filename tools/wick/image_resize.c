@@ -1,8 +1,8 @@
-/* Resizes pictures bit for bit as Pillow does: first each row, then each column, with weights of 22
- * bits after the point, rounding to bytes in between. (Some versions of Pillow begin with the
- * columns where that takes less time; single pixels are then rounded otherwise.)
+/* Resizes pictures with the same bits as Pillow: first each row, then each column, with weights
+ * of 22 bits after the point, and rounding to bytes in between. (Some versions of Pillow begin
+ * with the columns if that takes less time; single pixels are then rounded differently.)
  *
- * A filter is stretched by the ratio where the picture becomes smaller, so that every pixel counts
+ * If the picture becomes smaller, a filter is stretched by the ratio, so that every pixel counts
  * (antialiasing). Source: Pillow, src/libImaging/Resample.c. */
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct resize_filter {
 
 static double resize_bilinear(double x) { return fabs(x) < 1 ? 1 - fabs(x) : 0; }
 
-static double resize_bicubic(double x) /* Keys, with a = -1/2 */
+static double resize_bicubic(double x) /* Keys' cubic filter, with a = -1/2 */
 {
   x = fabs(x);
   if (x < 1) return ((-0.5 + 2) * x - (-0.5 + 3)) * x * x + 1;
@@ -38,7 +38,7 @@ static double resize_lanczos(double x)
   return x >= -3 && x < 3 ? resize_sinc(x) * resize_sinc(x / 3) : 0;
 }
 
-/* The weights of one output pixel: those of `n` input pixels from `first` on. */
+/* The weights of one output pixel, for `n` input pixels from `first` on. */
 typedef struct resize_window {
   int64_t first, n;
   int32_t *weight;
@@ -69,7 +69,7 @@ static resize_window *resize_windows(int64_t from, int64_t to, const resize_filt
   return window;
 }
 
-/* Output pixel i of a 1-D slice whose pixels are `step` bytes apart. */
+/* Computes output pixel i of a 1-D slice whose pixels are `step` bytes apart. */
 static void resize_pixel(const resize_window *w, const unsigned char *line, size_t step,
                          int64_t channels, unsigned char *out)
 {
@@ -87,7 +87,7 @@ static size_t resize_index(double x, int64_t n)
   return (size_t)(x < (double)n ? x : (double)(n - 1));
 }
 
-/* Positions are sums of steps, as in Pillow: their roundings decide where two pixels are equally
+/* Positions are sums of steps, as in Pillow: their rounding decides if two pixels are equally
  * near. */
 static void resize_nearest(const wick_array *picture, const wick_array *to, unsigned char *out)
 {

@@ -1,10 +1,10 @@
-/* Pictures: each kind of PNG, grey and colour JPEG, damaged ones, and fitting to inputs. */
+/* Pictures: each kind of PNG, grey and colour JPEG, damaged files, and fitting to inputs. */
 #include "image.h"
 
 #include <stdio.h>
 
 #include <png.h>
-/* before jpeglib.h */
+/* must come before jpeglib.h */
 #include <jpeglib.h>
 
 #include "base/str.h"
@@ -41,12 +41,12 @@ static void flush(png_structp png) { (void)png; }
 typedef struct png_kind {
   int color, depth, interlace;
   bool transparent;
-  const char *want; /* the type */
+  const char *want; /* the type of the picture */
 } png_kind;
 
 enum { HEIGHT = 9, WIDTH = 13 };
 
-/* Sample c of the pixel, in the file's depth: palette indices, grey, colours, alpha. */
+/* Returns sample c of the pixel, in the file's depth: palette indices, grey, colours, alpha. */
 static unsigned sample(const png_kind *k, int y, int x, int c)
 {
   return (unsigned)(y * 7919 + x * 104729 + c * 31337 + y * x * 17) & ((1u << k->depth) - 1);
@@ -70,7 +70,7 @@ static wick_text encode_png(wick_arena *mem, const png_kind *k)
   if (k->color == PNG_COLOR_TYPE_PALETTE) png_set_PLTE(png, info, palette, 1 << k->depth);
   png_color_16 clear = {0};
   if (k->transparent) png_set_tRNS(png, info, alpha, 2, &clear);
-  png_set_gAMA(png, info, 1.0); /* must not matter */
+  png_set_gAMA(png, info, 1.0); /* must have no effect */
   png_text text = {.compression = PNG_TEXT_COMPRESSION_zTXt,
                    .key = (char[]){"Comment"},
                    .text = (char[]){"text"}};
@@ -160,7 +160,7 @@ static uint32_t crc32_of(const unsigned char *at, size_t n)
   return ~c;
 }
 
-/* The reader with all checksums put right, so that mutations get past them. */
+/* Corrects all checksums and reads, so that mutations reach the decoder. */
 static wick_status read_png_mended(io_test *t, wick_span bytes)
 {
   unsigned char *at = (unsigned char *)(uintptr_t)bytes.at;
@@ -319,7 +319,7 @@ static void test_options(void **state)
   const wick_image_texts model = {.layout = "nchw", .mean = "0.5", .scale = "0.25", .crop = "7"},
                          line = {.layout = "nhwc", .mean = "1, -2,3e1", .resize = "4x5"};
   assert_null(wick_image_options_read(&model, "model", &t.mem, &o));
-  assert_null(wick_image_options_read(&line, "line", &t.mem, &o)); /* goes before */
+  assert_null(wick_image_options_read(&line, "line", &t.mem, &o)); /* overrides the others */
   assert_int_equal(o.layout, WICK_IMAGE_NHWC);
   assert_int_equal(o.nmean, 3);
   assert_true(o.mean[0] == 1 && o.mean[1] == -2 && o.mean[2] == 30);
@@ -332,7 +332,7 @@ static void test_options(void **state)
 
 /* ---- fitting ---- */
 
-/* 2 x 3 pixels; pixel i is 10 i + 1, 2, 3. */
+/* Makes a picture of 2 x 3 pixels; pixel i is 10 i + 1, 2, 3. */
 static wick_array small_picture(int channels, unsigned char *data)
 {
   for (int i = 0; i < 6; i++)
@@ -409,7 +409,7 @@ static const struct {
      {.mean = "0", .std = "0.2"},
      "f64[2,3] 0.0196078 0.215686 0.411765 0.607843 0.803922 1"},
     {1, WICK_F32, 2, {2, 3}, {.mean = "0", .std = "10"}, "f32[2,3] 0.1 1.1 2.1 3.1 4.1 5.1"},
-    /* sizes: of the whole, of the input, of the middle */
+    /* sizes: of the whole picture, of the input, of the middle */
     {1,
      WICK_U8,
      2,
@@ -541,7 +541,7 @@ static void test_fit(void **state)
   io_end(&t);
 }
 
-/* The demo's own picture: its size, and its ink. */
+/* The demo's picture: its size, and the sum of its pixels. */
 static void test_seven(void **state)
 {
   (void)state;

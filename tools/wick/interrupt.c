@@ -1,4 +1,4 @@
-/* The signal handler sets a flag; the process ends when the work has seen the flag and stopped. */
+/* The signal handler sets a flag. The process ends when the work has read the flag and stopped. */
 #include "interrupt.h"
 
 #include <signal.h>
@@ -7,7 +7,7 @@
 static const int interrupt_signal[] = {SIGINT, SIGTERM, SIGHUP};
 enum { INTERRUPT_N = sizeof interrupt_signal / sizeof *interrupt_signal };
 
-/* A signal handler can reach only globals. */
+/* A signal handler can access only globals. */
 static volatile sig_atomic_t interrupt_by;
 
 static void interrupt_note(int number) { interrupt_by = number; }

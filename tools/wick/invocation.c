@@ -1,4 +1,5 @@
-/* The way from a path to a session, and its end. */
+/* Loads a model or an artifact, compiles it and creates a session, for the commands that share
+ * these steps. */
 #include "invocation.h"
 
 #include <errno.h>
@@ -48,14 +49,14 @@ int wick_invocation_usage(const wick_invocation *j, const char *what)
 static void invocation_dim(wick_invocation *j, const char *word)
 {
   wick_size_range r;
-  if (!wick_value_range(word, &j->mem, &r)) return; /* the options' table took it */
+  if (!wick_value_range(word, &j->mem, &r)) return; /* the options' table has checked it */
   if (strstr(strrchr(word, '='), ".."))
     j->ranges[j->nrange++] = r;
   else
     j->sizes[j->nsize++] = (wick_size){r.name, r.least};
 }
 
-/* NAME=N, or N: one more of the name before. */
+/* Reads NAME=N, or N for the previous name. */
 static void invocation_pin(wick_invocation *j, const char *word)
 {
   const char *name = j->nspecialize_dim ? j->specialize_dims[j->nspecialize_dim - 1].name : "";
@@ -112,7 +113,7 @@ static wick_status invocation_content_fail(wick_invocation *j, const wick_io *io
                    what);
 }
 
-/* The bytes of one element that is written so. */
+/* Converts one element as it is written to its bytes. */
 static wick_status invocation_content(wick_invocation *j, const wick_io *io, const char *value,
                                       wick_content *out)
 {
@@ -164,7 +165,7 @@ static wick_status invocation_contents(wick_invocation *j)
 
 /* ---- loading ---- */
 
-/* A flag that asks something of the compiler; NULL: none does. */
+/* Returns a given flag that is for the compiler, or NULL. */
 static const char *invocation_compiler_flag(const wick_invocation *j)
 {
   const struct {
@@ -184,7 +185,7 @@ static const char *invocation_compiler_flag(const wick_invocation *j)
   return NULL;
 }
 
-/* Checks the options for an artifact: dynamic sizes only. */
+/* Checks the options for an artifact: only dynamic sizes are allowed. */
 static wick_status invocation_open(wick_invocation *j)
 {
   const char *flag = invocation_compiler_flag(j);
@@ -205,7 +206,8 @@ static wick_status invocation_open(wick_invocation *j)
   return NULL;
 }
 
-/* Initializers become inputs that --override names, or NAME=FILE among the tensors. */
+/* Makes the initializers inputs that --override names, or that occur as NAME=FILE among the
+ * tensors. */
 static wick_status invocation_override(wick_invocation *j)
 {
   uint32_t ninput = j->inputs ? j->inputs->n : 0;
@@ -285,7 +287,8 @@ const wick_content *wick_invocation_contents(wick_invocation *j,
   return content;
 }
 
-/* Each stage when it is done: a line, or what is gone again at the end, on a terminal. */
+/* Reports each stage when it is done: as a line, or on a terminal as text that is erased at the
+ * end. */
 static void invocation_stage(void *arg, const char *name, double seconds)
 {
   wick_invocation *j = arg;
@@ -296,7 +299,8 @@ static void invocation_stage(void *arg, const char *name, double seconds)
             wick_str_shown(&j->scratch, wick_path_base(j->path)), name);
 }
 
-/* The model's metadata; keys of its own, and one that ONNX defines. */
+/* Reads the options for pictures from the model's metadata: keys of Wick's, and one that ONNX
+ * defines. */
 static wick_status invocation_image_metadata(const wick_invocation *j, wick_arena *mem,
                                              wick_image_options *o)
 {
@@ -348,7 +352,7 @@ wick_compile_options wick_invocation_options(wick_invocation *j,
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time || isatty(STDERR_FILENO) ? invocation_stage : NULL,
                             .arg = j};
-  if (!model_inputs || j->nrange || j->dynamic) return o; /* then a session takes the shapes */
+  if (!model_inputs || j->nrange || j->dynamic) return o; /* then a session gets the shapes */
   o.nshape = model_inputs->n, o.shape = wick_invocation_shapes(j, model_inputs);
   o.ncontent = model_inputs->n, o.contents = wick_invocation_contents(j, model_inputs);
   return o;
@@ -365,8 +369,8 @@ wick_status wick_invocation_compile(wick_invocation *j, const wick_model_inputs 
   return wick_invocation_take(j, e);
 }
 
-/* Shapes for a session: the files', else what --dim says of the sizes, and none where that is not
- * all. */
+/* Returns the shapes for a session: those of the files, else those that follow from --dim, or none
+ * if these are not enough. */
 static const wick_shape *invocation_session_shapes(wick_invocation *j,
                                                    const wick_model_inputs *model_inputs,
                                                    uint32_t *out_n)
@@ -400,7 +404,7 @@ static bool invocation_has_open(const wick_invocation *j)
   return false;
 }
 
-/* What --dim says of sizes is what files have. */
+/* Checks that sizes of --dim agree with the files. */
 static wick_status invocation_agrees(wick_invocation *j, const wick_model_inputs *model_inputs)
 {
   for (uint32_t i = 0; i < model_inputs->n; i++) {
@@ -432,7 +436,8 @@ wick_status wick_invocation_session(wick_invocation *j, const wick_model_inputs 
   return wick_invocation_take(j, wick_session_shape(j->session, nshape, shape));
 }
 
-/* Another program may take it: what is in the way is neither the machine nor the user. */
+/* Returns whether the model could be compiled in another way: the error is neither the machine's
+ * nor the user's. */
 static bool invocation_refused(wick_status s)
 {
   return s && s->code != WICK_ENOMEM && s->code != WICK_EIO && s->code != WICK_ECANCELED;

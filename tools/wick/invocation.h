@@ -1,4 +1,4 @@
-/* What `run`, `bench` and `compile` share: a model or an artifact, how it is compiled, its session.
+/* For the commands `run`, `bench` and `compile`: a model or an artifact, its compilation, its session.
  *
  *   static int x_main(wick_invocation *j, void *arg, int argc, char **argv)
  *   {
@@ -7,8 +7,12 @@
  *     int stop = wick_invocation_args(j, &args, argc, argv);
  *     return stop >= 0 ? stop : wick_invocation_end(j, x_work(j));
  *   }
- *   int wick_cmd_x(int argc, char **argv) { wick_invocation j = {0}; return wick_invocation_main(&j, x_main,
- * ...); } */
+ *   int wick_cmd_x(int argc, char **argv)
+ *   {
+ *     wick_invocation j = {0};
+ *     return wick_invocation_main(&j, x_main, ...);
+ *   }
+ */
 #ifndef WICK_TOOLS_INVOCATION_H
 #define WICK_TOOLS_INVOCATION_H
 
@@ -26,25 +30,25 @@ typedef struct wick_invocation {
   wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
   const char *grad; /* the tensor to differentiate; NULL: the first output, if `wrt` has names */
   wick_words wrt;
-  wick_words override;      /* initializers that are inputs */
+  wick_words override;      /* initializers that become inputs */
   const wick_words *inputs; /* tensors; an initializer with a tensor's name becomes an input */
   uint32_t nsize;
   wick_size *sizes;
   uint32_t nrange;
   wick_size_range *ranges;
-  wick_words specialize_dim_words; /* NAME=N, and further values of the name before */
+  wick_words specialize_dim_words; /* NAME=N, and further values of the previous name */
   uint32_t nspecialize_dim;
   wick_size *specialize_dims;
-  wick_words specialize_input_words; /* NAME=VALUE, and further values of the name before */
+  wick_words specialize_input_words; /* NAME=VALUE, and further values of the previous name */
   uint32_t nspecialize_input;
-  wick_content *contents; /* the values of specialize_input_words, once there is a model */
+  wick_content *contents; /* the values of specialize_input_words, set when the model is loaded */
   bool dynamic;           /* sizes that are not given stay dynamic */
 
   wick_guard guard;
   wick_arena mem, tmp, scratch;
   wick_files files;
   wick_context *context;
-  wick_model *model; /* NULL: an artifact */
+  wick_model *model; /* NULL for an artifact */
   wick_compiled *compiled;
   wick_session *session;
 } wick_invocation;
@@ -136,46 +140,49 @@ typedef struct wick_invocation_image {
 typedef int wick_invocation_fn(wick_invocation *j, void *arg, int argc, char **argv);
 int wick_invocation_main(wick_invocation *j, wick_invocation_fn *fn, void *arg, int argc,
                          char **argv);
-/* The command's arguments; the one word is the model. Returns -1 to go on. */
+/* Parses the command's arguments; the only word is the model. Returns -1 to go on. */
 int wick_invocation_args(wick_invocation *j, wick_args *args, int argc, char **argv);
 int wick_invocation_usage(const wick_invocation *j,
-                          const char *what);                /* says it; the exit status */
-int wick_invocation_end(wick_invocation *j, wick_status s); /* says what failed; the exit status */
+                          /* prints an error; returns the exit status */
+                          const char *what);
+/* prints a failure; returns the exit status */
+int wick_invocation_end(wick_invocation *j, wick_status s);
 
 /* Prints the object of --json, and frees it. */
 WICK_CHECKED wick_status wick_invocation_json(wick_invocation *j, json_t *object);
 
-/* A public error as a status of the job; frees it. */
+/* Converts a public error to a status of the invocation, and frees it. */
 WICK_CHECKED wick_status wick_invocation_take(wick_invocation *j, wick_error *e);
 
 WICK_CHECKED wick_status wick_invocation_load(wick_invocation *j);
 const char *wick_invocation_metadata(const wick_invocation *j, const char *key);
-/* Of the model, or of what is compiled, once it is. */
+/* Returns the inputs of the model, or of the compiled model if it exists. */
 const wick_io **wick_invocation_inputs(wick_invocation *j, uint32_t *out_n);
 const wick_io **wick_invocation_outputs(wick_invocation *j);
-/* Inputs from files; pictures as the model's metadata says, or as `image` does, which goes before
- * it. */
+/* Reads inputs from files. Pictures are converted as the model's metadata describe, or as `image`
+ * does, which takes precedence. */
 WICK_CHECKED wick_status wick_invocation_feed(wick_invocation *j, const wick_words *files,
                                               const wick_invocation_image *image,
                                               wick_model_inputs *out);
-/* Shapes of the model's inputs. */
+/* Returns the shapes of the model's inputs. */
 const wick_shape *wick_invocation_shapes(wick_invocation *j, const wick_model_inputs *model_inputs);
 const wick_content *wick_invocation_contents(wick_invocation *j,
                                              const wick_model_inputs *model_inputs);
-/* What the flags, and the shapes and contents of `feed` (NULL: the model's own shapes), ask of the
- * compiler. */
+/* Returns the compiler's options for the flags, and for the shapes and contents of `feed` (NULL:
+ * the model's own shapes). */
 wick_compile_options wick_invocation_options(wick_invocation *j,
                                              const wick_model_inputs *model_inputs);
-/* Compiles for the shapes of `feed` (NULL: the model's own). An artifact is what it is. */
+/* Compiles for the shapes of `feed` (NULL: the model's own). An artifact is not compiled. */
 WICK_CHECKED wick_status wick_invocation_compile(wick_invocation *j,
                                                  const wick_model_inputs *model_inputs);
-/* Where sizes vary, with the shapes of `feed`; NULL: with the sizes that --dim says. */
+/* Creates a session. If sizes are dynamic, it gets the shapes of `feed`; NULL: the sizes of
+ * --dim. */
 WICK_CHECKED wick_status wick_invocation_session(
     wick_invocation *j, const wick_model_inputs *model_inputs,
     void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds), void *arg);
-/* Compiles, and makes a session for the shapes of `feed`: of the program for all sizes where the
- * model leaves some open and there can be one, so that the bits are those of every other session
- * with equal inputs; else of one for these shapes. */
+/* Compiles, and creates a session for the shapes of `feed`. If the model has dynamic sizes, it is
+ * compiled for all sizes if possible, so that every session with equal inputs gives the same bits;
+ * otherwise for these shapes. */
 WICK_CHECKED wick_status wick_invocation_serve(wick_invocation *j,
                                                const wick_model_inputs *model_inputs);
 

@@ -1,5 +1,5 @@
-/* For tests of readers: arenas for a test, storage of exactly its size (so that a sanitizer sees a
- * read beyond it), every truncation of an input, and mutations of it. */
+/* For tests of readers: arenas for a test, memory of exactly the input's size (so that a sanitizer
+ * detects reads beyond it), every truncation of an input, and mutations. */
 #ifndef WICK_TOOLS_IO_TESTING_H
 #define WICK_TOOLS_IO_TESTING_H
 
@@ -30,7 +30,7 @@ static inline void io_end(io_test *t)
   wick_arena_free(&t->mem);
   wick_arena_free(&t->tmp);
 }
-/* In the test's own frame: setjmp must not be left by returning. */
+/* A macro, because the function that calls setjmp must not return. */
 #define IO_BEGIN(t)                                                                                \
   io_test t;                                                                                       \
   io_begin(&t);                                                                                    \
@@ -38,7 +38,7 @@ static inline void io_end(io_test *t)
 
 static inline wick_span io_span(const void *at, size_t nbytes) { return (wick_span){at, nbytes}; }
 
-/* A reader under test: reads the bytes, and every byte of what it then gives. */
+/* A reader under test. It reads the bytes, and then every byte of its result. */
 typedef wick_status (*io_reader)(io_test *t, wick_span bytes);
 
 static inline wick_status io_read_exactly(io_test *t, io_reader read, const void *at, size_t n)
@@ -65,7 +65,7 @@ static inline void io_touch(const wick_array *a)
   assert_int_equal((uintptr_t)a->data % (a->nbytes ? wick_elem_storage[a->elem].align : 1), 0);
 }
 
-/* Of a prefix, only the whole is right. */
+/* Only the whole input is valid, and no prefix. */
 static inline void io_truncate(io_test *t, io_reader read, const void *at, size_t n)
 {
   for (size_t k = 0; k < n; k++)
@@ -73,7 +73,8 @@ static inline void io_truncate(io_test *t, io_reader read, const void *at, size_
   assert_null(io_read_exactly(t, read, at, n));
 }
 
-/* With the k-th allocation of the arenas failing, or all well and false where there is none. */
+/* Reads while the k-th allocation of the arenas fails. Returns false if there is no k-th one, and
+ * it succeeds. */
 static inline bool io_starve_at(io_reader read, const void *at, size_t n, uint64_t k)
 {
   wick_torture torture = {.fail_at = k};
@@ -99,7 +100,8 @@ static inline uint64_t io_random(uint64_t *state)
   return z ^ (z >> 31);
 }
 
-/* `rounds` inputs with one to four changes within the first `reach` bytes; any status is right. */
+/* Reads `rounds` inputs with one to four changes within the first `reach` bytes. Any status is
+ * right. */
 static inline void io_mutate(io_test *t, io_reader read, const void *at, size_t n, size_t reach,
                              int rounds)
 {
@@ -117,11 +119,11 @@ static inline void io_mutate(io_test *t, io_reader read, const void *at, size_t 
       case 0: copy[p] = (unsigned char)(copy[p] ^ 1u << io_random(&r) % 8); break;
       case 1: copy[p] = (unsigned char)io_random(&r); break;
       case 2: copy[p] = (unsigned char)extremes[io_random(&r) % sizeof extremes]; break;
-      case 3: /* a byte less */
+      case 3: /* removes a byte */
         memmove(copy + p, copy + p + 1, size - p - 1);
         size -= size > 1;
         break;
-      default: /* a byte twice */
+      default: /* repeats a byte */
         if (size == n + 8) break;
         memmove(copy + p + 1, copy + p, size - p);
         size++;

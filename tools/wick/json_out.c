@@ -1,4 +1,4 @@
-/* Makes JSON values of any text and number, and prints them. */
+/* Makes JSON values from any text and number, and prints them. */
 #include "json_out.h"
 
 #include <math.h>

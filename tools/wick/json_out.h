@@ -1,4 +1,4 @@
-/* Results for programs: each command prints one JSON object on stdout. */
+/* Output for programs: each command prints one JSON object on stdout. */
 #ifndef WICK_TOOLS_JSON_OUT_H
 #define WICK_TOOLS_JSON_OUT_H
 

@@ -11,14 +11,14 @@
 
 enum { LABELS_MOST = 1 << 24 };
 
-/* A label, or a list whose last string is one. */
+/* Returns a label: a string, or the last string of a list. */
 static const char *labels_text(const json_t *v)
 {
   if (json_is_array(v) && json_array_size(v)) v = json_array_get(v, json_array_size(v) - 1);
   return json_string_value(v);
 }
 
-/* The member's class number: its key's, or its value's. */
+/* Reads a member's class number, which is its key or its value. */
 static bool labels_number(const char *key, const json_t *v, size_t n, size_t *out)
 {
   char *end;
@@ -33,7 +33,7 @@ static bool labels_number(const char *key, const json_t *v, size_t n, size_t *ou
   return !*end && k < n;
 }
 
-/* NULL, or a description of the error. */
+/* Reads a dict. Returns NULL, or a description of the error. */
 static const char *labels_dict(json_t *dict, wick_arena *mem, wick_words *out)
 {
   json_t *inner = json_object_get(dict, "id2label");
@@ -135,7 +135,7 @@ void wick_labels_metadata(const char *text, wick_arena *mem, wick_words *out)
 bool wick_classes(const wick_array *a, uint64_t *out_nbatch, uint64_t *out_nclass)
 {
   bool number = a->elem != WICK_STRING && a->elem != WICK_C64 && a->elem != WICK_C128;
-  uint32_t at = a->rank > 1 ? 1 : 0; /* where classes may begin */
+  uint32_t at = a->rank > 1 ? 1 : 0; /* the first dimension that may have classes */
   if (!number || !a->rank) return false;
   uint64_t nclass = 1, nbatch = 1;
   uint32_t wide = 0;

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "ir/element.h"
 
-/* JSON's numbers are finite: one that is not as an element is too large for it. */
+/* A number that becomes infinite as an element is too large: JSON's numbers are finite. */
 static bool map_is(const json_t *value, wick_elem elem)
 {
   double room;
@@ -32,7 +32,8 @@ static void map_store(const json_t *value, wick_elem elem, void *data, uint32_t 
                                            : (wick_scalar){.i = json_integer_value(value)});
 }
 
-/* As JSON's writers make a number a key: "09" and "+9" would be missed where 9 is looked for. */
+/* Returns whether a key is written as JSON's writers write numbers: "09" and "+9" would not be
+ * found as 9. */
 static bool map_is_number(const char *key)
 {
   char text[24];

@@ -10,9 +10,11 @@
 WICK_CHECKED wick_status wick_map_fit(wick_span json, const wick_io *io, const char *location,
                                       wick_arena *mem, wick_array *out);
 
-/* Are these two inputs a map whose keys only runs know: NAME.keys and NAME.values? */
+/* Returns whether two inputs, NAME.keys and NAME.values, are a map whose keys are not known in
+ * advance. */
 bool wick_map_is_spread(const wick_io *keys, const wick_io *values);
-/* The two tensors, named as their inputs: keys in order, and their values. Fails as above. */
+/* Builds the two tensors, which have the names of their inputs: keys in order, and their values.
+ * Fails as above. */
 WICK_CHECKED wick_status wick_map_spread(wick_span json, const wick_io *keys, const wick_io *values,
                                          const char *location, wick_arena *mem, wick_array out[2]);
 

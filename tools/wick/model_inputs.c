@@ -12,7 +12,7 @@
 #include "ir/element.h"
 #include "runtime/keys.h"
 
-typedef wick_list(const char *) model_inputs_paths; /* of each tensor */
+typedef wick_list(const char *) model_inputs_paths; /* the file of each tensor */
 
 static const char *model_inputs_place(const wick_io *io, uint32_t i, wick_arena *mem)
 {
@@ -50,7 +50,7 @@ static wick_status model_inputs_check(const wick_io *io, const char *location, c
                    wick_array_type(mem, a->elem, a->rank, a->dim), model_inputs_expected(io, mem));
 }
 
-/* The input that takes a tensor: the one with its name, else the next one without a tensor. */
+/* Finds the input for a tensor: the one with its name, else the next one without a tensor. */
 static uint32_t model_inputs_find(const wick_io *const *io, uint32_t n, const wick_array *a,
                                   const bool *taken)
 {
@@ -71,7 +71,8 @@ static wick_status model_inputs_count(const wick_io *const *io, uint32_t n, uint
                    given, n, t.at);
 }
 
-/* Each name in an archive must be an input's, and occur once; the archive's order is ignored. */
+/* Checks that each name in an archive is an input's and occurs once. The archive's order is
+ * ignored. */
 static wick_status model_inputs_names(const wick_io *const *io, uint32_t n, const wick_arrays *list,
                                       const model_inputs_paths *from, wick_arena *mem)
 {
@@ -100,7 +101,7 @@ static wick_span model_inputs_json(const wick_array *a)
   return (wick_span){(const unsigned char *)a->json, (size_t)a->nbytes};
 }
 
-/* The first of the two inputs that make up the map of this name; n if there is none. */
+/* Returns the first of the two inputs for the map of this name; n if there is none. */
 static uint32_t model_inputs_find_spread(const wick_io *const *io, uint32_t n, const char *name,
                                          size_t len)
 {
@@ -119,11 +120,11 @@ static wick_status model_inputs_spread(const wick_io *const *io, uint32_t n,
                                        wick_arena *mem, wick_arrays *out,
                                        model_inputs_paths *out_from)
 {
-  uint32_t next = 0; /* inputs before it have their maps */
+  uint32_t next = 0; /* inputs before it have a map already */
   for (uint32_t k = 0; k < given->n; k++) {
     const wick_array *a = &given->at[k];
     wick_array two[2] = {*a};
-    uint32_t i = n; /* the first of two tensors */
+    uint32_t i = n; /* the first one of two tensors */
     if (a->json && *a->name)
       i = model_inputs_find_spread(io, n, a->name, strlen(a->name));
     else if (a->json) {
@@ -146,7 +147,7 @@ static wick_status model_inputs_spread(const wick_io *const *io, uint32_t n,
   return NULL;
 }
 
-/* NAME=FILE: splits off the name if an input has it. Both the name and the file may contain `=`. */
+/* Splits NAME=FILE if an input has this name. Both the name and the file may contain `=`. */
 static wick_status model_inputs_split(const wick_io *const *io, uint32_t n, const char *word,
                                       wick_arena *mem, const char **out_name, const char **out_path)
 {
@@ -169,7 +170,7 @@ static wick_status model_inputs_split(const wick_io *const *io, uint32_t n, cons
                    (int)strcspn(word, "="), word, t.at);
 }
 
-/* Reads the files' tensors, and notes which file each is from. */
+/* Reads the files' tensors, and records the file of each. */
 static wick_status model_inputs_files(const wick_io *const *io, uint32_t n, const char *const *word,
                                       uint32_t nword, wick_files *files, wick_arena *mem,
                                       wick_arena *tmp, wick_arrays *out,
@@ -207,7 +208,7 @@ wick_status wick_model_inputs_read(const wick_io *const *io, uint32_t n, const c
   wick_array *array = wick_new(mem, wick_array, n);
   bool *taken = wick_new(tmp, bool, n);
   out->data = wick_new(mem, const void *, n);
-  for (int pass = 0; pass < 2; pass++) /* those with names first */
+  for (int pass = 0; pass < 2; pass++) /* tensors with names first */
     for (uint32_t k = 0; k < n; k++) {
       if ((*list.at[k].name == 0) != (pass == 1)) continue;
       uint32_t i = model_inputs_find(io, n, &list.at[k], taken);
@@ -298,7 +299,7 @@ uint32_t wick_model_inputs_trim(wick_array *array, uint32_t n, wick_arena *mem)
 
 /* ---- writing ---- */
 
-/* The next of `n` files; *part has two entries for each. */
+/* Adds the next one of `n` files; *part has two entries for each. */
 static wick_output *model_inputs_file(wick_output *file, uint32_t *n, wick_bytes *part,
                                       const char *path)
 {

@@ -62,7 +62,7 @@ static void npy_space(npy_header *h)
     h->at++;
 }
 
-/* Takes `c` after white space. Reports no error if another character is there. */
+/* Skips `c` after white space. Another character is no error. */
 static bool npy_takes(npy_header *h, char c)
 {
   npy_space(h);
@@ -101,7 +101,7 @@ static bool npy_int(npy_header *h, int64_t *out)
     if (wick_mul_overflows(*out, 10, out) || wick_add_overflows(*out, *h->at - '0', out))
       return npy_expected(h, "a number below 2^63");
   if (h->at == from) return npy_expected(h, "a size");
-  if (h->at < h->end && *h->at == 'L') h->at++; /* Python 2 wrote long integers so */
+  if (h->at < h->end && *h->at == 'L') h->at++; /* Python 2 wrote long integers with an L */
   return true;
 }
 
@@ -113,7 +113,7 @@ static bool npy_shape(npy_header *h)
     if (h->rank == WICK_MAX_RANK) return npy_expected(h, "at most 16 dimensions");
     if (!npy_int(h, &h->dim[h->rank++])) return false;
     if (npy_takes(h, ',')) continue;
-    if (h->rank == 1) return npy_expected(h, "','"); /* "(3)" is a number */
+    if (h->rank == 1) return npy_expected(h, "','"); /* "(3)" would be a number */
     if (!npy_takes(h, ')')) return npy_expected(h, "',' or ')'");
     return true;
   }
@@ -138,7 +138,7 @@ static bool npy_value(npy_header *h, const char *key, size_t n)
     return h->fortran || npy_word(h, "False") || npy_expected(h, "True or False");
   }
   h->structure = h->at < h->end && (*h->at == '[' || *h->at == '(');
-  if (h->structure) return false; /* refused as a whole, without parsing it */
+  if (h->structure) return false; /* a structure is refused without parsing it */
   return npy_string(h, &h->descr, &h->ndescr);
 }
 
@@ -167,7 +167,8 @@ static wick_status npy_elem(const npy_header *h, const char *location, wick_aren
 {
   const char *d = h->descr;
   size_t n = h->ndescr;
-  bool order = n && strchr("<>|=", *d); /* '=' is the writer's own: taken for little-endian */
+  /* '=' means the writer's byte order, which is assumed to be little-endian */
+  bool order = n && strchr("<>|=", *d);
   *out_swap = order && *d == '>' && n > 1 && d[1] != 'V'; /* raw bytes have no order */
   if (order) d++, n--;
   for (size_t i = 0; i < WICK_COUNT(npy_types); i++)
@@ -185,7 +186,7 @@ static wick_status npy_elem(const npy_header *h, const char *location, wick_aren
                    h->descr);
 }
 
-/* Reads the header, and leaves `r` at the data. */
+/* Reads the header. `r` is then at the data. */
 static wick_status npy_parse(wick_reader *r, const char *location, wick_arena *mem, npy_header *h)
 {
   wick_span magic, text = {0};
@@ -228,7 +229,7 @@ static void npy_swap(unsigned char *at, uint64_t nbytes, size_t unit)
 static void npy_gather(unsigned char *to, const unsigned char *from, int64_t n, size_t step,
                        size_t size)
 {
-  switch (size) { /* so that the copies are single moves */
+  switch (size) { /* constant sizes, so that a copy is a single move */
   case 1:
     for (; n--; to += 1, from += step) *to = *from;
     break;
@@ -270,7 +271,7 @@ static void npy_reorder(const wick_array *a, const unsigned char *from, unsigned
   }
 }
 
-/* The data in place, or a copy in Wick's order. */
+/* Returns the data in place, or a copy in Wick's order. */
 static const void *npy_data(const wick_array *a, wick_span s, bool swap, bool fortran,
                             wick_arena *mem)
 {
@@ -291,7 +292,7 @@ static const void *npy_data(const wick_array *a, wick_span s, bool swap, bool fo
   return to;
 }
 
-enum { NPY_MOST_EMPTY = 1 << 24 }; /* strings that have no bytes in the file */
+enum { NPY_MOST_EMPTY = 1 << 24 }; /* most strings without bytes in the file */
 
 /* Converts one element to UTF-8. Returns false if one of its codes is not a character. */
 static bool npy_string_of(const unsigned char *at, uint64_t letters, bool wide, bool swap,
@@ -314,7 +315,7 @@ static bool npy_string_of(const unsigned char *at, uint64_t letters, bool wide, 
       *end++ = (char)c;
       continue;
     }
-    uint32_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; /* bytes after the first */
+    uint32_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; /* number of bytes after the first one */
     *end++ = (char)((0xffu << (7 - more) & 0xff) | c >> 6 * more);
     while (more-- > 0) *end++ = (char)(0x80 | (c >> 6 * more & 0x3f));
   }
@@ -322,7 +323,7 @@ static bool npy_string_of(const unsigned char *at, uint64_t letters, bool wide, 
   return true;
 }
 
-/* The number after "U" or "S": characters of each element; -1: these are no strings. */
+/* Reads the number after "U" or "S", the characters of each element. Returns -1 for other types. */
 static int64_t npy_letters(const npy_header *h)
 {
   const char *d = h->descr;
@@ -345,7 +346,7 @@ static wick_status npy_data_fits(const wick_reader *r, uint64_t nbytes, const ch
                    wick_reader_left(r), type, (unsigned long long)nbytes);
 }
 
-/* "U" has four bytes for each character, "S" has one; what is left of an element is zeros. */
+/* "U" has four bytes for each character, "S" has one. The rest of an element is zeros. */
 static wick_status npy_strings(const npy_header *h, wick_reader *r, const char *location,
                                wick_arena *mem, wick_array *out)
 {
@@ -397,14 +398,14 @@ wick_status wick_npy_read(wick_span bytes, const char *location, wick_arena *mem
 
 static void npy_header_of(const wick_array *a, const char *descr, wick_arena *mem, wick_bytes *out)
 {
-  enum { PREFIX = 10 /* magic, version, length */, ALIGN = 64, GROWTH = 21 };
+  enum { PREFIX = 10 /* magic, version and length */, ALIGN = 64, GROWTH = 21 };
   wick_text t = wick_text_begin(mem);
   wick_text_addn(&t, WICK_NPY_MAGIC "\1\0\0\0", PREFIX);
   wick_text_printf(&t, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
   for (uint32_t i = 0; i < a->rank; i++)
     wick_text_printf(&t, "%s%lld", i ? ", " : "", (long long)a->dim[i]);
   wick_text_add(&t, a->rank == 1 ? ",), }" : "), }");
-  if (a->rank) { /* NumPy leaves room for the first size to grow */
+  if (a->rank) { /* NumPy leaves space for a larger first size */
     int digits = snprintf(NULL, 0, "%lld", (long long)a->dim[0]);
     wick_text_printf(&t, "%*s", GROWTH - digits, "");
   }
@@ -430,14 +431,14 @@ wick_status wick_npy_header(const wick_array *a, const char *location, wick_aren
 
 /* ---- strings ---- */
 
-/* The end of the next character. */
+/* Returns the end of the next character. */
 static uint64_t npy_letter(wick_string s, uint64_t at)
 {
   for (at++; at < s.nbytes && ((unsigned char)s.at[at] & 0xc0) == 0x80;) at++;
   return at;
 }
 
-/* The character of these bytes. */
+/* Returns the character that these bytes encode. */
 static uint32_t npy_code(const char *at, uint64_t n)
 {
   const unsigned char *s = (const unsigned char *)at;

@@ -1,4 +1,5 @@
-/* .npy: every type, both byte orders, both orders of axes; what NumPy wrote; hostile headers. */
+/* .npy: every type, both byte orders, both orders of axes; files written by NumPy; malicious
+ * headers. */
 #include "npy.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ static wick_text make(wick_arena *mem, const char *header, const void *data, siz
 
 static wick_span span(const wick_text *t) { return io_span(t->at, t->n); }
 
-/* ---- what NumPy 2.4 wrote ---- */
+/* ---- files written by NumPy 2.4 ---- */
 
 #define SPACES40 "                                        "
 static const char big_fortran[] = /* np.array([[1, 2, 3], [4, 5, -6]], '>f4', order='F') */
@@ -67,7 +68,7 @@ static void test_numpy_version_2(void **state)
   wick_status s = wick_npy_read(io_span(file, sizeof file - 1), "x.npy", &t.mem, &a);
   assert_null(s);
   assert_string_equal(wick_array_type(&t.mem, a.elem, a.rank, a.dim), "bool[3]");
-  assert_memory_equal(a.data, "\0\1\1", 3); /* 7 is True too */
+  assert_memory_equal(a.data, "\0\1\1", 3); /* 7 is read as True */
   io_truncate(&t, read_npy, S(file));
   io_end(&t);
 }
@@ -86,14 +87,14 @@ static const struct {
     {"c8", WICK_C64, 8, 4}, {"c16", WICK_C128, 16, 8}, {"V2", WICK_BF16, 2, 1},
 };
 
-/* Byte b of the item at (i, j, k); a bool is 0 or 1. */
+/* Returns byte b of the item at (i, j, k); a bool is 0 or 1. */
 static unsigned char item_byte(wick_elem e, int i, int j, int k, size_t b)
 {
   return (unsigned char)(e == WICK_BOOL ? (i + j + k) & 1
                                         : i * 97 + j * 31 + k * 7 + (int)b * 3 + 1);
 }
 
-/* [2, 3, 4]: little-endian and in C order (as expected), and as the flags say. */
+/* Writes [2, 3, 4] in little-endian C order, as expected, and in the order of the flags. */
 static void fill(size_t type, bool swap, bool fortran, unsigned char *want, unsigned char *file)
 {
   size_t size = types[type].size, unit = types[type].unit;
@@ -187,7 +188,7 @@ static void test_in_place_where_possible(void **state)
 /* ---- headers ---- */
 
 static const struct {
-  const char *header, *want; /* the type, or the error; the data are eight zero bytes */
+  const char *header, *want; /* the type, or the error; the data is eight zero bytes */
 } rows[] = {
     {"{'descr':'<f4','fortran_order':False,'shape':(2,)}", "f32[2]"},
     {"{\"shape\": ( 1 , 1 , ) , 'fortran_order' : True , 'descr' : '>f8' , } \n", "f64[1,1]"},
@@ -310,7 +311,7 @@ static void test_types_without_a_name(void **state)
   io_end(&t);
 }
 
-/* As long as the longest, in code points; what is no UTF-8 is U+FFFD. */
+/* As long as the longest string in characters. Bytes that are not UTF-8 become U+FFFD. */
 static void test_texts(void **state)
 {
   (void)state;

@@ -11,8 +11,8 @@
 #include "npy.h"
 
 enum {
-  NPZ_ALIGN = 64,       /* of an entry: an .npy file's data then need no copy */
-  NPZ_MOST_RATIO = 1032 /* deflate's largest: 258 bytes by two bits */
+  NPZ_ALIGN = 64,       /* of an entry, so that an .npy file's data needs no copy */
+  NPZ_MOST_RATIO = 1032 /* deflate's largest ratio: 258 bytes for two bits */
 };
 
 typedef struct npz_entry {
@@ -23,13 +23,14 @@ typedef struct npz_entry {
 
 typedef struct npz_scan {
   wick_span file;
-  /* The first opening counts, the second one fills and counts down: the file may have changed. */
+  /* The first pass counts. The second one fills and counts down, because the file may have
+   * changed. */
   uint64_t nentry, names_nbytes, data_nbytes;
   uint64_t size_nbytes; /* data_nbytes without padding */
-  npz_entry *entry;     /* NULL in the first */
+  npz_entry *entry;     /* NULL in the first pass */
   char *names;
   unsigned char *data;
-  char fault[256]; /* "" while all is well */
+  char fault[256]; /* "" if there is no fault */
 } npz_scan;
 
 static bool npz_refuse(npz_scan *s, const char *name, const char *what)
@@ -68,14 +69,14 @@ static bool npz_fill(npz_scan *s, zip_t *zip, uint64_t k, const zip_stat_t *st)
   while (have < st->size && (n = zip_fread(f, s->data + have, st->size - have)) > 0)
     have += (uint64_t)n;
   char more;
-  if (n > 0) n = zip_fread(f, &more, 1); /* at its end libzip compares the checksum */
+  if (n > 0) n = zip_fread(f, &more, 1); /* at the end, libzip compares the checksum */
   if (n < 0)
     npz_refuse(s, st->name, zip_file_strerror(f));
   else if (have < st->size || n > 0)
     npz_refuse(s, st->name, "it has another size than it says");
   zip_fclose(f);
   memcpy(s->names, st->name, length);
-  s->names[length - 5] = 0; /* without ".npy" */
+  s->names[length - 5] = 0; /* removes ".npy" */
   s->entry[k] = (npz_entry){s->names, s->data, (size_t)st->size};
   s->names += length;
   s->names_nbytes -= length;
@@ -114,7 +115,8 @@ static bool npz_open(npz_scan *s)
   return ok;
 }
 
-/* "arr_0", "arr_1", ... are what NumPy calls arrays without a name: they are in order. */
+/* "arr_0", "arr_1", ... are NumPy's names for arrays without a name. Their inputs are found by
+ * order. */
 static const char *npz_name(const char *name)
 {
   bool numbered =
@@ -124,7 +126,8 @@ static const char *npz_name(const char *name)
 
 wick_status wick_npz_read(wick_span bytes, const char *location, wick_arena *mem, wick_arrays *list)
 {
-  enum { LEAST = 22 }; /* the record at a zip file's end; libzip takes no bytes for an empty one */
+  /* the record at the end of a zip file; libzip accepts no bytes as an empty file */
+  enum { LEAST = 22 };
   if (bytes.nbytes < LEAST) return wick_fail(mem, WICK_EPARSE, location, "it is no zip file");
   npz_scan s = {.file = bytes};
   if (!npz_open(&s)) return wick_fail(mem, WICK_EPARSE, location, "%s", s.fault);
@@ -148,7 +151,7 @@ wick_status wick_npz_read(wick_span bytes, const char *location, wick_arena *mem
 
 static bool npz_add(zip_t *zip, const char *name, const zip_buffer_fragment_t *fragment)
 {
-  enum { FIRST_DAY = 1 << 5 | 1 }; /* 1980-01-01, so that the bytes do not depend on the hour */
+  enum { FIRST_DAY = 1 << 5 | 1 }; /* 1980-01-01, so that the bytes do not depend on the time */
   zip_source_t *source = zip_source_buffer_fragment(zip, fragment, 2, 0);
   if (!source) return false;
   zip_int64_t k = zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8);

@@ -1,4 +1,5 @@
-/* .npz: what NumPy wrote, what is written and read again, and directories that lie. */
+/* .npz: files written by NumPy, files that are written and read again, and directories with false
+ * entries. */
 #include "npz.h"
 
 #include <stdio.h>
@@ -61,7 +62,7 @@ static void test_numpy_compressed(void **state)
   io_end(&t);
 }
 
-/* Bytes of the directory's first entry, changed. Source: APPNOTE.TXT 4.3.12. */
+/* Changes bytes of the directory's first entry. Source: APPNOTE.TXT 4.3.12. */
 static const struct {
   size_t at;
   const char *bytes;

@@ -1,4 +1,4 @@
-/* Reading, adding up and writing records of sizes, branches and loops. */
+/* Reads, adds up and writes profiles of sizes, branches and loops. */
 #include "profile.h"
 #include "interrupt.h"
 
@@ -10,7 +10,7 @@
 #include "ir/element.h"
 #include "wick/wick.h"
 
-enum { MET_MOST = 16 << 20 /* bytes of a file */, MET_WATCHED = 64 };
+enum { MET_MOST = 16 << 20 /* most bytes of a file */, MET_WATCHED = 64 };
 
 static const char *const profile_states[] = {"none",  "requested", "being compiled",
                                              "ready", "failed",    "slower"};
@@ -99,7 +99,7 @@ static void profile_sum(json_t *into, const json_t *from, const char *name)
                         json_integer(profile_number(into, name) + profile_number(from, name)));
 }
 
-/* Of two shortest runs the shorter one. */
+/* Keeps the shorter one of two shortest runs. */
 static void profile_least(json_t *into, const json_t *from, const char *name)
 {
   json_int_t a = profile_number(into, name), b = profile_number(from, name);
@@ -112,7 +112,7 @@ static bool profile_same(const json_t *a, const json_t *b, const char *name)
   return x == y || json_equal(x, y);
 }
 
-/* What always was so before and now; of one that has not run there is nothing to say. */
+/* Keeps contents that were always the same, in both. An entry without runs does not count. */
 static void profile_always(json_t *into, const json_t *from)
 {
   if (!profile_number(from, "runs") || profile_same(into, from, "always")) return;
@@ -135,7 +135,7 @@ static void profile_add_entry(json_t *profile, const json_t *entry)
     profile_least(into, entry, "base_ns");
     profile_least(into, entry, "specialized_ns");
     const char *state = json_string_value(json_object_get(entry, "specialization"));
-    if (state && strcmp(state, "none") == 0) return; /* what was said before holds */
+    if (state && strcmp(state, "none") == 0) return; /* the earlier state stays */
     json_object_set(into, "specialization", json_object_get(entry, "specialization"));
     json_object_set(into, "why", json_object_get(entry, "why"));
     return;
@@ -143,7 +143,7 @@ static void profile_add_entry(json_t *profile, const json_t *entry)
   json_array_append_new(profile, json_deep_copy(entry));
 }
 
-/* Branches and loops are the same if location and kind are. */
+/* Branches and loops are the same if their location and kind are. */
 static void profile_add_flow(json_t *flow, const json_t *entry)
 {
   static const char *const sum[] = {"then", "else", "times", "steps"};
@@ -180,7 +180,7 @@ wick_status wick_profile_add(json_t *all, const json_t *more, const char *path, 
   return NULL;
 }
 
-/* The sum of two of them is one of 64 bits. */
+/* Returns whether x is a count. The sum of two counts fits in 64 bits. */
 static bool profile_is_count(const json_t *x)
 {
   return json_is_integer(x) && json_integer_value(x) >= 0 && json_integer_value(x) <= INT64_MAX / 2;
@@ -203,7 +203,7 @@ static bool profile_is_numbers(const json_t *numbers)
   return json_is_array(numbers);
 }
 
-/* "guards", "always": numbers by the name of the input. */
+/* Checks "guards" or "always": numbers by the name of the input. */
 static bool profile_is_contents(const json_t *contents)
 {
   const char *name;
@@ -238,7 +238,7 @@ static bool profile_is_record(const json_t *profile)
 {
   const json_t *sizes = json_object_get(profile, "sizes"),
                *all = json_object_get(profile, "entries"),
-               *flow = json_object_get(profile, "flow"); /* since there is one */
+               *flow = json_object_get(profile, "flow"); /* files without "flow" are valid */
   const json_t *entry;
   size_t i;
   json_array_foreach(all, i,

@@ -34,7 +34,7 @@ static uint64_t show_count(const wick_array *a)
 /* An output as lists of scores, one for each element of the batch. */
 typedef struct show_classes {
   uint64_t nlist, nclass;
-  wick_words labels; /* none: the classes have numbers */
+  wick_words labels; /* none: classes are shown by number */
   uint32_t top;
 } show_classes;
 
@@ -54,7 +54,7 @@ static bool show_has_labels(const wick_array *a, const wick_words *labels)
   return labels && labels->n && wick_classes(a, &nlist, &nclass) && nclass == labels->n;
 }
 
-/* Whether output k is shown as classes. */
+/* Returns whether output k is shown as classes. */
 static bool show_find_classes(const wick_array *a, bool last, const wick_show_options *o,
                               wick_arena *mem, show_classes *out)
 {
@@ -84,7 +84,7 @@ static const char *show_label(const show_classes *c, uint64_t index, wick_arena 
                      : wick_str_printf(mem, "class %llu", (unsigned long long)index);
 }
 
-/* Numbers that look like a distribution are shown in percent. */
+/* Returns whether numbers look like a probability distribution, which is shown in percent. */
 static bool show_is_distribution(const wick_array *a, uint64_t first, uint64_t n)
 {
   double sum = 0;
@@ -151,7 +151,7 @@ static show_range show_range_of(const wick_array *a)
   return r;
 }
 
-/* The first ones. */
+/* Prints the first strings. */
 static void show_texts(const wick_array *a, wick_arena *tmp)
 {
   const wick_string *s = a->data;
@@ -211,7 +211,7 @@ static json_t *show_json_element(const wick_array *a, uint64_t i)
   return integer ? json_integer((json_int_t)x) : wick_json_real(show_number(a, i));
 }
 
-/* Nested lists, as deep as the rank; *at is the next element. */
+/* Makes nested lists, as deep as the rank; *at is the next element. */
 static json_t *show_json_values(const wick_array *a, uint32_t axis, uint64_t *at)
 {
   if (axis == a->rank) return show_json_element(a, (*at)++);

@@ -1,4 +1,4 @@
-/* Formats elements as words of one width, then lays the words out as lines within brackets.
+/* Formats elements as words of equal width, then arranges the words in lines within brackets.
  * Source: NumPy, numpy/_core/arrayprint.py (FloatingFormat, _formatArray). */
 #include "show_values.h"
 
@@ -16,12 +16,12 @@ enum { VALUES_LINE = 75, VALUES_DIGITS = 8, VALUES_LONGEST = 17 };
 /* The format of the floats of one array. */
 typedef struct values_float {
   wick_elem elem;
-  bool exponent; /* 1.5e-07 */
-  int digits;    /* after the point: the most that one of them has */
+  bool exponent; /* as in 1.5e-07 */
+  int digits;    /* after the point: the maximum over the elements */
   int width;
 } values_float;
 
-/* As it is after it was rounded to the element's type. */
+/* Rounds x to the element's type. */
 static double values_round(wick_elem elem, double x)
 {
   uint64_t room[2] = {0};
@@ -30,7 +30,8 @@ static double values_round(wick_elem elem, double x)
   return wick_load_elem(elem, room, 0).f;
 }
 
-/* The digits after the first one that tell x from its neighbours; *out_exponent is of 10. */
+/* Returns how many digits after the first one distinguish x from its neighbours; *out_exponent is
+ * the power of 10. */
 static int values_shortest(wick_elem elem, double x, int *out_exponent)
 {
   char text[48];
@@ -50,16 +51,16 @@ static int values_digits(const values_float *f, double x)
   return n < 0 ? 0 : n > VALUES_DIGITS ? VALUES_DIGITS : n;
 }
 
-/* Spaces at the end, so that the points are in one column. */
+/* Pads with spaces at the end, so that the points are in one column. */
 static void values_positional(const values_float *f, double x, char *text, size_t n)
 {
   int digits = values_digits(f, x);
   int at = snprintf(text, n, "%.*f%s", digits, x, digits ? "" : ".");
-  for (; digits && text[at - 1] == '0'; at--, digits--) text[at - 1] = 0; /* it was cut to 8 */
+  for (; digits && text[at - 1] == '0'; at--, digits--) text[at - 1] = 0; /* it was limited to 8 */
   snprintf(text + at, n - (size_t)at, "%*s", f->digits - digits, "");
 }
 
-/* Zeros at the end of the digits, likewise. */
+/* Pads with zeros at the end of the digits. */
 static void values_exponent(const values_float *f, double x, char *text, size_t n)
 {
   char number[64];
@@ -73,7 +74,7 @@ static void values_exponent(const values_float *f, double x, char *text, size_t 
   snprintf(text + at, n - at, "%s", e);
 }
 
-/* As words of a width that follows from all of them. */
+/* Returns an element as a word of the common width. */
 static const char *values_float_word(const values_float *f, double x, wick_arena *mem)
 {
   char text[400];
@@ -134,7 +135,7 @@ static void values_texts(const wick_array *a, uint64_t n, const char **word, wic
     for (uint64_t k = 0; k < s[i].nbytes; k++) {
       unsigned char c = (unsigned char)s[i].at[k];
       if (c == '\'' || c == '\\') wick_text_char(&t, '\\');
-      if (c < ' ' || c == 127) /* a terminal gets no control characters */
+      if (c < ' ' || c == 127) /* escaped, because it may be a terminal's command */
         wick_text_printf(&t, "\\x%02x", c);
       else
         wick_text_char(&t, (char)c);
@@ -164,11 +165,11 @@ static void values_ints(const wick_array *a, uint64_t n, const char **word, wick
 
 typedef struct values_print {
   const wick_array *a;
-  const char **word; /* the next one */
+  const char **word; /* the next word */
   wick_text *out;
 } values_print;
 
-/* The last axis: words, and a new line where one is full. */
+/* Prints the last axis: words, with a new line when one is full. */
 static void values_row(values_print *p, int64_t n, size_t indent)
 {
   size_t width = VALUES_LINE - p->a->rank + 1, at = indent;
@@ -192,7 +193,7 @@ static void values_axis(values_print *p, uint32_t axis)
     values_row(p, n, axis + 1);
   else
     for (int64_t i = 0; i < n; i++) {
-      values_axis(p, axis + 1); /* as deep as a rank, which has a bound */
+      values_axis(p, axis + 1); /* recursion to the depth of the rank, which is limited */
       for (uint32_t k = axis + 1; k < p->a->rank && i + 1 < n; k++) wick_text_char(p->out, '\n');
       if (i + 1 < n) wick_text_printf(p->out, "%*s", (int)axis + 1, "");
     }

@@ -6,9 +6,9 @@
 
 #include "tensor_io.h"
 
-/* Adds what NumPy's str() gives of the array, all elements and without a newline at the end:
- * brackets, columns of one width, 75 characters a line. Floats have the fewest digits that tell
- * them from their neighbours, at most 8 after the point. */
+/* Adds the text that NumPy's str() gives for the array, with all elements and without a newline at
+ * the end: brackets, columns of equal width, 75 characters a line. Floats have the fewest digits
+ * that distinguish them from their neighbours, at most 8 after the point. */
 void wick_show_values(const wick_array *a, wick_text *out, wick_arena *tmp);
 
 #endif

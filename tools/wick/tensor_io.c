@@ -19,7 +19,7 @@ bool wick_array_nbytes(wick_elem elem, uint32_t rank, const int64_t *dim, uint64
     empty |= dim[i] == 0;
     if (dim[i] && (dim[i] < 0 || wick_mul_overflows(numel, dim[i], &numel))) return false;
   }
-  if (numel > INT64_MAX / 16) return false; /* the widest element has 16 bytes */
+  if (numel > INT64_MAX / 16) return false; /* the largest element has 16 bytes */
   *out = wick_elem_bytes(elem, empty ? 0 : (uint64_t)numel);
   return true;
 }
@@ -47,7 +47,7 @@ wick_status wick_pb_read(wick_span bytes, const char *location, wick_arena *mem,
   WICK_TRY(wick_wire_decode(&wick_onnx_tensor_message, bytes, location, mem, &message));
   const wick_onnx_tensor *t = message;
   wick_onnx_data d;
-  const wick_onnx_outside outside = {.texts = true}; /* and no files: external data is refused */
+  const wick_onnx_outside outside = {.texts = true}; /* without files: external data is refused */
   WICK_TRY(wick_onnx_tensor_read(t, &outside, location, mem, &d));
   *out = (wick_array){.name = wick_wire_text(mem, t->name),
                       .elem = d.elem,

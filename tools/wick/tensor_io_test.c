@@ -1,5 +1,5 @@
-/* Files by their kind, TensorProto, and the .npy files beside the repository, which NumPy wrote:
- * read and written again they have the same bytes. */
+/* Kinds of files, TensorProto, and the .npy files from NumPy in ../shared: if they are read and
+ * written again, they have the same bytes. */
 #include "tensor_io.h"
 
 #include <glob.h>
@@ -100,7 +100,7 @@ static void test_sizes(void **state)
 static const struct {
   const char *name, *bytes;
   size_t n;
-  const char *want; /* after the file's name */
+  const char *want; /* the message after the file's name */
 } rows[] = {
     {"x.pb", S(onnx_file), NULL},
     {"x.npy",
