@@ -9,6 +9,7 @@
 
 #include "graph/constant_fold.h"
 #include "graph/conv1d_to_conv2d.h"
+#include "graph/conv3d_to_conv2d.h"
 #include "graph/cse.h"
 #include "graph/decompose.h"
 #include "graph/decompose_conv_transpose.h"
@@ -90,6 +91,8 @@ const wick_pass wick_passes[] = {
      "rounds factors, and what kernels leave in memory, to f16"},
     {"conv1d_to_conv2d", WICK_GRAPH, wick_pass_conv1d_to_conv2d, WICK_EXACT,
      "replaces convolutions over one dimension by convolutions over images of height 1"},
+    {"conv3d_to_conv2d", WICK_GRAPH, wick_pass_conv3d_to_conv2d, WICK_ROUNDING,
+     "replaces convolutions over three dimensions by convolutions over images"},
     {"decompose_conv_transpose", WICK_GRAPH, wick_pass_decompose_conv_transpose, WICK_ROUNDING,
      "replaces transposed convolutions by convolutions, one for each phase of the stride"},
     {"assign_layouts", WICK_GRAPH, wick_pass_assign_layouts, WICK_ROUNDING,
@@ -183,6 +186,7 @@ static const wick_step passes_graph[] = {
     {"demote_to_f16", &when_f16},
     {"decompose_conv_transpose", NULL},
     {"conv1d_to_conv2d", NULL},
+    {"conv3d_to_conv2d", NULL},
     {"constant_fold", NULL},
     {"sink_data_movement", NULL},
     {"simplify", NULL},
