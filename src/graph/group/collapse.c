@@ -1,5 +1,6 @@
-/* A traversal from the results backwards finds which values have the pair of dimensions, and at
- * which positions. */
+/* First the dimensions of size 1 go. Then pairs of neighbouring dimensions are joined, one after
+ * the other: from a pair of axes of one stage, a traversal finds the values and the stages that
+ * must have the pair, too, until nothing is added or a read contradicts. */
 #include "graph/group/collapse.h"
 
 #include <string.h>
@@ -11,12 +12,62 @@ enum { COLLAPSE_NONE = WICK_MAX_RANK };
 typedef struct collapse {
   wick_copier c; /* first, so that the callback for types can reach the rest */
   const wick_func *g;
-  wick_dim outer, inner; /* the extents */
+  bool plain;            /* constant dimensions may go, too */
+  uint32_t *joins;       /* per value: bit k is set if dimensions k and k + 1 may become one */
+  wick_dim outer, inner; /* the extents of the pair */
   uint32_t *at;          /* per value: the first dimension of the pair, or COLLAPSE_NONE */
+  uint32_t *pair;        /* per stage, by node: the first axis of the pair, or UINT32_MAX */
   wick_dim both;         /* the symbol of the new axis, in the stage that is being copied */
 } collapse;
 
-/* ---- finding ---- */
+static bool collapse_is_one(wick_dim d) { return wick_dim_is(d, 1); }
+
+/* ---- which groups are plain ---- */
+
+/* Returns true if the results' dimensions are the stage's axes that are not reduced. */
+static bool collapse_owns_axes(const wick_func *g, const wick_node *stage)
+{
+  uint32_t kept = 0;
+  for (uint32_t a = 0; a < wick_stage_axes(stage)->n; a++)
+    kept += !wick_stage_axes(stage)->axes[a].reduce;
+  return kept == wick_info_of(g, stage->first)->rank;
+}
+
+/* Returns true if each index of a read is a number or an axis of the stage. */
+static bool collapse_is_direct(const wick_node *stage, const wick_node *read)
+{
+  if (read->nin > 1 || read->attr[WICK_ATTR_read_guard].i) return false;
+  for (uint32_t k = 0; k < wick_read_index(read)->n; k++) {
+    wick_dim d = wick_read_index(read)->dims[k];
+    bool is = wick_dim_is_const(d);
+    for (uint32_t a = 0; a < wick_stage_axes(stage)->n && !is; a++)
+      is = wick_dim_eq(d, wick_stage_axes(stage)->axes[a].sym);
+    if (!is) return false;
+  }
+  return true;
+}
+
+/* Returns true if the group has only direct reads and no sum of products. The templates for
+ * products and windows choose tiles by axes, which therefore stay. */
+static bool collapse_is_plain(const wick_func *g)
+{
+  const wick_node *stage = NULL;
+  for (uint32_t i = 0; i + 1 < g->nnode; i++) {
+    const wick_node *n = &g->node[i];
+    if (n->nregion) {
+      if ((n->op != WICK_OP_map && n->op != WICK_OP_fold) || !collapse_owns_axes(g, n))
+        return false;
+      stage = n;
+    } else if (n->op == WICK_OP_muladd && stage->op == WICK_OP_fold) {
+      return false;
+    } else if (n->op == WICK_OP_read && !collapse_is_direct(stage, n)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* ---- finding a pair ---- */
 
 static bool collapse_has(const collapse *s, const wick_type_info *t, uint32_t k)
 {
@@ -24,27 +75,36 @@ static bool collapse_has(const collapse *s, const wick_type_info *t, uint32_t k)
          wick_dim_eq(t->dim[k + 1], s->inner);
 }
 
-/* Records that v has the pair at dimension k. Returns false if it does not, or also has it at
- * another position. */
-static bool collapse_mark(collapse *s, wick_value v, uint32_t k)
+/* Records that v has the pair at dimension k. Returns false if it does not, if it has it at another
+ * position, or if its elements are not contiguous there. */
+static bool collapse_mark(collapse *s, wick_value v, uint32_t k, bool *changed)
 {
-  if (!collapse_has(s, wick_info_of(s->g, v), k)) return false;
   if (s->at[v.id] != COLLAPSE_NONE) return s->at[v.id] == k;
   s->at[v.id] = k;
-  return true;
+  *changed = true;
+  return collapse_has(s, wick_info_of(s->g, v), k) && (s->joins[v.id] >> k & 1);
 }
 
-/* Returns the stage's axis that is dimension k of its results, or NULL if the results have
- * dimensions of their own. */
-static const wick_axis *collapse_axis(const collapse *s, const wick_node *stage, uint32_t k)
+/* Records that the stage has the pair at axes a and a + 1. */
+static bool collapse_mark_stage(collapse *s, const wick_node *stage, uint32_t a, bool *changed)
 {
   const wick_attr *axes = wick_stage_axes(stage);
-  uint32_t kept = 0, found = UINT32_MAX;
-  for (uint32_t a = 0; a < axes->n; a++) {
-    if (axes->axes[a].reduce) continue;
-    if (kept++ == k) found = a;
-  }
-  return kept == wick_info_of(s->g, stage->first)->rank ? &axes->axes[found] : NULL;
+  uint32_t *pair = &s->pair[stage - s->g->node];
+  if (*pair != UINT32_MAX) return *pair == a;
+  *pair = a;
+  *changed = true;
+  return a + 1 < axes->n && axes->axes[a].reduce == axes->axes[a + 1].reduce &&
+         wick_dim_eq(axes->axes[a].extent, s->outer) &&
+         wick_dim_eq(axes->axes[a + 1].extent, s->inner) && collapse_owns_axes(s->g, stage);
+}
+
+/* Returns the stage's axis that is dimension k of its results. */
+static uint32_t collapse_axis_of(const wick_node *stage, uint32_t k)
+{
+  const wick_attr *axes = wick_stage_axes(stage);
+  uint32_t a = 0;
+  while (a < axes->n && (axes->axes[a].reduce || k-- > 0)) a++;
+  return a;
 }
 
 static bool collapse_uses(const collapse *s, wick_dim d, const wick_axis *pair)
@@ -54,92 +114,117 @@ static bool collapse_uses(const collapse *s, wick_dim d, const wick_axis *pair)
          (wick_dim_uses(dims, d, pair[0].sym) || wick_dim_uses(dims, d, pair[1].sym));
 }
 
-/* Returns true if a read uses both axes of the pair unchanged and next to each other, or neither of
- * them. */
-static bool collapse_read(collapse *s, const wick_node *n, const wick_axis *pair)
+/* A read uses both axes of the pair unchanged and next to each other, and its value has the pair
+ * there; or neither. */
+static bool collapse_read(collapse *s, const wick_node *stage, const wick_node *n, bool *changed)
 {
+  const wick_attr *axes = wick_stage_axes(stage);
   const wick_dim *index = wick_read_index(n)->dims;
-  uint32_t used = 0, k = COLLAPSE_NONE;
+  uint32_t *pair = &s->pair[stage - s->g->node], at = s->at[n->in[0].id], used = 0, k = 0;
+  if (at != COLLAPSE_NONE)
+    for (uint32_t a = 0; a + 1 < axes->n && *pair == UINT32_MAX; a++)
+      if (wick_dim_eq(index[at], axes->axes[a].sym) && !collapse_mark_stage(s, stage, a, changed))
+        return false;
+  if (*pair == UINT32_MAX) return at == COLLAPSE_NONE;
+  const wick_axis *p = &axes->axes[*pair];
   for (uint32_t i = 0; i < wick_read_index(n)->n; i++) {
-    if (!collapse_uses(s, index[i], pair)) continue;
+    if (!collapse_uses(s, index[i], p)) continue;
     if (!used++) k = i;
   }
-  return !used || (used == 2 && wick_dim_eq(index[k], pair[0].sym) &&
-                   wick_dim_eq(index[k + 1], pair[1].sym) && collapse_mark(s, n->in[0], k));
+  return used ? used == 2 && wick_dim_eq(index[k], p[0].sym) &&
+                    wick_dim_eq(index[k + 1], p[1].sym) && collapse_mark(s, n->in[0], k, changed)
+              : at == COLLAPSE_NONE;
 }
 
 /* Returns true if n, which is no read, does not use the axes of the pair. */
-static bool collapse_other(const collapse *s, const wick_node *n, const wick_axis *pair)
+static bool collapse_other(const collapse *s, const wick_node *stage, const wick_node *n)
 {
-  for (uint32_t a = 0; a < n->nattr; a++) {
+  uint32_t pair = s->pair[stage - s->g->node];
+  for (uint32_t a = 0; a < n->nattr && pair != UINT32_MAX; a++) {
     if (wick_op_of(n)->attr[a].kind != WICK_ATTR_DIMS) continue;
     for (uint32_t i = 0; i < n->attr[a].n; i++)
-      if (collapse_uses(s, n->attr[a].dims[i], pair)) return false;
+      if (collapse_uses(s, n->attr[a].dims[i], &wick_stage_axes(stage)->axes[pair])) return false;
   }
   return true;
 }
 
-static bool collapse_stage(collapse *s, const wick_node *stage)
+/* Makes the stage, its results and its reads agree about the pair. */
+static bool collapse_stage(collapse *s, const wick_node *stage, bool *changed)
 {
-  uint32_t k = s->at[stage->first.id];
-  for (uint32_t r = 1; r < stage->nout; r++)
-    if (s->at[stage->first.id + r] != k) return false;
-  if (k == COLLAPSE_NONE) return true;
-  const wick_axis *first = collapse_axis(s, stage, k), *second = collapse_axis(s, stage, k + 1);
-  if (!first || second != first + 1) return false;
-  const wick_node *end = s->g->node + stage->end;
-  for (const wick_node *n = stage + 1; n < end; n++)
-    if (n->op == WICK_OP_read ? !collapse_read(s, n, first) : !collapse_other(s, n, first))
-      return false;
-  return true;
-}
-
-/* Returns true if each read of a value with the pair is in a stage that has the pair, too. */
-static bool collapse_agrees(const collapse *s, const wick_node *stage)
-{
-  uint32_t k = s->at[stage->first.id];
-  const wick_axis *pair = k == COLLAPSE_NONE ? NULL : collapse_axis(s, stage, k);
-  for (const wick_node *n = stage + 1; n < s->g->node + stage->end; n++) {
-    if (n->op != WICK_OP_read || s->at[n->in[0].id] == COLLAPSE_NONE) continue;
-    if (!pair || !collapse_uses(s, wick_read_index(n)->dims[s->at[n->in[0].id]], pair))
+  const wick_attr *axes = wick_stage_axes(stage);
+  for (uint32_t r = 0; r < stage->nout; r++) {
+    uint32_t k = s->at[stage->first.id + r];
+    if (k != COLLAPSE_NONE && !collapse_mark_stage(s, stage, collapse_axis_of(stage, k), changed))
       return false;
   }
+  uint32_t pair = s->pair[stage - s->g->node], k = 0;
+  if (pair != UINT32_MAX && !axes->axes[pair].reduce) {
+    for (uint32_t a = 0; a < pair; a++) k += !axes->axes[a].reduce;
+    for (uint32_t r = 0; r < stage->nout; r++)
+      if (!collapse_mark(s, (wick_value){stage->first.id + r}, k, changed)) return false;
+  }
+  for (const wick_node *n = stage + 1; n < s->g->node + stage->end; n++)
+    if (n->op == WICK_OP_read ? !collapse_read(s, stage, n, changed) : !collapse_other(s, stage, n))
+      return false;
   return true;
 }
 
-/* Returns true if dimensions k and k + 1 of the results can become one. */
-static bool collapse_can(collapse *s, uint32_t k)
+/* Returns true if the axes may begin a pair. A dynamic one must be a dimension of the output, and
+ * not its last one, because vectors run along that. */
+static bool collapse_may_begin(const collapse *s, const wick_node *stage, uint32_t a)
+{
+  const wick_axis *p = &wick_stage_axes(stage)->axes[a];
+  bool constant = wick_dim_is_const(p[0].extent) && wick_dim_is_const(p[1].extent);
+  if (collapse_is_one(p[0].extent) || collapse_is_one(p[1].extent) || p[0].reduce != p[1].reduce)
+    return false;
+  if (constant) return s->plain && p[0].extent.v && p[1].extent.v <= INT32_MAX / p[0].extent.v;
+  const wick_type_info *y = wick_info_of(s->g, stage->first);
+  return !p[0].reduce && stage->first.id == wick_return(s->g)->in[0].id && a + 2u < y->rank;
+}
+
+/* Returns true if axes a and a + 1 of the stage can become one. */
+static bool collapse_can(collapse *s, const wick_node *stage, uint32_t a)
 {
   const wick_func *g = s->g;
-  const wick_node *y = wick_return(g);
-  const wick_type_info *t = wick_info_of(g, y->in[0]);
-  s->outer = t->dim[k], s->inner = t->dim[k + 1];
-  if ((wick_dim_is_const(s->outer) && wick_dim_is_const(s->inner)) || wick_dim_is(s->outer, 1) ||
-      wick_dim_is(s->inner, 1))
-    return false;
+  const wick_axis *p = &wick_stage_axes(stage)->axes[a];
+  bool changed = true;
+  if (!collapse_may_begin(s, stage, a)) return false;
+  s->outer = p[0].extent, s->inner = p[1].extent;
   for (uint32_t v = 0; v <= g->nvalue; v++) s->at[v] = COLLAPSE_NONE;
-  for (uint32_t i = 0; i < y->nin; i++) {
-    const wick_type_info *result = wick_info_of(g, y->in[i]);
-    if (k + 2u >= result->rank || !collapse_mark(s, y->in[i], k)) return false;
+  for (uint32_t i = 0; i < g->nnode; i++) s->pair[i] = UINT32_MAX;
+  if (!collapse_mark_stage(s, stage, a, &changed)) return false;
+  while (changed) {
+    changed = false;
+    for (uint32_t i = 0; i + 1 < g->nnode; i = g->node[i].end) {
+      const wick_node *n = &g->node[i];
+      if ((n->op != WICK_OP_map && n->op != WICK_OP_fold) || !collapse_stage(s, n, &changed))
+        return false;
+    }
   }
-  wick_list(const wick_node *) stages = {0};
-  for (uint32_t i = 0; i + 1 < g->nnode; i = g->node[i].end) {
-    const wick_node *n = &g->node[i];
-    if (n->op != WICK_OP_map && n->op != WICK_OP_fold) return false;
-    wick_push(s->c.b.mem, &stages, n);
-  }
-  for (uint32_t i = stages.n; i-- > 0;)
-    if (!collapse_stage(s, stages.at[i])) return false;
-  for (uint32_t i = 0; i < stages.n; i++)
-    if (!collapse_agrees(s, stages.at[i])) return false;
   return true;
+}
+
+/* Finds the next pair, of the last stage that has one. */
+static bool collapse_find(collapse *s)
+{
+  uint32_t *stages = wick_new(s->c.b.mem, uint32_t, s->g->nnode), n = 0;
+  for (uint32_t i = 0; i + 1 < s->g->nnode; i = s->g->node[i].end) stages[n++] = i;
+  while (n-- > 0) {
+    const wick_node *stage = &s->g->node[stages[n]];
+    if (!stage->nregion) return false;
+    for (uint32_t a = 0; a + 1u < wick_stage_axes(stage)->n; a++)
+      if (collapse_can(s, stage, a)) return true;
+  }
+  return false;
 }
 
 /* ---- building the group again ---- */
 
+static collapse *collapse_of(const wick_copier *c) { return (collapse *)(uintptr_t)c; }
+
 static wick_type collapse_type(const wick_copier *c, wick_value old)
 {
-  const collapse *s = (const collapse *)(const void *)c;
+  const collapse *s = collapse_of(c);
   const wick_type_info *t = wick_info_of(s->g, old);
   wick_dim dim[WICK_MAX_RANK];
   uint32_t k = s->at[old.id];
@@ -150,76 +235,200 @@ static wick_type collapse_type(const wick_copier *c, wick_value old)
   return wick_type_tensor(s->g->module, t->elem, t->rank - 1u, dim);
 }
 
+static wick_node collapse_with_axes(collapse *s, const wick_node *stage, uint32_t n,
+                                    const wick_axis *axes)
+{
+  wick_node copy = *stage;
+  wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, stage->attr, stage->nattr);
+  attr[WICK_ATTR_map_axes].axes = axes, attr[WICK_ATTR_map_axes].n = n;
+  copy.attr = attr;
+  return copy;
+}
+
+static wick_node collapse_with_index(collapse *s, const wick_node *read, uint32_t n,
+                                     const wick_dim *index)
+{
+  wick_node copy = *read;
+  wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, read->attr, read->nattr);
+  attr[WICK_ATTR_read_index].dims = index, attr[WICK_ATTR_read_index].n = n;
+  copy.attr = attr;
+  return copy;
+}
+
 /* Returns the stage with one axis instead of the pair. */
-static wick_node collapse_axes(collapse *s, const wick_node *stage, const wick_axis *pair)
+static wick_node collapse_axes(collapse *s, const wick_node *stage)
 {
   wick_dims *dims = s->g->module->dims;
-  wick_node n = *stage;
-  wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, stage->attr, stage->nattr);
-  wick_axis *axes =
-      wick_dup(s->c.b.mem, wick_axis, wick_stage_axes(stage)->axes, wick_stage_axes(stage)->n);
-  uint32_t k = (uint32_t)(pair - wick_stage_axes(stage)->axes);
-  const wick_atom *symbol = wick_dim_atom(dims, wick_dim_get(dims, pair->sym).term->atom[0]);
-  axes[k] = wick_make_axis(&s->c.b, symbol->name, wick_dim_mul(dims, s->outer, s->inner), false);
-  memmove(axes + k + 1, axes + k + 2, (attr[WICK_ATTR_map_axes].n - k - 2u) * sizeof *axes);
-  attr[WICK_ATTR_map_axes].axes = axes, attr[WICK_ATTR_map_axes].n--;
-  n.attr = attr;
+  uint32_t n = wick_stage_axes(stage)->n, k = s->pair[stage - s->g->node];
+  wick_axis *axes = wick_dup(s->c.b.mem, wick_axis, wick_stage_axes(stage)->axes, n);
+  const wick_atom *symbol = wick_dim_atom(dims, wick_dim_get(dims, axes[k].sym).term->atom[0]);
+  axes[k] =
+      wick_make_axis(&s->c.b, symbol->name, wick_dim_mul(dims, s->outer, s->inner), axes[k].reduce);
+  memmove(axes + k + 1, axes + k + 2, (n - k - 2u) * sizeof *axes);
   s->both = axes[k].sym;
-  return n;
+  return collapse_with_axes(s, stage, n - 1, axes);
 }
 
 static wick_node collapse_index(collapse *s, const wick_node *read)
 {
-  wick_node n = *read;
   uint32_t k = s->at[read->in[0].id], rank = wick_read_index(read)->n;
-  wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, read->attr, read->nattr);
   wick_dim *index = wick_dup(s->c.b.mem, wick_dim, wick_read_index(read)->dims, rank);
   index[k] = s->both;
   memmove(index + k + 1, index + k + 2, (rank - k - 2u) * sizeof *index);
-  attr[WICK_ATTR_read_index].dims = index, attr[WICK_ATTR_read_index].n--;
-  n.attr = attr;
-  return n;
+  return collapse_with_index(s, read, rank - 1, index);
 }
 
-static wick_copier collapse_begin(collapse *s, wick_arena *mem)
+/* Returns the bits of a value's dimensions after dimensions k and k + 1 have become one. */
+static uint32_t collapse_joins(uint32_t joins, uint32_t k)
 {
-  wick_copier c = {.f = s->g, .to = wick_new(mem, wick_value, s->g->nvalue + 1)};
-  c.retype = collapse_type;
-  wick_build_begin(&c.b, s->g->module, s->g->level, s->g->name, mem);
-  wick_build_keep_constraints(&c.b, s->g);
-  return c;
+  return k == COLLAPSE_NONE ? joins : (joins & ((1u << k) - 1)) | (joins >> (k + 1) << k);
 }
 
-static wick_func *collapse_copy(collapse *s, wick_arena *mem)
+static void collapse_begin(collapse *s, wick_type (*retype)(const wick_copier *, wick_value))
+{
+  wick_arena *mem = s->c.b.mem;
+  const wick_func *g = s->g;
+  s->c = (wick_copier){.f = g, .to = wick_new(mem, wick_value, g->nvalue + 1), .retype = retype};
+  wick_build_begin(&s->c.b, g->module, g->level, g->name, mem);
+  wick_build_keep_constraints(&s->c.b, g);
+  for (uint32_t v = 1; v <= g->nparam; v++)
+    s->c.to[v] = wick_build_param(&s->c.b, retype(&s->c, (wick_value){v}), g->qual[v - 1], NULL);
+}
+
+/* Makes the copy the group. Each value takes the bits of the old value that it replaces. */
+static void collapse_end(collapse *s)
+{
+  const wick_func *old = s->g;
+  const uint32_t *joins = s->joins;
+  wick_arena *mem = s->c.b.mem;
+  s->g = wick_copy_end(&s->c);
+  s->joins = wick_new(mem, uint32_t, s->g->nvalue + 1);
+  memset(s->joins, 0xff, (s->g->nvalue + 1) * sizeof *s->joins);
+  for (uint32_t v = 1; v <= old->nvalue; v++)
+    if (s->c.to[v].id) s->joins[s->c.to[v].id] = joins[v];
+  s->at = wick_new(mem, uint32_t, s->g->nvalue + 1);
+  s->pair = wick_new(mem, uint32_t, s->g->nnode);
+}
+
+static void collapse_copy(collapse *s)
 {
   const wick_func *g = s->g;
-  s->c = collapse_begin(s, mem);
-  for (uint32_t v = 1; v <= g->nparam; v++)
-    s->c.to[v] =
-        wick_build_param(&s->c.b, collapse_type(&s->c, (wick_value){v}), g->qual[v - 1], NULL);
-  wick_node *changed =
-      wick_new(mem, wick_node, g->nnode); /* the copier still uses nodes that are not closed */
+  collapse_begin(s, collapse_type);
+  /* the copier still uses nodes that are not closed */
+  wick_node *changed = wick_new(s->c.b.mem, wick_node, g->nnode);
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
-    uint32_t k = n->nregion              ? s->at[n->first.id]
-                 : n->op == WICK_OP_read ? s->at[n->in[0].id]
-                                         : COLLAPSE_NONE;
-    if (k != COLLAPSE_NONE)
-      changed[i] = n->nregion ? collapse_axes(s, n, collapse_axis(s, n, k)) : collapse_index(s, n);
-    wick_copy_node(&s->c, k == COLLAPSE_NONE ? n : &changed[i]);
+    bool change = n->nregion              ? s->pair[i] != UINT32_MAX
+                  : n->op == WICK_OP_read ? s->at[n->in[0].id] != COLLAPSE_NONE
+                                          : false;
+    if (change) changed[i] = n->nregion ? collapse_axes(s, n) : collapse_index(s, n);
+    wick_copy_node(&s->c, change ? &changed[i] : n);
   }
-  return wick_copy_end(&s->c);
+  for (uint32_t v = 1; v <= g->nvalue; v++) s->joins[v] = collapse_joins(s->joins[v], s->at[v]);
+  collapse_end(s);
 }
 
-wick_func *wick_group_collapse(const wick_func *group, wick_arena *mem)
+/* ---- dimensions of size 1 ---- */
+
+static wick_type collapse_type_without(const wick_copier *c, wick_value old)
 {
-  collapse s = {.g = group, .at = wick_new(mem, uint32_t, group->nvalue + 1)};
+  const wick_func *g = collapse_of(c)->g;
+  const wick_type_info *t = wick_info_of(g, old);
+  wick_dim dim[WICK_MAX_RANK];
+  uint32_t rank = 0;
+  if (t->kind != WICK_TENSOR) return wick_type_of(g, old);
+  for (uint32_t k = 0; k < t->rank; k++)
+    if (!collapse_is_one(t->dim[k])) dim[rank++] = t->dim[k];
+  return wick_type_tensor(g->module, t->elem, rank, dim);
+}
+
+/* Returns the stage without axes of size 1. A fold keeps one reduced axis. */
+static wick_node collapse_stage_without(collapse *s, const wick_node *stage)
+{
+  const wick_attr *all = wick_stage_axes(stage);
+  wick_axis *axes = wick_new(s->c.b.mem, wick_axis, all->n + 1);
+  uint32_t n = 0, reduced = 0;
+  for (uint32_t a = 0; a < all->n; a++) {
+    bool last = all->axes[a].reduce && !reduced && a + 1 == all->n;
+    if (collapse_is_one(all->axes[a].extent) && !last) continue;
+    reduced += all->axes[a].reduce;
+    axes[n++] = all->axes[a];
+  }
+  return collapse_with_axes(s, stage, n, axes);
+}
+
+/* Returns a node of the stage with 0 instead of the axes of size 1. */
+static wick_node collapse_node_without(collapse *s, const wick_node *stage, const wick_node *n)
+{
+  const wick_attr *all = wick_stage_axes(stage);
+  wick_dim sym[2 * WICK_MAX_RANK], zero[2 * WICK_MAX_RANK];
+  wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, n->attr, n->nattr);
+  wick_node copy = *n;
+  uint32_t none = 0;
+  for (uint32_t a = 0; a < all->n && none < WICK_COUNT(sym); a++)
+    if (collapse_is_one(all->axes[a].extent))
+      sym[none] = all->axes[a].sym, zero[none++] = wick_dim_const(0);
+  for (uint32_t k = 0; k < n->nattr; k++) {
+    if (wick_op_of(n)->attr[k].kind != WICK_ATTR_DIMS) continue;
+    wick_dim *d = wick_dup(s->c.b.mem, wick_dim, attr[k].dims, attr[k].n);
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < attr[k].n; i++)
+      if (n->op != WICK_OP_read || !collapse_is_one(wick_info_of(s->g, n->in[0])->dim[i]))
+        d[rank++] = wick_dim_substitute(s->g->module->dims, attr[k].dims[i], none, sym, zero);
+    attr[k].dims = d, attr[k].n = rank;
+  }
+  copy.attr = attr;
+  return copy;
+}
+
+/* Returns the bits of a value's dimensions after those of size 1 have gone. */
+static uint32_t collapse_joins_without(const wick_type_info *t, uint32_t joins)
+{
+  uint32_t out = UINT32_MAX, n = 0;
+  bool joined = true;
+  for (uint32_t k = 0; t->kind == WICK_TENSOR && k < t->rank; k++) {
+    if (!collapse_is_one(t->dim[k])) {
+      if (n && !joined) out &= ~(1u << (n - 1));
+      n++, joined = true;
+    }
+    joined = joined && (joins >> k & 1);
+  }
+  return out;
+}
+
+static void collapse_drop_ones(collapse *s)
+{
+  const wick_func *g = s->g;
+  const wick_node *stage = NULL;
+  collapse_begin(s, collapse_type_without);
+  wick_node *changed = wick_new(s->c.b.mem, wick_node, g->nnode);
+  for (uint32_t i = 0; i < g->nnode; i++) {
+    const wick_node *n = &g->node[i];
+    if (n->nregion) stage = n;
+    bool change = n->nregion || n->op == WICK_OP_read || n->op == WICK_OP_index;
+    if (change)
+      changed[i] = n->nregion ? collapse_stage_without(s, n) : collapse_node_without(s, stage, n);
+    wick_copy_node(&s->c, change ? &changed[i] : n);
+  }
+  for (uint32_t v = 1; v <= g->nvalue; v++)
+    s->joins[v] = collapse_joins_without(wick_info_of(g, (wick_value){v}), s->joins[v]);
+  collapse_end(s);
+}
+
+/* ---- the whole ---- */
+
+wick_func *wick_group_collapse(const wick_func *group, const uint32_t *joins, wick_arena *mem)
+{
+  collapse s = {.g = group, .plain = collapse_is_plain(group)};
+  const wick_node *y = wick_return(group);
   s.c.b.mem = mem;
-  for (uint32_t k = 0; k + 2 < wick_info_of(s.g, wick_return(s.g)->in[0])->rank;)
-    if (collapse_can(&s, k))
-      s.g = collapse_copy(
-          &s, mem); /* the copy has fewer values; the new dimension may collapse further */
-    else
-      k++;
+  s.joins = wick_new(mem, uint32_t, group->nvalue + 1);
+  memset(s.joins, 0xff, (group->nvalue + 1) * sizeof *s.joins);
+  for (uint32_t v = 1; v <= group->nparam; v++) s.joins[v] = joins[v - 1];
+  for (uint32_t k = 0; k < y->nin; k++) s.joins[y->in[k].id] &= joins[group->nparam + k];
+  s.at = wick_new(mem, uint32_t, group->nvalue + 1);
+  s.pair = wick_new(mem, uint32_t, group->nnode);
+  if (s.plain) collapse_drop_ones(&s);
+  while (collapse_find(&s)) collapse_copy(&s);
   return (wick_func *)(uintptr_t)s.g;
 }

@@ -127,12 +127,6 @@ static wick_status form_kernels_group(form_state *s, uint32_t root, wick_func **
   wick_build_return(&b, last->nout, result);
   wick_func *g;
   WICK_TRY(wick_build_end(&b, &g));
-  g = wick_group_fold_bias(wick_group_collapse(g, &f->module->mem), &f->module->mem);
-  WICK_TRY(wick_template_schedule(g, s->target, s->records, s->tmp));
-  wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
-  WICK_TRY(wick_schedule_apply(schedule, g->schedule));
-  g->contract = wick_contract_of(schedule, s->target);
-  wick_module_set(f->module, g);
   *out = g;
   return NULL;
 }
@@ -228,7 +222,7 @@ static bool form_kernels_may_join(const form_state *s, wick_value v, const wick_
   return !form_kernels_has_halo(own, wick_info_of(s->f, v)->rank) || own->fill == h->fill;
 }
 
-/* Forms all groups, and joins the halos that they require of their operands. */
+/* Forms the stages of all groups, and joins the halos that they require of their operands. */
 static void form_kernels_groups(form_state *s, wick_errors *all)
 {
   const wick_func *f = s->f;
@@ -250,6 +244,78 @@ static void form_kernels_groups(form_state *s, wick_errors *all)
   }
 }
 
+/* Clears the bits of dimensions k for which dimensions k and k + 1 are not contiguous in a buffer
+ * with that halo. */
+static uint32_t form_kernels_halo_joins(uint32_t joins, const wick_halo *h, uint32_t rank)
+{
+  for (uint32_t k = 1; k < rank; k++)
+    if (h->lo[k] || h->hi[k]) joins &= ~(1u << (k - 1));
+  return joins;
+}
+
+/* Returns the bits of dimensions k for which dimensions k and k + 1 of the value's buffer are
+ * contiguous, also if the buffer becomes a part of a larger one. */
+static uint32_t form_kernels_joins(const form_state *s, wick_value v)
+{
+  const wick_func *f = s->f;
+  const wick_type_info *x = wick_info_of(f, v);
+  uint32_t joins = form_kernels_halo_joins(UINT32_MAX, &s->halo[v.id], x->rank);
+  for (uint32_t u = s->g.uses.first[v.id]; u < s->g.uses.first[v.id + 1]; u++) {
+    const wick_node *n = &f->node[s->g.uses.use[u]];
+    if (!wick_group_is_filled(f, n)) continue;
+    const wick_type_info *y = wick_info_of(f, n->first);
+    for (uint32_t i = 0; i < n->nin; i++) {
+      if (n->in[i].id != v.id) continue;
+      wick_view_map map = wick_view_map_of(f, n, i);
+      for (uint32_t d = 0; d < y->rank; d++)
+        if (map.step[d] != 1 || map.axis[d] != d)
+          joins = 0;
+        else if (d && !wick_dim_eq(x->dim[d], y->dim[d]))
+          joins &= ~(1u << (d - 1));
+    }
+  }
+  return joins;
+}
+
+/* Joins dimensions of group i and schedules it. */
+static wick_status form_kernels_schedule(form_state *s, uint32_t i)
+{
+  const wick_func *f = s->f;
+  wick_arena *mem = &f->module->mem;
+  const wick_node *n = &f->node[i];
+  wick_func *g = s->func[i];
+  if (wick_op_of(n)->host) return NULL;
+  uint32_t *joins = wick_new(s->tmp, uint32_t, g->nparam + n->nout),
+           nin = wick_group_operands(&s->g, i, s->operand);
+  wick_halo h;
+  for (uint32_t k = 0; k < nin; k++) {
+    joins[k] = form_kernels_joins(s, s->operand[k]);
+    if (wick_halo_wanted(g, k, &h))
+      joins[k] = form_kernels_halo_joins(joins[k], &h, wick_info_of(f, s->operand[k])->rank);
+  }
+  for (uint32_t k = 0; k < n->nout; k++)
+    joins[nin + k] = form_kernels_joins(s, (wick_value){n->first.id + k});
+  g = wick_group_fold_bias(wick_group_collapse(g, joins, mem), mem);
+  WICK_TRY(wick_template_schedule(g, s->target, s->records, s->tmp));
+  wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
+  WICK_TRY(wick_schedule_apply(schedule, g->schedule));
+  g->contract = wick_contract_of(schedule, s->target);
+  wick_module_set(f->module, g);
+  s->func[i] = g;
+  return NULL;
+}
+
+/* Schedules all groups. One that cannot be scheduled is reported and has no kernel. */
+static void form_kernels_schedules(form_state *s, wick_errors *all)
+{
+  for (uint32_t i = 0; i < s->f->nnode; i++) {
+    if (s->g.of[i] != i || !s->func[i]) continue;
+    wick_status wrong = form_kernels_schedule(s, i);
+    if (wrong) s->func[i] = NULL;
+    wick_errors_add(all, wrong);
+  }
+}
+
 /* Returns operand k of a kernel. If the group requires a halo that the value's buffer does not
  * have, the operand is a copy that has it. */
 static wick_value form_kernels_operand(form_state *s, wick_func *g, uint32_t k, wick_value v)
@@ -267,15 +333,41 @@ static wick_value form_kernels_operand(form_state *s, wick_func *g, uint32_t k, 
   return low;
 }
 
+/* Finds the strides of a group's value in a buffer. Each of the value's dimensions is a run of the
+ * buffer's that are contiguous, besides those of size 1. All sizes are constants. */
+static void form_kernels_strides(const wick_type_info *value, const wick_type_info *buffer,
+                                 wick_dim *out)
+{
+  uint32_t from = buffer->rank;
+  for (uint32_t k = value->rank; k-- > 0;) {
+    int64_t n = 1;
+    out[k] = wick_dim_const(1);
+    while (from > 0 && n < value->dim[k].v) {
+      from--;
+      if (n == 1 && buffer->dim[from].v != 1) out[k] = buffer->stride[from];
+      n *= buffer->dim[from].v;
+    }
+  }
+}
+
 /* Returns a view of the buffer with the dimensions of the group's value. */
 static wick_value form_kernels_as(form_state *s, const wick_func *g, wick_value of,
                                   wick_value buffer)
 {
   if (s->b.status || !buffer.id) return buffer;
+  wick_module *m = s->f->module;
   wick_type tensor = wick_type_of(g, of);
-  const wick_type_info *t = wick_built_info(&s->b, buffer);
-  if (t->rank == wick_type_get(s->f->module, tensor)->rank) return buffer;
-  return wick_build_view(&s->b, buffer, wick_form_buffer(s, tensor, t->space), 0, NULL);
+  const wick_type_info *t = wick_built_info(&s->b, buffer), *value = wick_type_get(m, tensor);
+  if (t->rank == value->rank) return buffer;
+  wick_type type = wick_form_buffer(s, tensor, t->space);
+  if (t->stride) {
+    wick_dim stride[WICK_MAX_RANK];
+    wick_type_info strided = *wick_type_get(m, type);
+    form_kernels_strides(value, t, stride);
+    strided.stride = stride;
+    type = wick_type_intern(m, &strided);
+  }
+  return wick_build_view(&s->b, buffer, type, 0, NULL);
 }
 
 static wick_status form_kernels_kernel(form_state *s, uint32_t i)
@@ -417,6 +509,7 @@ wick_status wick_pass_form_kernels(const wick_pass_context *pass, const wick_fun
   }
   wick_errors all = wick_errors_begin(tmp, 20);
   form_kernels_groups(&s, &all);
+  form_kernels_schedules(&s, &all);
   wick_form_nodes(&s, 0, f->nnode, &all);
   WICK_TRY(wick_errors_end(&all));
   for (uint32_t k = 0; k < ret->nin; k++) {

@@ -6,6 +6,9 @@
 
 enum { NORMALIZE_EXPENSIVE = 8 };
 
+/* vectors of partial states, so that an operation does not wait for the one before it */
+enum { NORMALIZE_PARTS = 4 };
+
 /* ---- along the last axis ---- */
 
 /* Returns true if index k of the read is the k-th axis of the reading stage that is not reduced. */
@@ -73,8 +76,8 @@ static uint32_t normalize_passes(const template_state *t, uint32_t stage, const 
   return sum;
 }
 
-/* Keeps the maps that are expensive and that several passes over the row read. The knobs may choose
- * to keep all such maps, or none. */
+/* Keeps the maps that are expensive and that several passes over the row read, in the loop `row`;
+ * if it is NULL, in memory. The knobs may choose to keep all such maps, or none. */
 static void normalize_maps(template_state *t, const char *row, int64_t lanes, bool columns)
 {
   uint32_t *passes = wick_new(t->tmp, uint32_t, t->s->nstage);
@@ -93,7 +96,7 @@ static void normalize_maps(template_state *t, const char *row, int64_t lanes, bo
       continue;
     }
     passes[i] = 1;
-    wick_text_printf(&t->steps, "at %s %s.%s scratch; ", st->name, t->out->name, row);
+    if (row) wick_text_printf(&t->steps, "at %s %s.%s scratch; ", st->name, t->out->name, row);
     if (lanes > 1)
       wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", st->name,
                        template_loop(t, st, n - 1), (long long)lanes, st->name);
@@ -110,19 +113,37 @@ static int64_t normalize_lanes(const template_state *t)
 bool template_normalize_match(template_state *t)
 {
   uint32_t n = t->out->naxis;
-  if (!t->plain || n < 2 || n > TEMPLATE_AXES) return false;
+  if (!t->plain || !t->nfold || n < 1 || n > TEMPLATE_AXES) return false;
   for (uint32_t i = 0; i < t->s->output; i++)
     if (t->s->stage[i].fold && !normalize_is_slice(t, &t->s->stage[i])) return false;
   return true;
 }
 
-/* Writes all folds inside the loops over slices, with the lanes as partial states. */
+/* Writes the loops of a fold along a slice. */
+static void normalize_fold(template_state *t, const wick_stage *fold, int64_t lanes)
+{
+  uint32_t c = 0;
+  while (!fold->axis[c].reduce) c++;
+  const char *name = fold->name, *loop = template_loop(t, fold, c);
+  if (lanes > 1)
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", name, loop,
+                     (long long)lanes, name);
+  if (lanes > 1 && template_extent(t, fold, c) >= NORMALIZE_PARTS * lanes)
+    wick_text_printf(&t->steps, "split %s.%s part:%d; rfactor %s.part; ", name, loop,
+                     NORMALIZE_PARTS, name);
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (!fold->axis[k].reduce)
+      wick_text_printf(&t->steps, "unroll %s.%s; ", name, template_loop(t, fold, k));
+}
+
+/* Writes all folds inside the loops over slices, with the lanes as partial states. If the whole
+ * output is one slice, there is no such loop, and the folds are computed first. */
 void template_normalize(template_state *t)
 {
   uint32_t n = t->out->naxis;
   int64_t lanes = normalize_lanes(t);
-  const char *row = template_loop(t, t->out, n - 2), *last = template_loop(t, t->out, n - 1),
-             *o = t->out->name;
+  const char *row = n > 1 ? template_loop(t, t->out, n - 2) : NULL,
+             *last = template_loop(t, t->out, n - 1), *o = t->out->name;
   normalize_maps(t, row, lanes, false);
   for (uint32_t k = 0; k + 1 < n; k++)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
@@ -132,15 +153,8 @@ void template_normalize(template_state *t)
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *fold = &t->s->stage[i];
     if (!fold->fold) continue;
-    uint32_t c = 0;
-    while (!fold->axis[c].reduce) c++;
-    wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, o, row);
-    if (lanes > 1)
-      wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", fold->name,
-                       template_loop(t, fold, c), (long long)lanes, fold->name);
-    for (uint32_t k = 0; k < fold->naxis; k++)
-      if (!fold->axis[k].reduce)
-        wick_text_printf(&t->steps, "unroll %s.%s; ", fold->name, template_loop(t, fold, k));
+    if (row) wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, o, row);
+    normalize_fold(t, fold, lanes);
   }
 }
 

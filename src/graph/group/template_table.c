@@ -60,8 +60,7 @@ const wick_template wick_templates[] = {
     {"normalize", template_normalize_match, template_normalize,
      "Folds along the last axis, which the output has, too: softmax, norms.",
      "A task takes whole slices: the folds one after the other, the lanes as parts of the slice, "
-     "then "
-     "the output."},
+     "with several partial states, then the output."},
     {"normalize_outer", template_normalize_outer_match, template_normalize_outer,
      "The same along another axis: softmax over channels.",
      "The lanes are neighbouring slices, a few vectors of them at once."},
