@@ -13,6 +13,7 @@
 #include "graph/cse.h"
 #include "graph/decompose.h"
 #include "graph/decompose_conv_transpose.h"
+#include "graph/decompose_resize.h"
 #include "graph/demote.h"
 #include "graph/drop_identity.h"
 #include "graph/emulate_subbyte.h"
@@ -97,6 +98,8 @@ const wick_pass wick_passes[] = {
      "replaces transposed convolutions by convolutions, one for each phase of the stride"},
     {"assign_layouts", WICK_GRAPH, wick_pass_assign_layouts, WICK_ROUNDING,
      "gives images and weights layouts in blocks of channels"},
+    {"decompose_resize", WICK_GRAPH, wick_pass_decompose_resize, WICK_ROUNDING,
+     "resizes one axis after the other, with positions and weights as constants"},
     {"form_kernels", WICK_GRAPH, wick_pass_form_kernels, WICK_EXACT,
      "forms kernels with schedules from nodes, and buffers from tensors"},
     {"copy_elim", WICK_LOW, wick_pass_copy_elim, WICK_EXACT,
@@ -191,6 +194,7 @@ static const wick_step passes_graph[] = {
     {"sink_data_movement", NULL},
     {"simplify", NULL},
     {"assign_layouts", NULL},
+    {"decompose_resize", NULL},
     {"constant_fold", NULL},
     {NULL, NULL},
 };

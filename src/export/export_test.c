@@ -46,7 +46,7 @@ static int end(void **state)
  * exists. */
 static const char without[] = " conv_packed conv_winograd depthwise_packed gru_step lstm_step "
                               "matmul_packed non_max_suppression pack pairwise_coupling random "
-                              "return tree_walk unpack unpool wait yield ";
+                              "resample return tree_walk unpack unpool wait yield ";
 
 static void rows_without_a_form_are_these(void **state)
 {

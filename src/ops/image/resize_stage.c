@@ -5,8 +5,6 @@
 #include "ops/image/resize.h"
 #include "ops/stage.h"
 
-enum { RESIZE_MOST_TAPS = 4 };
-
 /* The ratio that keeps the corners: o * (in - 1) / (length - 1), where length = in * p/q is the
  * result's length before rounding. It is 0 if length is 1. */
 static wick_ratio resize_corners(wick_dims *t, const wick_attr *attr, wick_ratio s, wick_dim in,
@@ -166,6 +164,63 @@ static wick_value resize_interpolate(const wick_compute *c, uint32_t n, const re
                  : wick_build2(b, WICK_OP_mul, v, taps->weight[i]);
   }
   return sum;
+}
+
+/* ---- tables ---- */
+
+uint32_t wick_resize_ntap(const wick_attr *attr)
+{
+  int64_t mode = attr[WICK_ATTR_resize_mode].i;
+  return mode == RESIZE_IS_NEAREST ? 1 : mode == RESIZE_IS_LINEAR ? 2 : RESIZE_MOST_TAPS;
+}
+
+static double resize_round(wick_elem e, double x) { return e == WICK_F32 ? (double)(float)x : x; }
+
+/* The same operation on numbers of type e as in a stage. */
+static double resize_table_op(wick_opcode op, wick_elem e, double x, double y)
+{
+  wick_scalar both[2] = {{.f = x}, {.f = y}};
+  return wick_eval_scalar(op, NULL, e, e, both).f;
+}
+
+/* resize_weight, for a number. */
+static double resize_table_weight(const wick_attr *attr, double d, wick_elem e, bool far)
+{
+  double c = attr[WICK_ATTR_resize_cubic].f;
+  if (attr[WICK_ATTR_resize_mode].i == RESIZE_IS_LINEAR)
+    return resize_table_op(WICK_OP_sub, e, 1, d);
+  const double near_terms[3] = {-(c + 3), 0, 1}, far_terms[3] = {-5 * c, 8 * c, -4 * c};
+  double v = resize_round(e, far ? c : c + 2);
+  for (uint32_t i = 0; i < 3; i++)
+    v = resize_table_op(WICK_OP_add, e, resize_table_op(WICK_OP_mul, e, v, d),
+                        resize_round(e, far ? far_terms[i] : near_terms[i]));
+  return v;
+}
+
+void wick_resize_table(wick_dims *t, const wick_attr *attr, uint32_t k, int64_t in, int64_t out,
+                       wick_elem e, int32_t *index, double *weight)
+{
+  wick_dim nin = wick_dim_const(in), nout = wick_dim_const(out);
+  bool linear = attr[WICK_ATTR_resize_mode].i == RESIZE_IS_LINEAR;
+  uint32_t taps = wick_resize_ntap(attr);
+  for (int64_t o = 0; o < out; o++) {
+    wick_ratio x = resize_coordinate(t, attr, k, nin, nout, wick_dim_const(o));
+    if (attr[WICK_ATTR_resize_mode].i == RESIZE_IS_NEAREST) {
+      index[o] = (int32_t)resize_nearest(t, attr, x, nin).v;
+      continue;
+    }
+    int64_t first = wick_dim_floordiv(t, x.over, x.under).v - !linear;
+    double f =
+        resize_table_op(WICK_OP_div, e, resize_round(e, (double)wick_dim_mod(t, x.over, x.under).v),
+                        resize_round(e, (double)x.under.v));
+    for (uint32_t i = 0; i < taps; i++) {
+      uint32_t place = linear ? i + 1 : i;
+      double d = place < 2 ? resize_table_op(WICK_OP_add, e, f, 1 - (double)place)
+                           : resize_table_op(WICK_OP_sub, e, (double)place - 1, f);
+      index[i * out + o] = (int32_t)resize_clamp(t, wick_dim_const(first + (int64_t)i), nin).v;
+      weight[i * out + o] = resize_table_weight(attr, d, e, place == 0 || place == 3);
+    }
+  }
 }
 
 /* ---- the crop ---- */

@@ -1,0 +1,17 @@
+/* Replaces resize by one `resample` for each axis that it resizes. The positions and weights, which
+ * are quotients and remainders of indices, are computed here, and each row is interpolated once
+ * instead of once for each row that it is part of.
+ *
+ * Needs: a verified graph function. Guarantees: the same results, class rounding: axes that shrink
+ * are resized first, then the others, from the last to the first. Leaves alone: sizes that are not
+ * constant, crops, `exclude`, `antialias`, and the nearest elements if the last axis keeps its size,
+ * because then whole vectors are copied anyway. */
+#ifndef WICK_GRAPH_DECOMPOSE_RESIZE_H
+#define WICK_GRAPH_DECOMPOSE_RESIZE_H
+
+#include "ir/pass.h"
+
+WICK_CHECKED wick_status wick_pass_decompose_resize(const wick_pass_context *pass,
+                                                    const wick_func *f, wick_func **out);
+
+#endif
