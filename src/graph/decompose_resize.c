@@ -63,10 +63,12 @@ static wick_value decompose_resize_node(wick_copier *c, const wick_node *n)
   wick_value v = c->to[n->in[0].id];
   c->b.loc = n->loc;
   for (int grow = 0; grow < 2; grow++)
-    for (uint32_t k = x->rank; k-- > 0 && !c->b.status;)
+    for (uint32_t i = 0; i < x->rank && !c->b.status; i++) {
+      uint32_t k = grow ? x->rank - 1u - i : i;
       if (!wick_resize_keeps(n->attr, k, x->dim[k], y->dim[k]) &&
           (y->dim[k].v >= x->dim[k].v) == (bool)grow)
         v = decompose_resize_axis(&c->b, n, v, k, x->dim[k].v, y->dim[k].v, e);
+    }
   return c->b.status ? v : wick_build_cast(&c->b, v, y->elem);
 }
 

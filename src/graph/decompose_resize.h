@@ -3,7 +3,8 @@
  * instead of once for each row that it is part of.
  *
  * Needs: a verified graph function. Guarantees: the same results, class rounding: axes that shrink
- * are resized first, then the others, from the last to the first. Leaves alone: sizes that are not
+ * are resized first, from the first to the last, so that the last axis, whose elements are read one
+ * by one, has fewer rows; then the others, from the last to the first. Leaves alone: sizes that are not
  * constant, crops, `exclude`, `antialias`, and the nearest elements if the last axis keeps its size,
  * because then whole vectors are copied anyway. */
 #ifndef WICK_GRAPH_DECOMPOSE_RESIZE_H
