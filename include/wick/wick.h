@@ -396,7 +396,9 @@ typedef enum wick_specialization_state {
   WICK_SPECIALIZATION_SLOWER  /* than the base program, which is used */
 } wick_specialization_state;
 
-/* Sizes that have occurred or have a specialization. The base program is the one for all sizes. */
+/* The profile of a compiled model with dynamic sizes: one entry for each combination of sizes that
+ * a run has had or that has a specialization. The base program is the one that serves all
+ * sizes. */
 typedef struct wick_profile_entry {
   const int64_t *sizes; /* wick_compiled_nsize of them; live as long as the compiled model */
   uint64_t nrun;        /* runs of all sessions */
@@ -443,9 +445,10 @@ typedef struct wick_flow { /* a branch or a loop, with the counts of all session
   uint64_t least, most;  /* fewest and most iterations of one entry; 0 if nloop is 0 */
 } wick_flow;
 
-/* The branches and loops in the code, in its order. Nodes of one name count as one. Branches that
- * sizes and constants decide were removed by the compiler. wick_compiled_flow returns the present
- * counts; any thread may call it. A failed run counts up to its failure. */
+/* The branches and loops in the code, in its order. Nodes with the same name share one entry.
+ * Branches that sizes and constants decide are not among them, since the compiler removes them.
+ * wick_compiled_flow returns the present counts; any thread may call it. A failed run counts up to
+ * its failure. */
 WICK_API uint32_t wick_compiled_nflow(const wick_compiled *compiled);
 WICK_API wick_flow wick_compiled_flow(const wick_compiled *compiled, uint32_t i);
 
@@ -462,8 +465,8 @@ typedef struct wick_kernel_facts {
   const char *schedule;   /* the steps that transform its plain loops */
   uint64_t flops, nbytes; /* of one run: floating-point operations; bytes read and written, each
                              constant once */
-  uint64_t cycles;   /* of one run on one thread, as Wick's cost model estimates it; in one cycle
-                             a processor does two vector multiply-adds */
+  uint64_t cycles;   /* estimate of one run on one thread, in units of the cost model: the time of
+                             two vector multiply-adds, about one clock cycle */
   uint64_t tasks;    /* the number of tasks that threads share */
   const char *limit; /* the bottleneck by the cost model, in words */
   uint64_t nweights; /* the bytes of constants in nbytes, each once */

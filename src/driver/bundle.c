@@ -261,7 +261,7 @@ static wick_status bundle_fits(const wick_compilation *c, const wick_bundle *b, 
   uint64_t all = b->constant_bytes + b->mutable_bytes + b->arena_bytes;
   if (all <= most) return NULL;
   return wick_fail(mem, WICK_ELIMIT, wick_path_base(c->model->path),
-                   "it wants %llu bytes of memory, more than a program for %s can have",
+                   "it needs %llu bytes of memory, more than a program for %s can have",
                    (unsigned long long)all, c->target.row);
 }
 

@@ -1,5 +1,6 @@
-/* A traversal from the output stage through everything that it reads. Each stage is visited at most
- * twice: at its own element, and at another one. */
+/* A traversal from the output stage through everything that it reads. A stage is read at its own
+ * element if it and all stages between it and the output have been read at the index that the
+ * output writes. Each stage is visited at most twice: at its own element, and at another one. */
 #include "loop/inplace.h"
 
 typedef struct inplace {
@@ -30,7 +31,8 @@ static bool inplace_own(const wick_func *g, const wick_stage *st, const wick_nod
   return k == t->rank;
 }
 
-static void inplace_meet(inplace *p, uint32_t stage, bool own, wick_arena *tmp)
+/* Enters a stage in the list of stages to visit, unless it has been entered already. */
+static void inplace_add(inplace *p, uint32_t stage, bool own, wick_arena *tmp)
 {
   bool *seen = &p->seen[stage + (own ? 0 : p->s->nstage)];
   if (*seen) return;
@@ -38,6 +40,8 @@ static void inplace_meet(inplace *p, uint32_t stage, bool own, wick_arena *tmp)
   wick_push(tmp, &p->todo, (struct inplace_todo){stage, own});
 }
 
+/* Visits the reads of a stage. Returns false if one of them may read an element of the parameter
+ * that has been overwritten. */
 static bool inplace_stage(inplace *p, uint32_t stage, bool own, wick_arena *tmp)
 {
   const wick_func *g = p->s->group;
@@ -48,7 +52,7 @@ static bool inplace_stage(inplace *p, uint32_t stage, bool own, wick_arena *tmp)
     bool here = own && inplace_own(g, st, n);
     uint32_t from = p->stage_of[n->in[0].id];
     if (n->in[0].id == p->param && !here) return false;
-    if (from && p->s->stage[from - 1].where != WICK_ROOT) inplace_meet(p, from - 1, here, tmp);
+    if (from && p->s->stage[from - 1].where != WICK_ROOT) inplace_add(p, from - 1, here, tmp);
   }
   return true;
 }
@@ -69,7 +73,7 @@ bool wick_inplace(const wick_schedule *s, uint32_t result, uint32_t param, wick_
   }
   if (p.stage_of[out.id] != s->output + 1) return false;
   if (!wick_type_eq(wick_type_of(g, out), wick_type_of(g, in))) return false;
-  inplace_meet(&p, s->output, true, tmp);
+  inplace_add(&p, s->output, true, tmp);
   while (p.todo.n) {
     struct inplace_todo next = p.todo.at[--p.todo.n];
     if (!inplace_stage(&p, next.stage, next.own, tmp)) return false;

@@ -1,11 +1,13 @@
-/* Passes live intervals to the planner, writes the offsets into the allocs, and checks the
- * finished plan. */
+/* Passes the sizes and live intervals of the buffers to the planner (base/plan.h), writes the
+ * offsets that it returns into the `alloc` instructions, and checks the finished plan. */
 #include "low/plan_memory.h"
 
 #include "base/plan.h"
 #include "ir/copy.h"
 #include "low/liveness.h"
 
+/* Collects the buffers for the planner. With `most`, a dynamic size counts with its largest value.
+ * Without it, returns false if a size is dynamic. */
 static bool plan_memory_buffers(const wick_func *f, const wick_liveness *l, bool most,
                                 wick_plan_buffer *buffer)
 {
@@ -33,11 +35,8 @@ static wick_func *plan_memory_offsets(const wick_func *f, const int64_t *offset,
       at = (wick_attr){.i = offset[n.first.id]};
       n.attr = wick_dup(mem, wick_attr, &at, 1);
     }
-    if (n.nregion)
-      wick_copy_node(&c, &f->node[i]); /* without a change, because the copier needs the original
-                                          node until its regions are copied */
-    else
-      wick_copy_node(&c, &n);
+    /* the copier keeps a pointer to a node with regions until they are copied */
+    wick_copy_node(&c, n.nregion ? &f->node[i] : &n);
   }
   return wick_copy_end(&c);
 }
@@ -100,7 +99,9 @@ uint64_t wick_low_peak(const wick_func *f, uint64_t align, wick_arena *tmp)
 
 /* ---- the check ---- */
 
-typedef struct plan_memory_held { /* a buffer that is in use now */
+/* A buffer that the current instruction needs: its value, the last instruction that uses it, and
+ * its bytes lo .. end-1 in the arena. */
+typedef struct plan_memory_held {
   uint32_t root, last;
   uint64_t lo, end;
 } plan_memory_held;
@@ -112,6 +113,7 @@ static wick_status plan_memory_fail(const wick_func *f, uint32_t i, wick_arena *
                    "the plan of @%s: node %u: %s", f->name, i, what);
 }
 
+/* Checks the buffer's own offset, and returns its bytes. */
 static wick_status plan_memory_hold(const wick_func *f, const wick_alias *a,
                                     const wick_live_root *r, const wick_low_plan *plan,
                                     wick_arena *tmp, plan_memory_held *out)
@@ -122,8 +124,9 @@ static wick_status plan_memory_hold(const wick_func *f, const wick_alias *a,
   if (offset % WICK_ARENA_ALIGN) return plan_memory_fail(f, node, tmp, "its offset is not aligned");
   uint64_t nbytes = wick_type_most_nbytes(f->module, wick_type_of(f, r->root));
   *out = (plan_memory_held){r->root.id, r->live.last, (uint64_t)offset, (uint64_t)offset + nbytes};
-  return out->end <= plan->arena_nbytes ? NULL
-                                        : plan_memory_fail(f, node, tmp, "it ends after the arena");
+  return out->end <= plan->arena_nbytes
+             ? NULL
+             : plan_memory_fail(f, node, tmp, "it extends beyond the end of the arena");
 }
 
 wick_status wick_low_plan_check(const wick_func *f, const wick_low_plan *plan, wick_arena *tmp)
@@ -132,8 +135,9 @@ wick_status wick_low_plan_check(const wick_func *f, const wick_low_plan *plan, w
   wick_alias a = wick_alias_of(f, tmp);
   wick_liveness l = wick_liveness_of(&a, 1, tmp);
   uint32_t *first = wick_new(tmp, uint32_t, f->nnode), *next = wick_new(tmp, uint32_t, l.nroot + 1);
-  for (uint32_t i = l.nroot; i > 0; i--) /* lists by the instruction at which they begin; index +
-                                            1 */
+  /* Linked lists of the buffers whose lives begin at an instruction: first[i] is the index of a
+   * buffer + 1, and next[] of it is the following one; 0 ends a list. */
+  for (uint32_t i = l.nroot; i > 0; i--)
     next[i] = first[l.root[i - 1].live.first], first[l.root[i - 1].live.first] = i;
   plan_memory_held *held = wick_new(tmp, plan_memory_held, l.nroot + 1);
   uint32_t nheld = 0;

@@ -17,9 +17,10 @@ typedef struct wick_low_plan {
 } wick_low_plan;
 
 /* `f` must be verified; *out is a copy of it in mem with offsets.
- *   nstep   the budget of the search (base/plan.h); 0: first fit by size only
- *   limit   of the arena, in bytes; 0: none
- *   most    dynamic sizes count with their largest value
+ *   nstep   the number of steps that the search for a better plan may take (base/plan.h); 0: first
+ *           fit by size only
+ *   limit   the most bytes that the arena may have; 0: no limit
+ *   most    plan for the largest value of each dynamic size
  * Without `most`, if the size of a buffer is not constant, *out is f: a session plans when it knows
  * the sizes. Fails: WICK_ERANGE if the plan exceeds the limit, or if a size has no largest
  * value. */

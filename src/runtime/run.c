@@ -156,7 +156,7 @@ static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape 
       s->entry = wick_specializations_entry(s->compiled->specializations, symbol, NULL);
     if (run_reserve(s, sized)) return NULL;
   }
-  return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena wants %llu bytes",
+  return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena needs %llu bytes",
                    (unsigned long long)sized->arena_bytes);
 }
 

@@ -1,5 +1,6 @@
-/* Runs programs: the entry calls back for every kernel. Concurrent launches are gathered in a
- * batch, and the pool's workers get equal shares of its cost. */
+/* Runs programs. The generated entry function calls session_launch for every kernel. Launches
+ * that do not depend on each other are collected in a batch, and the pool's workers get equal
+ * shares of the batch's cost. */
 #include "runtime/session.h"
 #include "runtime/flow_counters.h"
 #include "runtime/growable_arena.h"
@@ -16,8 +17,11 @@
 enum {
   SESSION_ALIGN = 64,
   SESSION_PAD = 256,
-  SESSION_FIRST = 4,  /* slots before io, without those for counts, sizes and offsets */
-  SESSION_BATCH = 32, /* most launches that are collected */
+  /* The entry's first arguments: the launch function, its context, the arena and the constants. The
+   * table of counts, the tables of sizes and offsets, if the program has them, and the inputs and
+   * outputs follow. */
+  SESSION_FIRST = 4,
+  SESSION_BATCH = 32, /* the largest number of launches in a batch */
   /* Nanoseconds of work that one worker completes sooner than several: of a batch, whose parts must
    * be distributed and waited for, and of a whole run, for which the other workers must wake up. */
   SESSION_ALONE = 1500,
@@ -33,7 +37,8 @@ typedef struct session_worker {
            (sizeof(wick_fault) + (WICK_KERNEL_SLOTS + 2) * sizeof(void *)) % SESSION_PAD];
 } session_worker;
 
-/* A collected launch, and the total cost of the launches before it in the batch. */
+/* A collected launch. Its cost is in nanoseconds, as the cost model estimates it; `before` is the
+ * total cost of the launches before it in the batch. */
 typedef struct session_kernel {
   wick_kernel kernel;
   uint32_t index;
@@ -56,7 +61,7 @@ struct wick_session_state {
   uint32_t nworker;
   char *arena, *scratch;
   uint64_t scratch_stride;
-  void *block; /* the allocation that contains all memory below */
+  void *block; /* the allocation that contains everything in session_layout */
   size_t nblock;
   wick_session_fault fault;
   wick_session_host *host;  /* NULL: the program needs none */
@@ -72,6 +77,7 @@ struct wick_session_state {
 
 /* ---- creation ---- */
 
+/* The offsets of the parts of the session's allocation, in bytes. */
 typedef struct session_layout {
   size_t state, args, counts, worker, arena, scratch, total;
   bool overflow;
@@ -143,7 +149,7 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
     return wick_fail(mem, WICK_EPARSE, NULL, "the code has no function \"%s\"", program->entry);
   session_layout l = session_layout_of(program, nworker);
   if (l.overflow)
-    return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena wants %llu bytes",
+    return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: the arena needs %llu bytes",
                      (unsigned long long)program->arena_bytes);
   wick_session_host *host;
   wick_sizing *sizing;
@@ -154,7 +160,7 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
   if (!block) wick_session_host_drop(host), wick_sizing_drop(sizing);
   if (bad) return bad;
   if (!block)
-    return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: a session wants %llu bytes",
+    return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: a session needs %llu bytes",
                      (unsigned long long)nblock);
   char *at = (char *)block + (-(uintptr_t)block & (SESSION_ALIGN - 1));
   memset(at, 0, l.arena);
@@ -387,7 +393,8 @@ static int32_t session_host(wick_session_state *s, uint32_t index, void **args)
 }
 
 /* Collects a launch. A kernel that may fail runs alone, so that a failure is known to be its own;
- * so does each kernel if they are timed. */
+ * so does each kernel if they are timed. `beside` is 0 if the kernel may depend on one of the
+ * collected launches, which then run first. A call without a kernel runs the collected launches. */
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
                               int64_t nargs, int64_t tasks, int32_t beside)
 {

@@ -207,7 +207,7 @@ def test_threads():
     """What two threads lose of each kernel; the last line is for programs."""
     text = wick("bench", DIGITS / "digits.onnx", "--roofline", "--seconds", 0.01, "--threads", 2)
     lines = text.split("all kernels\n")[1].splitlines()
-    assert "what 2 threads lose" in lines[0] and lines[-2].endswith("all kernels, one by one")
+    assert "on 1 and 2 threads" in lines[0] and lines[-2].endswith("sum of the kernels")
     for line in lines[2:-1]:
         one, bound, together = map(float, line.split()[:3])
         assert one > 0 and bound > 0 and together > 0

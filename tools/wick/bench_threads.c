@@ -1,6 +1,7 @@
-/* Runs rounds of three runs: with times of kernels on one thread, and on all; and with the time of
- * the whole run on all. Each time is the minimum over the rounds: other load slows several threads
- * down more than one, so that medians would not be comparable. */
+/* A round has three measurements: the times of the kernels on one thread, the times of the
+ * kernels on all threads, and the time of a whole run on all threads. Each reported time is the
+ * minimum over the rounds: other load on the machine slows several threads down more than one,
+ * so that medians would not be comparable. Times are in nanoseconds (ns) or in seconds. */
 #include "bench_threads.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ enum { THREADS_MOST = 1000, THREADS_LEAST = 3 }; /* number of rounds */
 typedef struct threads_side {
   uint32_t threads;
   wick_session *session;
-  uint64_t *ns; /* per kernel: times in the rounds */
+  uint64_t *ns; /* THREADS_MOST times for each kernel, one for each round */
 } threads_side;
 
 typedef struct threads_state {
@@ -22,8 +23,8 @@ typedef struct threads_state {
   uint32_t nkernel, round;
   threads_side *now;    /* the one whose kernels are being timed */
   threads_side side[2]; /* one thread, all threads */
-  wick_session *whole;  /* all threads, without times of kernels */
-  uint64_t *ns;         /* of whole runs, in the rounds */
+  wick_session *whole;  /* all threads; its kernels are not timed */
+  uint64_t *ns;         /* times of whole runs, one for each round */
 } threads_state;
 
 static void threads_profile(void *arg, uint32_t kernel, uint64_t nanoseconds)
@@ -79,6 +80,7 @@ static wick_status threads_rounds(threads_state *s)
   return NULL;
 }
 
+/* Returns the minimum of n times, in seconds. */
 static double threads_least(const uint64_t *ns, uint32_t n)
 {
   uint64_t least = ns[0];
@@ -86,7 +88,7 @@ static double threads_least(const uint64_t *ns, uint32_t n)
   return 1e-9 * (double)least;
 }
 
-/* A kernel's times, and its bound with all threads. */
+/* A kernel's times on one thread and on all threads, and its bound, in seconds. */
 typedef struct threads_row {
   wick_kernel_facts facts;
   double one, all, bound;
@@ -159,13 +161,13 @@ static void threads_table(threads_state *s)
                                   sum.bound, "all_threads_seconds", whole));
     return;
   }
-  printf("%u rounds; what %u threads lose; memory %.1f GB/s\n", s->round, threads,
-         1e-9 * s->b->memory);
-  printf("%10s %10s %10s %10s %7s %6s  %s\n", "one, us", "bound", "all, us", "lost", "share",
+  printf("%u rounds on 1 and %u threads; memory bandwidth %.1f GB/s; times in us\n", s->round,
+         threads, 1e-9 * s->b->memory);
+  printf("%10s %10s %10s %10s %7s %6s  %s\n", "1 thread", "bound", "all", "all-bound", "reached",
          "tasks", "kernel");
   for (uint32_t i = 0; i < s->nkernel && i < s->b->kernels; i++)
     threads_print(&row[i], row[i].facts.name, row[i].facts.location);
-  threads_print(&sum, "all kernels, one by one", "");
+  threads_print(&sum, "sum of the kernels", "");
   printf("threads %u: one %.3f ms, bound %.3f ms, time %.3f ms, bound / time %.3f\n", threads,
          1e3 * sum.one, 1e3 * sum.bound, 1e3 * whole, whole > 0 ? sum.bound / whole : 0);
 }

@@ -1,5 +1,5 @@
-/* Measures how kernels scale with threads, compared with a bound: for two threads half of one
- * thread's time, or the time in which the weights are read from memory. */
+/* Measures how kernels scale with threads. The bound of a kernel is one thread's time divided by
+ * the number of threads, or the time to read the weights from memory if that is longer. */
 #ifndef WICK_TOOLS_BENCH_THREADS_H
 #define WICK_TOOLS_BENCH_THREADS_H
 
@@ -9,12 +9,13 @@ typedef struct wick_bench_threads {
   wick_invocation *invocation; /* compiled, with the number of threads of --threads */
   const void *const *inputs;
   void *const *outputs;
-  double seconds;   /* of timed runs */
-  uint32_t kernels; /* lines of the table */
-  double memory;    /* bytes a second, read by all threads together */
+  double seconds;   /* how long to measure */
+  uint32_t kernels; /* the number of kernels in the table */
+  double memory;    /* bytes per second that all threads together read from memory */
   /* the object of --json, which gets the member "scaling" instead of a table; else NULL */
   json_t *report;
-  /* more bytes of weights and buffers than this come from memory in each run */
+  /* If weights and buffers together have more bytes than this, each run reads the weights from
+   * memory, otherwise from the caches. */
   uint64_t cache_bytes;
 } wick_bench_threads;
 

@@ -1,14 +1,17 @@
-/* Emits dot products: instructions as LLVM's intrinsics, and those of pairs as two products of
- * every second byte. */
+/* Emits the operator `dot`: sum = dot(sum, x, w). It adds to each 32-bit lane of the sum the
+ * products of the k elements of x and w that belong to this lane. The target's table lists the
+ * element types and k of its instructions (wick_dot). An instruction becomes one of LLVM's
+ * intrinsics. Targets without one for bytes multiply pairs: the bytes with even and with odd
+ * index are widened to 16 bits, and multiplied by one instruction each. */
 #include "codegen/llvm/emit.h"
 
 typedef struct dot_intrinsic {
   wick_machine machine;
-  wick_dot row;
-  uint32_t lanes; /* lanes of the sum; 0: scalable registers */
-  const char *name;
-  bool typed; /* overloaded by the sum's type and the operands' */
-  /* element type of the operands as vectors; NULL: bytes */
+  wick_dot row;     /* the instruction, as in the target's table */
+  uint32_t lanes;   /* lanes of the sum; 0: scalable registers */
+  const char *name; /* of the intrinsic */
+  bool typed;       /* the name is overloaded by the types of the sum and of x */
+  /* the element type of the vectors that the intrinsic takes for x and w; NULL: bytes */
   LLVMTypeRef (*operand)(LLVMContextRef c);
 } dot_intrinsic;
 
@@ -55,7 +58,8 @@ static const dot_intrinsic *dot_find(const emit *e, const wick_node *n)
 
 /* ---- scalable registers ---- */
 
-/* A vector of known size is the beginning of a scalable register. */
+/* Emits an intrinsic on scalable registers: each operand, a vector of known size, is inserted at
+ * the beginning of a register, and the sum is extracted from the beginning of the result. */
 static void dot_scalable(emit *e, const wick_node *n, const dot_intrinsic *d)
 {
   LLVMTypeRef word = LLVMInt32TypeInContext(e->context), byte = LLVMInt8TypeInContext(e->context),
@@ -109,7 +113,8 @@ static void dot_pairs(emit *e, const wick_node *n)
 
 /* ---- the operator ---- */
 
-/* The operands have as many bits as the sum. */
+/* Returns the vector type that the intrinsic takes for x and w, which has as many bits as the
+ * sum. */
 static LLVMTypeRef dot_operand(const emit *e, const dot_intrinsic *d)
 {
   LLVMTypeRef one = d->operand(e->context);
@@ -128,7 +133,9 @@ static void dot_dot(emit *e, const wick_node *n)
   }
   const dot_intrinsic *d = dot_find(e, n);
   if (!d) {
-    emit_fail(e, n, "%s has no such dot product: a pass expands it", e->target->row);
+    emit_fail(e, n,
+              "%s has no instruction for this dot product; an earlier pass should have expanded it",
+              e->target->row);
     return;
   }
   if (!d->lanes) {

@@ -1,7 +1,7 @@
-/* The table of the schedule templates. A template matches groups by the form of their stages,
- * and writes the first schedule, for the registers and caches of the target. The first template
- * of the table that matches a group schedules it. The step `template` records its name in the
- * schedule.
+/* The table of the schedule templates. A template matches groups by the form of their stages, and
+ * writes a group's first schedule, which fits the registers and caches of the target. (`wick tune`
+ * measures others.) The first template of the table that matches a group schedules it. The step
+ * `template` records its name in the schedule.
  *
  * Groups are formed so that their last stage, the output, is a map; only loop_nest has another
  * one. A place is a position of the output along the axes that are not channels. */
@@ -17,24 +17,21 @@ static bool template_serial_match(template_state *t)
 
 const wick_template wick_templates[] = {
     {"loop_nest", template_loop_nest_match, template_loop_nest, "The output is a loop nest.",
-     "Tasks run over its axes. If all it reads and writes is contiguous along the last axis, and "
-     "all "
-     "points take the same path, vectors of points run at once."},
+     "Tasks run over its axes. If all of its reads and writes are contiguous along the last axis, "
+     "and all points take the same path, vectors of points run at once."},
     {"winograd", template_winograd_match, template_winograd,
-     "A convolution by Winograd's algorithm: transformed tiles, products, tiles of outputs.",
-     "A task transforms a block of tiles into scratch memory, and multiplies them for a part of "
-     "the "
-     "channels; outputs are computed in registers."},
+     "A convolution by Winograd's algorithm: stages that transform tiles of the input, multiply "
+     "them, and transform the products into tiles of the output.",
+     "A task transforms a block of tiles into scratch memory, and multiplies them by the weights "
+     "of some of the channels; the tiles of the output are computed in registers."},
     {"attention", template_attention_match, template_attention,
      "The stages of attention, from keys to weighted values.",
-     "A task takes some vectors of queries. It goes through blocks of keys, whose products and "
-     "weights "
-     "are in scratch memory."},
+     "A task takes some vectors of queries and goes through blocks of keys. The products and "
+     "weights of a block are in scratch memory."},
     {"depthwise_pointwise", template_depthwise_pointwise_match, template_depthwise_pointwise,
      "A depthwise convolution followed by a pointwise one.",
      "Rows of the first result, in all channels, are in scratch memory until the tiles of the "
-     "second "
-     "convolution have read them."},
+     "second convolution have read them."},
     {"transpose", template_transpose_match, template_transpose,
      "A map that reads something along another axis than the one along which it writes.",
      "Blocks are read in vectors along the one axis and transposed in registers."},
@@ -59,12 +56,12 @@ const wick_template wick_templates[] = {
      "The lanes run along the output's last axis, and several places or vectors are in registers."},
     {"normalize", template_normalize_match, template_normalize,
      "Folds along the last axis, which the output has, too: softmax, norms.",
-     "A task takes whole slices: the folds one after the other, the lanes as parts of the slice, "
-     "with several partial states, then the output."},
+     "A task takes whole slices. It computes the folds of a slice one after the other, with the "
+     "lanes as parts of the slice and several partial states, and then the output."},
     {"normalize_outer", template_normalize_outer_match, template_normalize_outer,
-     "The same along another axis: softmax over channels.",
+     "Folds as for normalize, along another axis than the last: softmax over channels.",
      "The lanes are neighbouring slices, a few vectors of them at once."},
-    {"serial", template_serial_match, template_inline_maps, "All that is left.",
+    {"serial", template_serial_match, template_inline_maps, "Any other group.",
      "Stages are computed one after the other, in serial loops; maps are inlined where they can "
      "be."},
     {NULL, NULL, NULL, NULL, NULL},
@@ -111,7 +108,8 @@ static bool template_is_whole(const template_state *t, const wick_stage *st, con
   return true;
 }
 
-/* Finds the facts about the stages that several templates use. */
+/* Sets the members of t that several templates use: `out`, `plain`, `lanes`, `nfold` and `fold`
+ * (template_state.h). */
 static void template_examine(template_state *t)
 {
   const wick_stage *fold = NULL;
@@ -156,7 +154,8 @@ wick_status wick_template_steps(wick_func *g, const wick_target *target, const w
   return wick_schedule_apply(wick_schedule_begin(g, tmp), t.steps.at);
 }
 
-/* Applies a record's schedule if it is legal for the group and keeps the order of its sums. */
+/* Takes the schedule from the group's tuning record, if there is one. Fails if it is not legal for
+ * the group or changes the order of its sums. */
 static wick_status template_tuning_record(wick_func *g, const wick_target *t,
                                           wick_tuning_records *records, wick_arena *tmp)
 {

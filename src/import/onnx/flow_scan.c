@@ -1,20 +1,22 @@
 /* Imports Scan as a loop over the indices of its inputs. */
 #include "import/onnx/flow.h"
 
-/* The inputs and outputs of the body, with axes and directions. */
+/* The loop that the node becomes. Scan's inputs are initial values of carried values, followed by
+ * tensors that are scanned: each iteration gets one index of them. */
 typedef struct scan_form {
   wick_onnx_loop loop;
-  wick_onnx_scanned *scan;
-  uint32_t nstacked;
+  wick_onnx_scanned *scan; /* loop.nscan scanned tensors, with their axes and directions */
+  uint32_t nstacked;       /* outputs that stack one value of each iteration */
 } scan_form;
 
+/* Reads the node's form. Its inputs begin with input `first`. */
 static bool scan_begin(wick_onnx_op *o, uint32_t first, scan_form *s)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, "body");
   int64_t nscan = wick_onnx_int(o, "num_scan_inputs", 0);
   if (o->nin < first) return wick_onnx_fail(o, WICK_EPARSE, "it has no inputs"), false;
   if (!a || !a->g || nscan < 1 || nscan > (int64_t)o->nin - first) {
-    wick_onnx_fail(o, WICK_EPARSE, "num_scan_inputs is %lld of %u inputs", (long long)nscan,
+    wick_onnx_fail(o, WICK_EPARSE, "num_scan_inputs is %lld, expected 1 to %u", (long long)nscan,
                    o->nin - first);
     return false;
   }
@@ -24,8 +26,9 @@ static bool scan_begin(wick_onnx_op *o, uint32_t first, scan_form *s)
   s->loop.scan = s->scan = wick_new(o->c->tmp, wick_onnx_scanned, s->loop.nscan);
   s->loop.result = wick_new(o->c->tmp, wick_value, a->g->output.n + 1);
   if (a->g->output.n < s->loop.ncarried || a->g->output.n < o->nout) {
-    wick_onnx_fail(o, WICK_EPARSE, "it has %u outputs and carries %u values, its body gives %zu",
-                   o->nout, s->loop.ncarried, a->g->output.n);
+    wick_onnx_fail(o, WICK_EPARSE,
+                   "it has %u outputs and carries %u values, but its body has %zu outputs", o->nout,
+                   s->loop.ncarried, a->g->output.n);
     return false;
   }
   s->nstacked = (uint32_t)a->g->output.n - s->loop.ncarried;
@@ -34,15 +37,19 @@ static bool scan_begin(wick_onnx_op *o, uint32_t first, scan_form *s)
   return !o->failed;
 }
 
-/* Finds the number of indices. */
+/* Finds the number of iterations: the size of each scanned tensor along its axis. */
 static bool scan_count(wick_onnx_op *o, scan_form *s)
 {
   wick_dim n = wick_dim_const(0);
   for (uint32_t k = 0; k < s->loop.nscan; k++) {
     wick_dim own = wick_built_info(o->b, s->scan[k].x)->dim[s->scan[k].axis];
     if (k && !wick_onnx_equal(o, n, own)) {
-      wick_onnx_fail(o, WICK_ETYPE, "inputs of %lld and %lld steps are scanned", (long long)n.v,
-                     (long long)own.v);
+      wick_text sizes = wick_text_begin(o->c->tmp);
+      wick_dim_print(o->c->module->dims, n, &sizes);
+      wick_text_add(&sizes, " and ");
+      wick_dim_print(o->c->module->dims, own, &sizes);
+      wick_onnx_fail(o, WICK_ETYPE, "the inputs that are scanned have different sizes: %s",
+                     sizes.at);
       return false;
     }
     n = k ? wick_dim_simpler(o->c->module->dims, n, own) : own;
@@ -51,6 +58,7 @@ static bool scan_count(wick_onnx_op *o, scan_form *s)
   return !o->b->status;
 }
 
+/* Reverses x along axis 0. */
 static wick_value scan_reversed(wick_onnx_op *o, wick_value x)
 {
   const wick_type_info *t = wick_built_info(o->b, x);
@@ -104,9 +112,10 @@ void wick_onnx_scan(wick_onnx_op *o)
   }
 }
 
-/* ---- opset 8: everything has a batch in front, and steps after it ---- */
+/* ---- opset 8: axis 0 of all tensors is a batch, axis 1 of scanned ones the iterations ---- */
 
-/* Scans item b of the batch. Each item has its own number of steps. */
+/* Builds the loop for item b of the batch, with `steps` iterations. Each item has its own
+ * number. */
 static bool scan_item(wick_onnx_op *o, const scan_form *whole, int64_t b, int64_t steps,
                       wick_value *result)
 {
@@ -132,7 +141,7 @@ static bool scan_item(wick_onnx_op *o, const scan_form *whole, int64_t b, int64_
   return !o->b->status && scan_count(o, &s) && wick_onnx_loop_build(o, &s.loop);
 }
 
-/* Pads x from `steps` to `most` rows with zeros. */
+/* Pads x with zeros along axis 0, from `steps` to `most`. */
 static wick_value scan_padded(wick_onnx_op *o, wick_value x, int64_t steps, int64_t most)
 {
   wick_dim dim[WICK_MAX_RANK];
@@ -153,22 +162,22 @@ void wick_onnx_scan_batched(wick_onnx_op *o)
   const wick_type_info *t = wick_built_info(o->b, s.loop.carried[s.loop.ncarried]);
   for (uint32_t k = 0; k < s.loop.ncarried + s.loop.nscan; k++)
     if (wick_built_info(o->b, s.loop.carried[k])->rank < 1 + (k >= s.loop.ncarried))
-      wick_onnx_fail(o, WICK_ETYPE, "input %u has no batch", 1 + k);
+      wick_onnx_fail(o, WICK_ETYPE, "input %u has no axis for the batch or the iterations", 1 + k);
   if (o->failed) return;
   for (uint32_t k = 0; k < 2; k++)
     if (!wick_dim_is_const(t->dim[k])) {
-      wick_onnx_open(o, k ? "how often it runs" : "its batch", t->dim[k]);
+      wick_onnx_open(o, k ? "its number of iterations" : "its batch size", t->dim[k]);
       return;
     }
   if (t->dim[0].v < 1 || t->dim[0].v > 1024) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED, "a batch of %lld, expected 1 to 1024",
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "its batch size is %lld, expected 1 to 1024",
                    (long long)t->dim[0].v);
     return;
   }
   int64_t batch = t->dim[0].v, most = t->dim[1].v;
   if (wick_onnx_has(o, 0) && !wick_onnx_numbers(o, 0, "sequence_lens", &nlen, &len)) return;
   if (len && nlen != batch) {
-    wick_onnx_fail(o, WICK_ETYPE, "sequence_lens has %u numbers, the batch is %lld", nlen,
+    wick_onnx_fail(o, WICK_ETYPE, "sequence_lens has %u numbers, but the batch size is %lld", nlen,
                    (long long)batch);
     return;
   }
