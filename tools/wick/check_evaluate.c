@@ -45,5 +45,10 @@ wick_status wick_check_evaluate(const wick_func *f, const wick_arrays *array, co
     memcpy(out[k].dim, result[k].dim, result[k].rank * sizeof *out[k].dim);
     if (!wick_array_nbytes(out[k].elem, out[k].rank, out[k].dim, &out[k].nbytes)) out[k].nbytes = 0;
   }
-  return wick_model_inputs_write(out, wick_model_inputs_trim(out, nout, mem), folder, tmp);
+  nout = wick_model_inputs_trim(out, nout, mem);
+  const char **name = wick_new(mem, const char *, nout);
+  for (uint32_t k = 0; k < nout; k++) name[k] = out[k].name ? out[k].name : "";
+  wick_ports ports =
+      wick_ports_of("output", f->module->metadata.n, f->module->metadata.at, nout, name, mem);
+  return wick_model_outputs_write(&ports, out, folder, tmp);
 }

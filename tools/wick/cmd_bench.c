@@ -45,7 +45,8 @@ static void bench_make_inputs(bench *b)
   uint32_t n, state = 2463534242u;
   const wick_io **io = wick_invocation_inputs(j, &n);
   wick_array *array = wick_new(&j->mem, wick_array, n);
-  b->model_inputs = (wick_model_inputs){n, array, wick_new(&j->mem, const void *, n)};
+  b->model_inputs =
+      (wick_model_inputs){.n = n, .array = array, .data = wick_new(&j->mem, const void *, n)};
   for (uint32_t i = 0; i < n; i++) {
     void *data = wick_arena_alloc(&j->mem, io[i]->nbytes, 64);
     if (io[i]->elem == WICK_F32)
@@ -104,7 +105,10 @@ static wick_status bench_output(bench *b, const char *folder)
   wick_array *array = wick_new(&b->invocation.tmp, wick_array, n);
   for (uint32_t k = 0; k < n; k++) array[k] = wick_model_inputs_array(b->output[k], b->room[k]);
   n = wick_model_inputs_trim(array, n, &b->invocation.tmp);
-  return wick_model_inputs_write(array, n, folder, &b->invocation.tmp);
+  const char **name = wick_new(&b->invocation.tmp, const char *, n);
+  for (uint32_t k = 0; k < n; k++) name[k] = array[k].name;
+  wick_ports ports = wick_invocation_ports(&b->invocation, "output", n, name);
+  return wick_model_outputs_write(&ports, array, folder, &b->invocation.tmp);
 }
 
 static wick_status bench_answer(bench *b, char *line)

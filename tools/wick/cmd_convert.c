@@ -24,10 +24,11 @@ static wick_status convert_given(convert_state *s, wick_given *out)
   wick_invocation *j = &s->invocation;
   wick_model_inputs model_inputs = {0};
   if (s->inputs.n) WICK_TRY(wick_invocation_feed(j, &s->inputs, &s->image, &model_inputs));
-  WICK_TRY(wick_model_sizes(j->model, model_inputs.n, wick_invocation_shapes(j, &model_inputs),
-                            j->nsize, j->sizes, &j->mem, out));
-  return wick_model_contents(j->model, model_inputs.n, wick_invocation_contents(j, &model_inputs),
-                             &j->mem, out);
+  WICK_TRY(wick_model_sizes(j->model, model_inputs.nshape, model_inputs.shape, j->nsize, j->sizes,
+                            &j->mem, out));
+  uint32_t ncontent;
+  const wick_content *content = wick_invocation_contents(j, &model_inputs, &ncontent);
+  return wick_model_contents(j->model, ncontent, content, &j->mem, out);
 }
 
 static wick_status convert_write(convert_state *s, const wick_export_result *r,

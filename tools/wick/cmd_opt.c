@@ -70,11 +70,12 @@ static wick_status opt_import(opt_state *o)
   if (!j->model)
     return wick_fail(o->mem, WICK_EINVAL, j->path, "it is compiled: there is no graph in it");
   if (o->inputs.n) WICK_TRY(wick_invocation_feed(j, &o->inputs, &image, &model_inputs));
-  const wick_shape *shape = wick_invocation_shapes(j, &model_inputs);
-  WICK_TRY(wick_model_sizes(j->model, model_inputs.n, shape, j->nsize, j->sizes, o->mem, &given));
+  WICK_TRY(wick_model_sizes(j->model, model_inputs.nshape, model_inputs.shape, j->nsize, j->sizes,
+                            o->mem, &given));
   WICK_TRY(wick_model_ranges(j->model, j->nrange, j->ranges, true, o->mem, &given));
-  WICK_TRY(wick_model_contents(j->model, model_inputs.n, wick_invocation_contents(j, &model_inputs),
-                               o->mem, &given));
+  uint32_t ncontent;
+  const wick_content *content = wick_invocation_contents(j, &model_inputs, &ncontent);
+  WICK_TRY(wick_model_contents(j->model, ncontent, content, o->mem, &given));
   WICK_TRY(wick_model_import(j->model, &given, o->module, o->mem, o->tmp, &f));
   wick_module_align(o->module);
   return NULL;

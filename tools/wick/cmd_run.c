@@ -58,15 +58,18 @@ static wick_status run_reference(run_state *r, const wick_model_inputs *model_in
   wick_given given;
   const wick_func *f;
   if (!m) return wick_fail(&j->mem, WICK_EINVAL, j->path, "an artifact has no reference");
-  const wick_shape *shape = wick_invocation_shapes(j, model_inputs);
-  WICK_TRY(wick_model_sizes(m, m->ninput, shape, j->nsize, j->sizes, &j->mem, &given));
-  WICK_TRY(wick_model_contents(m, m->ninput, wick_invocation_contents(j, model_inputs), &j->mem,
-                               &given));
+  uint32_t ncontent, ninput;
+  const wick_content *content = wick_invocation_contents(j, model_inputs, &ncontent);
+  WICK_TRY(wick_model_sizes(m, model_inputs->nshape, model_inputs->shape, j->nsize, j->sizes,
+                            &j->mem, &given));
+  WICK_TRY(wick_model_contents(m, ncontent, content, &j->mem, &given));
   r->module = wick_module_create(&j->guard, j->path);
   WICK_TRY(wick_model_import(m, &given, r->module, &j->mem, &j->tmp, &f));
   wick_module_align(r->module);
+  const wick_io *io;
+  wick_model_describe(f, &j->mem, &ninput, out_n, &io);
   wick_tensor *in = wick_new(&j->mem, wick_tensor, model_inputs->n),
-              *result = wick_new(&j->mem, wick_tensor, m->noutput);
+              *result = wick_new(&j->mem, wick_tensor, *out_n);
   for (uint32_t i = 0; i < model_inputs->n; i++) {
     const wick_array *a = &model_inputs->array[i];
     in[i] = (wick_tensor){
@@ -75,15 +78,14 @@ static wick_status run_reference(run_state *r, const wick_model_inputs *model_in
     if (a->elem == WICK_STRING) in[i].data = run_numbers(r, a);
   }
   WICK_TRY(wick_evaluate(f, model_inputs->n, in, NULL, &j->mem, &j->tmp, &j->scratch, result));
-  *out = wick_new(&j->mem, wick_array, m->noutput);
-  *out_n = m->noutput;
-  for (uint32_t k = 0; k < m->noutput; k++) {
+  *out = wick_new(&j->mem, wick_array, *out_n);
+  for (uint32_t k = 0; k < *out_n; k++) {
     wick_array *a = &(*out)[k];
-    *a = (wick_array){.name = wick_model_output(m, k)->name,
+    *a = (wick_array){.name = io[ninput + k].name,
                       .elem = result[k].elem,
                       .rank = result[k].rank,
                       .data = result[k].data,
-                      .keys = wick_model_output(m, k)->keys};
+                      .keys = io[ninput + k].keys};
     memcpy(a->dim, result[k].dim, a->rank * sizeof *a->dim);
     if (!wick_array_nbytes(a->elem, a->rank, a->dim, &a->nbytes)) a->nbytes = 0;
     if (a->elem == WICK_STRING) run_texts(r, a);
@@ -105,6 +107,17 @@ static wick_status run_compiled(run_state *r, const wick_model_inputs *model_inp
   *out = wick_new(&j->mem, wick_array, n);
   for (uint32_t k = 0; k < n; k++) (*out)[k] = wick_model_inputs_array(io[k], room[k]);
   return NULL;
+}
+
+/* Returns the outputs as the model declares them. */
+static wick_ports run_ports(run_state *r, const wick_array *output, uint32_t n)
+{
+  wick_invocation *j = &r->invocation;
+  const char **name = wick_new(&j->mem, const char *, n);
+  for (uint32_t k = 0; k < n; k++) name[k] = output[k].name ? output[k].name : "";
+  if (r->reference)
+    return wick_ports_of("output", r->module->metadata.n, r->module->metadata.at, n, name, &j->mem);
+  return wick_invocation_ports(j, "output", n, name);
 }
 
 /* Adds the profile of this run to that in the file. */
@@ -178,7 +191,10 @@ static wick_status run_model(run_state *r)
   const wick_show_options o = {
       .labels = &labels, .metadata = &metadata, .top = (uint32_t)r->top, .folder = r->outputs};
   WICK_TRY(run_show(r, output, n, &o));
-  if (r->outputs) WICK_TRY(wick_model_inputs_write(output, n, r->outputs, &j->tmp));
+  if (r->outputs) {
+    wick_ports ports = run_ports(r, output, n);
+    WICK_TRY(wick_model_outputs_write(&ports, output, r->outputs, &j->tmp));
+  }
   return r->profile ? run_record(r) : NULL;
 }
 
@@ -187,10 +203,13 @@ static int run_main(wick_invocation *j, void *arg, int argc, char **argv)
   run_state *r = arg;
   const wick_flag flag[] = {
       {"inputs", 'i', WICK_FLAG_FILES, &r->inputs, "FILE...",
-       "reads [NAME=]FILE: tensors (.npy, .npz, .pb), pictures (.png, .jpg) or maps (.json)"},
+       "reads [NAME=]FILE: tensors (.npy, .npz, .pb), pictures (.png, .jpg), maps (.json, .pb), "
+       "sequences and optionals (.pb)"},
       {"input", 0, WICK_FLAG_FILES, &r->inputs, NULL, NULL},
       {"outputs", 'o', WICK_FLAG_FOLDER, &r->outputs, "DIR",
-       "writes DIR/output_K.npy, and the keys of maps to DIR/output_K.keys.json"},
+       "writes DIR/output_K.npy, or .pb for sequences, optionals and maps; the keys of maps also "
+       "to "
+       "DIR/output_K.keys.json"},
       {"record-stats", 0, WICK_FLAG_FILE, &r->profile, "FILE",
        "adds the run's sizes, branches and loops to the record that wick explain reads"},
       {"labels", 0, WICK_FLAG_FILE, &r->labels, "FILE",

@@ -268,23 +268,35 @@ const wick_io **wick_invocation_outputs(wick_invocation *j)
   return io;
 }
 
-const wick_shape *wick_invocation_shapes(wick_invocation *j, const wick_model_inputs *model_inputs)
+const wick_content *wick_invocation_contents(wick_invocation *j,
+                                             const wick_model_inputs *model_inputs, uint32_t *out_n)
 {
-  wick_shape *shape = wick_new(&j->mem, wick_shape, model_inputs->n);
-  for (uint32_t i = 0; i < model_inputs->n; i++)
-    shape[i] = (wick_shape){wick_model_input(j->model, i)->name, model_inputs->array[i].rank,
-                            model_inputs->array[i].dim};
-  return shape;
+  uint32_t n = wick_model_ninput(j->model);
+  bool all = n == model_inputs->n;
+  wick_content *content = wick_new(&j->mem, wick_content, model_inputs->n);
+  *out_n = 0;
+  for (uint32_t i = 0; i < model_inputs->n; i++) {
+    const wick_array *a = &model_inputs->array[i];
+    uint32_t k = all ? i : 0;
+    while (!all && k < n && strcmp(wick_model_input(j->model, k)->name, a->name) != 0) k++;
+    if (k == n) continue; /* an element of a sequence */
+    content[(*out_n)++] = (wick_content){wick_model_input(j->model, k)->name, a->data, a->nbytes};
+  }
+  return content;
 }
 
-const wick_content *wick_invocation_contents(wick_invocation *j,
-                                             const wick_model_inputs *model_inputs)
+wick_ports wick_invocation_ports(wick_invocation *j, const char *kind, uint32_t n,
+                                 const char *const *name)
 {
-  wick_content *content = wick_new(&j->mem, wick_content, model_inputs->n);
-  for (uint32_t i = 0; i < model_inputs->n; i++)
-    content[i] = (wick_content){wick_model_input(j->model, i)->name, model_inputs->array[i].data,
-                                model_inputs->array[i].nbytes};
-  return content;
+  wick_list(wick_pair) note = {0};
+  const char *key;
+  for (uint32_t i = 0; (key = j->compiled ? wick_compiled_metadata_key(j->compiled, i)
+                                          : wick_model_metadata_key(j->model, i)) != NULL;
+       i++)
+    wick_push(&j->mem, &note,
+              (wick_pair){key, j->compiled ? wick_compiled_metadata(j->compiled, key)
+                                           : wick_model_metadata(j->model, key)});
+  return wick_ports_of(kind, note.n, note.at, n, name, &j->mem);
 }
 
 /* Reports each stage when it is done: as a line, or on a terminal as text that is erased at the
@@ -327,7 +339,11 @@ wick_status wick_invocation_feed(wick_invocation *j, const wick_words *files,
   WICK_TRY(wick_image_options_read(&t, "the command line", &j->mem, &o));
   uint32_t n;
   const wick_io **io = wick_invocation_inputs(j, &n);
-  return wick_model_inputs_read(io, n, files->at, files->n, &o, &j->files, &j->mem, &j->tmp, out);
+  const char **name = wick_new(&j->mem, const char *, n);
+  for (uint32_t i = 0; i < n; i++) name[i] = io[i]->name;
+  wick_ports ports = wick_invocation_ports(j, "input", n, name);
+  return wick_model_inputs_read(&ports, io, n, files->at, files->n, &o, &j->files, &j->mem, &j->tmp,
+                                out);
 }
 
 wick_compile_options wick_invocation_options(wick_invocation *j,
@@ -353,8 +369,8 @@ wick_compile_options wick_invocation_options(wick_invocation *j,
                             .stage = j->time || isatty(STDERR_FILENO) ? invocation_stage : NULL,
                             .arg = j};
   if (!model_inputs || j->nrange || j->dynamic) return o; /* then a session gets the shapes */
-  o.nshape = model_inputs->n, o.shape = wick_invocation_shapes(j, model_inputs);
-  o.ncontent = model_inputs->n, o.contents = wick_invocation_contents(j, model_inputs);
+  o.nshape = model_inputs->nshape, o.shape = model_inputs->shape;
+  o.contents = wick_invocation_contents(j, model_inputs, &o.ncontent);
   return o;
 }
 

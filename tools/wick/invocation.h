@@ -164,10 +164,14 @@ const wick_io **wick_invocation_outputs(wick_invocation *j);
 WICK_CHECKED wick_status wick_invocation_feed(wick_invocation *j, const wick_words *files,
                                               const wick_invocation_image *image,
                                               wick_model_inputs *out);
-/* Returns the shapes of the model's inputs. */
-const wick_shape *wick_invocation_shapes(wick_invocation *j, const wick_model_inputs *model_inputs);
+/* Returns the contents of the model's inputs. */
 const wick_content *wick_invocation_contents(wick_invocation *j,
-                                             const wick_model_inputs *model_inputs);
+                                             const wick_model_inputs *model_inputs,
+                                             uint32_t *out_n);
+/* Returns the inputs or outputs as the model declares them (`kind`: "input" or "output"). They
+ * consist of these tensors of the program. */
+wick_ports wick_invocation_ports(wick_invocation *j, const char *kind, uint32_t n,
+                                 const char *const *name);
 /* Returns the compiler's options for the flags, and for the shapes and contents of `feed` (NULL:
  * the model's own shapes). */
 wick_compile_options wick_invocation_options(wick_invocation *j,

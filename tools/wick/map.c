@@ -108,6 +108,28 @@ wick_status wick_map_fit(wick_span json, const wick_io *io, const char *location
   return NULL;
 }
 
+static bool map_same_key(const wick_keys *keys, uint32_t k, const wick_array *key, uint64_t i)
+{
+  if (!keys->text) return keys->number[k] == ((const int64_t *)key->data)[i];
+  const wick_string *x = &keys->text[k], *y = &((const wick_string *)key->data)[i];
+  return x->nbytes == y->nbytes && (!x->nbytes || memcmp(x->at, y->at, (size_t)x->nbytes) == 0);
+}
+
+void wick_map_fit_pairs(const wick_array pair[2], const wick_io *io, wick_arena *mem,
+                        wick_array *out)
+{
+  void *data = map_room(io->elem, io->keys.n, "", mem, out);
+  for (uint32_t k = 0; k < io->keys.n; k++) {
+    int64_t i = 0;
+    while (i < pair[0].dim[0] && !map_same_key(&io->keys, k, &pair[0], (uint64_t)i)) i++;
+    if (i == pair[0].dim[0]) continue;
+    if (io->elem == WICK_STRING)
+      ((wick_string *)data)[k] = ((const wick_string *)pair[1].data)[i];
+    else
+      wick_store_elem(io->elem, data, k, wick_load_elem(io->elem, pair[1].data, (uint64_t)i));
+  }
+}
+
 /* ---- keys that only the map knows ---- */
 
 static int map_by_text(const void *a, const void *b)

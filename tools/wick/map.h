@@ -10,6 +10,10 @@
 WICK_CHECKED wick_status wick_map_fit(wick_span json, const wick_io *io, const char *location,
                                       wick_arena *mem, wick_array *out);
 
+/* The same from all keys of a map and their values (value.h). */
+void wick_map_fit_pairs(const wick_array pair[2], const wick_io *io, wick_arena *mem,
+                        wick_array *out);
+
 /* Returns whether two inputs, NAME.keys and NAME.values, are a map whose keys are not known in
  * advance. */
 bool wick_map_is_spread(const wick_io *keys, const wick_io *values);

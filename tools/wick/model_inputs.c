@@ -12,8 +12,6 @@
 #include "ir/element.h"
 #include "runtime/keys.h"
 
-typedef wick_list(const char *) model_inputs_paths; /* the file of each tensor */
-
 static const char *model_inputs_place(const wick_io *io, uint32_t i, wick_arena *mem)
 {
   return *io->name ? wick_str_printf(mem, "input \"%s\"", io->name)
@@ -74,7 +72,7 @@ static wick_status model_inputs_count(const wick_io *const *io, uint32_t n, uint
 /* Checks that each name in an archive is an input's and occurs once. The archive's order is
  * ignored. */
 static wick_status model_inputs_names(const wick_io *const *io, uint32_t n, const wick_arrays *list,
-                                      const model_inputs_paths *from, wick_arena *mem)
+                                      const wick_paths *from, wick_arena *mem)
 {
   wick_text unknown = wick_text_begin(mem), inputs = wick_text_begin(mem);
   uint32_t *given = wick_new(mem, uint32_t, n + 1);
@@ -116,9 +114,8 @@ static uint32_t model_inputs_find_spread(const wick_io *const *io, uint32_t n, c
 /* Gives each map in a file to the input with its name, else to the next input that is a map. If
  * that input is two tensors, the map becomes two tensors. */
 static wick_status model_inputs_spread(const wick_io *const *io, uint32_t n,
-                                       const wick_arrays *given, const model_inputs_paths *from,
-                                       wick_arena *mem, wick_arrays *out,
-                                       model_inputs_paths *out_from)
+                                       const wick_arrays *given, const wick_paths *from,
+                                       wick_arena *mem, wick_arrays *out, wick_paths *out_from)
 {
   uint32_t next = 0; /* inputs before it have a map already */
   for (uint32_t k = 0; k < given->n; k++) {
@@ -148,8 +145,9 @@ static wick_status model_inputs_spread(const wick_io *const *io, uint32_t n,
 }
 
 /* Splits NAME=FILE if an input has this name. Both the name and the file may contain `=`. */
-static wick_status model_inputs_split(const wick_io *const *io, uint32_t n, const char *word,
-                                      wick_arena *mem, const char **out_name, const char **out_path)
+static wick_status model_inputs_split(const wick_ports *ports, const wick_io *const *io, uint32_t n,
+                                      const char *word, wick_arena *mem, const char **out_name,
+                                      const char **out_path)
 {
   *out_name = "", *out_path = word;
   const char *equal = strchr(word, '=');
@@ -159,28 +157,47 @@ static wick_status model_inputs_split(const wick_io *const *io, uint32_t n, cons
     bool found = len && model_inputs_find_spread(io, n, word, len) < n;
     for (uint32_t i = 0; i < n && !found && len; i++)
       found = strncmp(io[i]->name, word, len) == 0 && !io[i]->name[len];
+    for (uint32_t i = 0; i < ports->n && !found && len; i++)
+      found = strncmp(ports->at[i].name, word, len) == 0 && !ports->at[i].name[len];
     if (!found) continue;
     *out_name = wick_str_dupn(mem, word, len), *out_path = equal + 1;
     return NULL;
   }
   if (access(word, F_OK) == 0) return NULL;
   wick_text t = wick_text_begin(mem);
-  for (uint32_t i = 0; i < n; i++) wick_text_printf(&t, "%s%s", i ? ", " : "", io[i]->name);
+  for (uint32_t i = 0; i < ports->n; i++)
+    wick_text_printf(&t, "%s%s", i ? ", " : "", ports->at[i].name);
   return wick_fail(mem, WICK_EINVAL, word, "the model has no input \"%.*s\", its inputs are: %s",
                    (int)strcspn(word, "="), word, t.at);
 }
 
+/* A message whose kind only the input tells stays what it is. */
+static wick_status model_inputs_file(const wick_ports *ports, const char *path, wick_files *files,
+                                     wick_arena *mem, wick_arena *tmp, wick_arrays *out)
+{
+  size_t n = strlen(path);
+  wick_file *file;
+  if (!ports->nlist || n < 3 || strcmp(path + n - 3, ".pb") != 0)
+    return wick_arrays_read(files, path, mem, tmp, out);
+  WICK_TRY(wick_files_map(files, path, &file));
+  wick_push(
+      mem, out,
+      (wick_array){.name = "",
+                   .message = {file->nbytes ? file->at : (const unsigned char *)"", file->nbytes}});
+  return NULL;
+}
+
 /* Reads the files' tensors, and records the file of each. */
-static wick_status model_inputs_files(const wick_io *const *io, uint32_t n, const char *const *word,
-                                      uint32_t nword, wick_files *files, wick_arena *mem,
-                                      wick_arena *tmp, wick_arrays *out,
-                                      model_inputs_paths *out_from)
+static wick_status model_inputs_files(const wick_ports *ports, const wick_io *const *io, uint32_t n,
+                                      const char *const *word, uint32_t nword, wick_files *files,
+                                      wick_arena *mem, wick_arena *tmp, wick_arrays *out,
+                                      wick_paths *out_from)
 {
   for (uint32_t i = 0; i < nword; i++) {
     const char *name, *path;
     uint32_t before = out->n;
-    WICK_TRY(model_inputs_split(io, n, word[i], mem, &name, &path));
-    WICK_TRY(wick_arrays_read(files, path, mem, tmp, out));
+    WICK_TRY(model_inputs_split(ports, io, n, word[i], mem, &name, &path));
+    WICK_TRY(model_inputs_file(ports, path, files, mem, tmp, out));
     while (out_from->n < out->n) wick_push(mem, out_from, path);
     if (!*name) continue;
     if (out->n != before + 1)
@@ -194,14 +211,33 @@ static wick_status model_inputs_files(const wick_io *const *io, uint32_t n, cons
   return NULL;
 }
 
-wick_status wick_model_inputs_read(const wick_io *const *io, uint32_t n, const char *const *path,
-                                   uint32_t npath, const wick_image_options *options,
-                                   wick_files *files, wick_arena *mem, wick_arena *tmp,
-                                   wick_model_inputs *out)
+/* What a compilation takes of the inputs, besides the tensors. */
+static void model_inputs_describe(const wick_list_inputs *lists, const wick_io *const *io,
+                                  wick_arena *mem, wick_model_inputs *out)
+{
+  wick_list(wick_shape) shape = {0};
+  for (uint32_t i = 0; i < lists->shape.n; i++) wick_push(mem, &shape, lists->shape.at[i]);
+  for (uint32_t i = 0; i < out->n; i++)
+    wick_push(mem, &shape, (wick_shape){io[i]->name, out->array[i].rank, out->array[i].dim});
+  out->nshape = shape.n, out->shape = shape.at;
+}
+
+wick_status wick_model_inputs_read(const wick_ports *ports, const wick_io *const *io, uint32_t n,
+                                   const char *const *path, uint32_t npath,
+                                   const wick_image_options *options, wick_files *files,
+                                   wick_arena *mem, wick_arena *tmp, wick_model_inputs *out)
 {
   wick_arrays given = {0}, list = {0};
-  model_inputs_paths given_from = {0}, from = {0};
-  WICK_TRY(model_inputs_files(io, n, path, npath, files, mem, tmp, &given, &given_from));
+  wick_paths given_from = {0}, from = {0};
+  wick_list_inputs lists = {0};
+  WICK_TRY(model_inputs_files(ports, io, n, path, npath, files, mem, tmp, &given, &given_from));
+  if (ports->nlist) {
+    wick_arrays found = {0};
+    wick_paths found_from = {0};
+    WICK_TRY(
+        wick_list_inputs_find(ports, io, &given, &given_from, mem, &found, &found_from, &lists));
+    given = found, given_from = found_from, io = lists.io, n = lists.n;
+  }
   WICK_TRY(model_inputs_spread(io, n, &given, &given_from, mem, &list, &from));
   WICK_TRY(model_inputs_names(io, n, &list, &from, mem));
   if (list.n != n) return model_inputs_count(io, n, list.n, mem);
@@ -220,10 +256,12 @@ wick_status wick_model_inputs_read(const wick_io *const *io, uint32_t n, const c
         WICK_TRY(wick_map_fit(model_inputs_json(&array[i]), io[i], location, mem, &array[i]));
       if (array[i].picture) WICK_TRY(model_inputs_fit(io[i], options, location, mem, &array[i]));
       WICK_TRY(model_inputs_check(io[i], location, &array[i], mem));
+      array[i].name = io[i]->name;
       out->data[i] = array[i].data;
     }
   out->n = n;
   out->array = array;
+  model_inputs_describe(&lists, io, mem, out);
   return NULL;
 }
 
@@ -295,46 +333,4 @@ uint32_t wick_model_inputs_trim(wick_array *array, uint32_t n, wick_arena *mem)
   for (uint32_t i = 0; i < n; i++)
     if (s.of[i] == n) array[left++] = array[i];
   return left;
-}
-
-/* ---- writing ---- */
-
-/* Adds the next one of `n` files; *part has two entries for each. */
-static wick_output *model_inputs_file(wick_output *file, uint32_t *n, wick_bytes *part,
-                                      const char *path)
-{
-  wick_bytes *own = part + 2 * (size_t)*n;
-  file[*n] = (wick_output){path, own, 2};
-  return &file[(*n)++];
-}
-
-static wick_status model_inputs_write_all(const wick_array *array, uint32_t n, const char *folder,
-                                          wick_arena *tmp)
-{
-  uint32_t nfile = 0;
-  wick_output *file = wick_new(tmp, wick_output, 2 * (size_t)n + 1);
-  wick_bytes *part = wick_new(tmp, wick_bytes, 4 * (size_t)n + 1);
-  WICK_TRY(wick_folder_make(tmp, folder));
-  for (uint32_t i = 0; i < n; i++) {
-    const char *name = wick_str_printf(tmp, "output_%u.npy", i);
-    wick_output *f = model_inputs_file(file, &nfile, part, wick_path_join(tmp, folder, name));
-    WICK_TRY(wick_array_parts(&array[i], f->path, tmp, part + (f->part - part)));
-    if (!array[i].keys.n) continue;
-    wick_text t = wick_text_begin(tmp);
-    wick_keys_write(&t, array[i].keys);
-    wick_text_char(&t, '\n');
-    name = wick_str_printf(tmp, "output_%u.keys.json", i);
-    f = model_inputs_file(file, &nfile, part, wick_path_join(tmp, folder, name));
-    part[f->part - part] = (wick_bytes){t.at, t.n};
-  }
-  return wick_files_write(tmp, file, nfile);
-}
-
-wick_status wick_model_inputs_write(const wick_array *array, uint32_t n, const char *folder,
-                                    wick_arena *tmp)
-{
-  wick_interrupt_begin();
-  wick_status s = model_inputs_write_all(array, n, folder, tmp);
-  wick_interrupt_end();
-  return s;
 }

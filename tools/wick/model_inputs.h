@@ -4,6 +4,7 @@
 #define WICK_TOOLS_MODEL_INPUTS_H
 
 #include "image.h"
+#include "list_inputs.h"
 #include "tensor_io.h"
 #include "wick/wick.h"
 
@@ -11,14 +12,16 @@ typedef struct wick_model_inputs {
   uint32_t n;              /* number of inputs */
   const wick_array *array; /* in the order of the inputs */
   const void **data;       /* their addresses */
+  uint32_t nshape;         /* shapes of the inputs, and of those that are sequences or optionals */
+  const wick_shape *shape;
 } wick_model_inputs;
 
 /* Reads the files and gives each of the `n` inputs its tensor: by the name in NAME=FILE or in
  * the file, else in order. A name in an .npz that no input has is an error. Dynamic sizes take any
  * number. Fails naming the input, what was found and what was expected. Arrays live in `mem` and
  * `files`. */
-WICK_CHECKED wick_status wick_model_inputs_read(const wick_io *const *io, uint32_t n,
-                                                const char *const *path, uint32_t npath,
+WICK_CHECKED wick_status wick_model_inputs_read(const wick_ports *ports, const wick_io *const *io,
+                                                uint32_t n, const char *const *path, uint32_t npath,
                                                 const wick_image_options *options,
                                                 wick_files *files, wick_arena *mem, wick_arena *tmp,
                                                 wick_model_inputs *out);
@@ -31,10 +34,12 @@ void **wick_model_inputs_room(const wick_io *const *io, uint32_t n, wick_arena *
  * are left. */
 uint32_t wick_model_inputs_trim(wick_array *array, uint32_t n, wick_arena *mem);
 
-/* Writes outputs to FOLDER/output_K.npy. For a map these are the values; its keys, in the order of
- * the last dimension, go to FOLDER/output_K.keys.json. All files are written, or none. */
-WICK_CHECKED wick_status wick_model_inputs_write(const wick_array *array, uint32_t n,
-                                                 const char *folder, wick_arena *tmp);
+/* Writes output K of the model to FOLDER/output_K.npy, or, if it is a sequence, an optional or a
+ * map, to FOLDER/output_K.pb, as ONNX's test data have it. The values of a map are in
+ * output_K.npy, too, and its keys, in the order of the last dimension, in output_K.keys.json.
+ * All files are written, or none. */
+WICK_CHECKED wick_status wick_model_outputs_write(const wick_ports *ports, const wick_array *array,
+                                                  const char *folder, wick_arena *tmp);
 wick_array wick_model_inputs_array(const wick_io *io, const void *data);
 
 #endif

@@ -58,38 +58,52 @@ wick_status wick_pb_read(wick_span bytes, const char *location, wick_arena *mem,
   return NULL;
 }
 
-static void pb_varint(wick_text *t, uint64_t v)
+void wick_pb_varint(wick_text *t, uint64_t v)
 {
   for (; v > 127; v >>= 7) wick_text_char(t, (char)(v | 128));
   wick_text_char(t, (char)v);
 }
 
-static void pb_bytes(wick_text *t, unsigned field, const char *at, size_t n)
+void wick_pb_number(wick_text *t, uint32_t field, uint64_t v)
 {
-  pb_varint(t, field << 3 | 2);
-  pb_varint(t, n);
-  wick_text_addn(t, at, n);
+  wick_pb_varint(t, field << 3);
+  wick_pb_varint(t, v);
 }
 
-wick_status wick_pb_header(const wick_array *a, const char *location, wick_arena *mem,
-                           wick_bytes *out)
+void wick_pb_put(wick_text *t, uint32_t field, const wick_bytes *part, size_t n)
 {
-  enum { DIMS = 1, DATA_TYPE = 2, NAME = 8, RAW_DATA = 9 }; /* fields of TensorProto */
+  size_t all = 0;
+  for (size_t i = 0; i < n; i++) all += part[i].nbytes;
+  wick_pb_varint(t, field << 3 | 2);
+  wick_pb_varint(t, all);
+  for (size_t i = 0; i < n; i++) wick_text_addn(t, part[i].at, part[i].nbytes);
+}
+
+wick_status wick_pb_parts(const wick_array *a, const char *location, wick_arena *mem,
+                          wick_bytes out[2])
+{
+  enum { DIMS = 1, DATA_TYPE = 2, STRING_DATA = 6, NAME = 8, RAW_DATA = 9 }; /* of TensorProto */
   int64_t type = 0;
   wick_elem elem;
   while (type < WICK_ONNX_NTYPE && !(wick_onnx_elem(type, &elem) && elem == a->elem)) type++;
-  if (type == WICK_ONNX_NTYPE || a->elem == WICK_STRING)
+  if (type == WICK_ONNX_NTYPE)
     return wick_fail(mem, WICK_EUNSUPPORTED, location, "elements of type %s cannot be written",
                      wick_elem_name(a->elem));
   wick_text dims = wick_text_begin(mem), t = wick_text_begin(mem);
-  for (uint32_t i = 0; i < a->rank; i++) pb_varint(&dims, (uint64_t)a->dim[i]);
-  if (a->rank) pb_bytes(&t, DIMS, dims.at, dims.n);
-  pb_varint(&t, DATA_TYPE << 3);
-  pb_varint(&t, (uint64_t)type);
-  if (a->name && *a->name) pb_bytes(&t, NAME, a->name, strlen(a->name));
-  pb_varint(&t, RAW_DATA << 3 | 2);
-  pb_varint(&t, a->nbytes);
-  *out = (wick_bytes){t.at, t.n};
+  for (uint32_t i = 0; i < a->rank; i++) wick_pb_varint(&dims, (uint64_t)a->dim[i]);
+  if (a->rank) wick_pb_put(&t, DIMS, &(wick_bytes){dims.at, dims.n}, 1);
+  wick_pb_number(&t, DATA_TYPE, (uint64_t)type);
+  if (a->name && *a->name) wick_pb_put(&t, NAME, &(wick_bytes){a->name, strlen(a->name)}, 1);
+  const wick_string *text = a->data;
+  for (uint64_t i = 0; a->elem == WICK_STRING && i < a->nbytes / sizeof *text; i++)
+    wick_pb_put(&t, STRING_DATA, &(wick_bytes){text[i].at, (size_t)text[i].nbytes}, 1);
+  out[1] = (wick_bytes){0};
+  if (a->elem != WICK_STRING) {
+    wick_pb_varint(&t, RAW_DATA << 3 | 2);
+    wick_pb_varint(&t, a->nbytes);
+    out[1] = (wick_bytes){a->data, (size_t)a->nbytes};
+  }
+  out[0] = (wick_bytes){t.at, t.n};
   return NULL;
 }
 
@@ -148,7 +162,7 @@ wick_status wick_array_parts(const wick_array *a, const char *path, wick_arena *
   else if (tensor_io_ends(path, ".npy"))
     WICK_TRY(wick_npy_header(a, path, tmp, &part[0]));
   else if (tensor_io_ends(path, ".pb"))
-    WICK_TRY(wick_pb_header(a, path, tmp, &part[0]));
+    WICK_TRY(wick_pb_parts(a, path, tmp, part));
   else
     return wick_fail(tmp, WICK_EINVAL, path,
                      "the file's name does not end like a known kind, expected .npy or .pb");

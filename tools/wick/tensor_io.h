@@ -22,8 +22,9 @@ typedef struct wick_array {
    * possible */
   const void *data;
   uint64_t nbytes;
-  const char *json; /* a map, which wick_map_fit converts for its input, else NULL */
-  wick_keys keys;   /* of an output that is a map (wick_io.keys) */
+  wick_span message; /* a value in a .pb whose kind its input tells (list_inputs.h), else empty */
+  const char *json;  /* a map, which wick_map_fit converts for its input, else NULL */
+  wick_keys keys;    /* of an output that is a map (wick_io.keys) */
 } wick_array;
 typedef wick_list(wick_array) wick_arrays;
 
@@ -41,9 +42,16 @@ WICK_CHECKED wick_status wick_array_parts(const wick_array *a, const char *path,
 /* Reads one TensorProto. */
 WICK_CHECKED wick_status wick_pb_read(wick_span bytes, const char *location, wick_arena *mem,
                                       wick_array *out);
-/* Makes the bytes before the data (the message without the bytes of raw_data). The data follows. */
-WICK_CHECKED wick_status wick_pb_header(const wick_array *a, const char *location, wick_arena *mem,
-                                        wick_bytes *out);
+/* Makes the bytes before the data (the message without the bytes of raw_data), and those of the
+ * data, which are not copied. */
+WICK_CHECKED wick_status wick_pb_parts(const wick_array *a, const char *location, wick_arena *mem,
+                                       wick_bytes out[2]);
+
+/* Appends to a protobuf message: a number alone; a field that is a number; a field of these bytes.
+ */
+void wick_pb_varint(wick_text *t, uint64_t v);
+void wick_pb_number(wick_text *t, uint32_t field, uint64_t v);
+void wick_pb_put(wick_text *t, uint32_t field, const wick_bytes *part, size_t n);
 
 /* Computes the bytes of the elements. Returns false if no memory can hold them. Sizes before a 0
  * are checked, too, so that an impossible shape of an empty tensor is found. */

@@ -54,19 +54,14 @@ static void test_every_type_through_pb(void **state)
                       .dim = {3, 4},
                       .data = data},
                  b;
-      wick_bytes h;
+      wick_bytes part[2];
       assert_true(wick_array_nbytes(a.elem, rank, a.dim, &a.nbytes));
-      wick_status s = wick_pb_header(&a, "x.pb", &t.mem, &h);
-      if (e == WICK_STRING) {
-        assert_string_equal(s->message, "x.pb: elements of type string cannot be written");
-        continue;
-      }
-      assert_null(s);
+      if (e == WICK_STRING) continue; /* value_test.c */
+      assert_null(wick_pb_parts(&a, "x.pb", &t.mem, part));
       if (e == WICK_BOOL)
         for (size_t i = 0; i < a.nbytes; i++) data[i] &= 1;
       wick_text text = wick_text_begin(&t.mem);
-      wick_text_addn(&text, h.at, h.nbytes);
-      wick_text_addn(&text, a.data, (size_t)a.nbytes);
+      for (int i = 0; i < 2; i++) wick_text_addn(&text, part[i].at, part[i].nbytes);
       assert_null(wick_pb_read(io_span(text.at, text.n), "x.pb", &t.mem, &b));
       assert_string_equal(b.name, a.name);
       assert_string_equal(wick_array_type(&t.mem, b.elem, b.rank, b.dim),
