@@ -105,9 +105,18 @@ static void normalize_maps(template_state *t, const char *row, int64_t lanes, bo
   }
 }
 
-static int64_t normalize_lanes(const template_state *t)
+/* Returns the lanes along the output's last axis, which has at least `least` elements if the lanes
+ * are those of whole registers. A shorter one is one vector if the lanes that are too many can be
+ * masked. */
+static int64_t normalize_lanes(const template_state *t, int64_t least)
 {
-  return t->lanes > 1 && template_most(t, t->out, t->out->naxis - 1) >= 2 * t->lanes ? t->lanes : 1;
+  enum { FEW = 3 };
+  uint32_t last = t->out->naxis - 1;
+  int64_t extent = template_most(t, t->out, last), lanes = t->lanes;
+  if (lanes < 2 || extent >= least) return lanes;
+  if (extent < FEW || template_varies(t->out, last) || !template_has_masks(t)) return 1;
+  while (lanes / 2 >= extent) lanes /= 2;
+  return lanes;
 }
 
 bool template_normalize_match(template_state *t)
@@ -141,7 +150,7 @@ static void normalize_fold(template_state *t, const wick_stage *fold, int64_t la
 void template_normalize(template_state *t)
 {
   uint32_t n = t->out->naxis;
-  int64_t lanes = normalize_lanes(t);
+  int64_t lanes = normalize_lanes(t, 2 * (int64_t)t->lanes);
   const char *row = n > 1 ? template_loop(t, t->out, n - 2) : NULL,
              *last = template_loop(t, t->out, n - 1), *o = t->out->name;
   normalize_maps(t, row, lanes, false);
@@ -228,9 +237,8 @@ static uint32_t normalize_outer_axis(const template_state *t)
 bool template_normalize_outer_match(template_state *t)
 {
   uint32_t n = t->out->naxis;
-  return t->plain && n >= 2 && n <= TEMPLATE_AXES && t->lanes >= 2 &&
-         t->lanes == t->t->vector_bytes / 4 && template_most(t, t->out, n - 1) >= t->lanes &&
-         normalize_outer_axis(t) != UINT32_MAX;
+  return t->plain && n >= 2 && n <= TEMPLATE_AXES && t->lanes == t->t->vector_bytes / 4 &&
+         normalize_lanes(t, t->lanes) > 1 && normalize_outer_axis(t) != UINT32_MAX;
 }
 
 /* Writes all folds of a few vectors of neighbouring slices, in registers, followed by the output
@@ -238,7 +246,7 @@ bool template_normalize_outer_match(template_state *t)
 void template_normalize_outer(template_state *t)
 {
   uint32_t n = t->out->naxis, c = normalize_outer_axis(t);
-  int64_t lanes = t->lanes, extent = template_extent(t, t->out, n - 1);
+  int64_t lanes = normalize_lanes(t, t->lanes), extent = template_extent(t, t->out, n - 1);
   int64_t vectors = template_even(wick_ceildiv_i64(extent, lanes), NORMALIZE_VECTORS);
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
   normalize_maps(t, last, lanes, true);

@@ -14,7 +14,7 @@ static bool reduce_reads(const template_state *t, const wick_stage *fold)
   bool any = false;
   for (uint32_t i = fold->node + 1; i < f->end; i++) {
     const wick_node *n = &t->g->node[i];
-    if (n->op == WICK_OP_fail || n->op == WICK_OP_index) return false;
+    if (n->op == WICK_OP_fail) return false;
     if (n->op != WICK_OP_read) continue;
     unsigned how = template_step_of(t, n, last);
     if (how == 2 || n->nin > 1 || n->attr[WICK_ATTR_read_guard].i) return false;
@@ -23,21 +23,36 @@ static bool reduce_reads(const template_state *t, const wick_stage *fold)
   return any;
 }
 
-/* Returns true if the fold has one state of float32 and folds a slice of at least one and a half
- * vectors. */
+/* Returns true if the slices are long enough: at least one and a half vectors; or, if the lanes
+ * that are too many can be masked, half a vector. Of shorter slices, a vector holds elements of
+ * neighbouring ones. */
+static bool reduce_is_long(const template_state *t, const wick_stage *fold)
+{
+  uint32_t last = fold->naxis - 1;
+  int64_t most = template_most(t, fold, last);
+  return 2 * most >= 3 * t->lanes ||
+         (2 * most > t->lanes && !template_varies(fold, last) && template_has_masks(t));
+}
+
+/* Returns true if the states are numbers that vectors may hold. */
+static bool reduce_states(const template_state *t, const wick_node *fold)
+{
+  const wick_region *step = &fold->region[1];
+  for (uint32_t k = 0; k < step->nparam; k++) {
+    wick_elem e = wick_info_of(t->g, (wick_value){step->first.id + k})->elem;
+    if (!(WICK_BIT(e) & WICK_NUMBERS) || wick_elem_storage[e].bits < 8) return false;
+  }
+  return true;
+}
+
 bool template_reduce_match(template_state *t)
 {
   const wick_stage *fold = t->fold;
   if (!t->plain || !fold) return false;
   const wick_node *f = template_node(t, fold);
-  uint32_t last = fold->naxis - 1;
-  if (t->out->naxis > TEMPLATE_AXES || fold->naxis > TEMPLATE_AXES || t->lanes < 2 || f->nout != 1)
-    return false;
-  const wick_type_info *state = wick_info_of(t->g, f->region[1].first);
-  return f->region[1].nparam == 1 && state->elem == WICK_F32 &&
-         t->lanes == t->t->vector_bytes / 4 && !wick_stage_starts(t->s, fold) &&
-         fold->axis[last].reduce && 2 * template_most(t, fold, last) >= 3 * t->lanes &&
-         reduce_reads(t, fold);
+  return t->out->naxis <= TEMPLATE_AXES && fold->naxis <= TEMPLATE_AXES && t->lanes >= 2 &&
+         f->nout == 1 && reduce_states(t, f) && !wick_stage_starts(t->s, fold) &&
+         fold->axis[fold->naxis - 1].reduce && reduce_is_long(t, fold) && reduce_reads(t, fold);
 }
 
 void template_reduce(template_state *t)

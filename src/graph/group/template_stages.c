@@ -161,6 +161,14 @@ int64_t template_vector_lanes(const template_state *t, uint32_t axis)
   return v >= lanes ? lanes : 1;
 }
 
+bool template_has_masks(const template_state *t)
+{
+  uint64_t masks = t->t->mask;
+  for (uint32_t v = 1; v <= t->g->nparam; v++)
+    if (!(masks & WICK_BIT(wick_info_of(t->g, (wick_value){v})->elem))) return false;
+  return masks & WICK_BIT(template_elem(t));
+}
+
 int64_t template_short_lanes(const template_state *t, uint32_t axis)
 {
   enum { FEW = 4 };

@@ -71,6 +71,8 @@ bool template_is_near(const template_state *t, const wick_node *read, wick_dim s
 
 /* Returns the vector lanes along that axis of the output. */
 int64_t template_vector_lanes(const template_state *t, uint32_t axis);
+/* Returns true if the target has masked loads and stores of all parameters and of the output. */
+bool template_has_masks(const template_state *t);
 /* The same, but vectors are narrower where the axis is shorter than a register. */
 int64_t template_short_lanes(const template_state *t, uint32_t axis);
 /* Returns the lanes of a map along that axis: those of several vectors at once if the knobs set

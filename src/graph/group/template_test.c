@@ -381,6 +381,23 @@ static void template_others(void **state)
       "graph @main(%x: f32[3,100]) -> f32[3,100] { %0 = log_softmax %x {axis=0} : f32[3,100] "
       "return "
       "%0 }",
+      /* short slices: one vector with masked lanes, along the last axis and along another one */
+      "graph @main(%x: f32[6,11]) -> f32[6] { %0 = reduce_max %x {axes=[1], keepdims=false} return "
+      "%0 }",
+      "graph @main(%x: f32[6,19]) -> f32[6] { %0 = reduce_sum %x {axes=[1], keepdims=false} return "
+      "%0 }",
+      "graph @main(%x: f32[4,3,11]) -> f32[4,3,11] { %0 = softmax %x {axis=2} return %0 }",
+      "graph @main(%x: f32[4,3,5]) -> f32[4,3,5] { %0 = log_softmax %x {axis=1} return %0 }",
+      "graph @main(%x: f32[7,3]) -> f32[7,3] { %0 = softmax %x {axis=1} return %0 }",
+      /* several states, wide and narrow ones */
+      "graph @main(%x: f32[3,150]) -> f32[3] { %0 = argmin %x {axis=1, keepdims=false} %1 = cast "
+      "%0 : f32[3] return %1 }",
+      "graph @main(%x: f32[777]) -> f32[1] { %0 = argmax %x {axis=0, last=true} %1 = cast %0 : "
+      "f32[1] return %1 }",
+      "graph @main(%x: f32[3,50]) -> f32[3] { %0 = mul %x, %x %1 = cast %0 : i32[3,50] %2 = "
+      "reduce_sum %1 {axes=[1], keepdims=false} %3 = cast %2 : f32[3] return %3 }",
+      "graph @main(%x: f32[3,50]) -> f32[3] { %0 = cast %x : f64[3,50] %1 = reduce_mean %0 "
+      "{axes=[1], keepdims=false} %2 = cast %1 : f32[3] return %2 }",
       /* element-wise operators inside a fold; a fold that a smaller map reads, for a larger one */
       "graph @main(%x: f32[3,5,70], %y: f32[5,70]) -> f32[3,70] { %0 = mul %x, %x %1 = add %0, %y "
       "%2 = reduce_sum %1 {axes=[1], keepdims=false} return %2 }",

@@ -143,7 +143,8 @@ static void softmax_compute(const wick_compute *c)
   if (log)
     e = wick_build2(b, WICK_OP_sub, softmax_less(c, max, index), wick_build1(b, WICK_OP_log, s));
   else
-    e = wick_build2(b, WICK_OP_div, wick_read(b, exp, index, 0, NULL, none), s);
+    e = wick_build2(b, WICK_OP_mul, wick_read(b, exp, index, 0, NULL, none),
+                    wick_build2(b, WICK_OP_div, wick_stage_number(b, wick_dim_const(1), acc), s));
   if (!b->status) e = wick_build_cast(b, e, wick_type_get(b->module, c->out_type[0])->elem);
   c->out[0] = wick_map_end(b, 1, &e);
 }
