@@ -138,6 +138,19 @@ static void elements(void **state)
        NULL,
        3,
        {{1, 1, 1}, {2, 3, 5}, {2, 15, 16}, {1, 16, 17}, {4, 60, 33}, {3, 2, 60}}},
+      {"graph @main(%x: i8[S[1..100],T[64..100]]) -> i8[T,S] {"
+       "  %1 = transpose %x {perm=[1,0]}; return %1 }",
+       0,
+       NULL,
+       2,
+       {{1, 64}, {15, 65}, {64, 64}, {100, 97}}},
+      {"graph @main(%x: i8[B[1..40],150]) -> (i8[B,75], i8[B,50]) {"
+       "  %1 = slice %x {begin=[0,1], shape=[B,75], step=[1,2]}"
+       "  %2 = slice %x {begin=[0,149], shape=[B,50], step=[1,-3]}; return %1, %2 }",
+       0,
+       NULL,
+       1,
+       {{1}, {7}, {40}}},
       {"graph @main(%x: f32[B[1..4],3,H[1..60],W[1..60]]) -> f32[B,H,W,3] {"
        "  %1 = transpose %x {perm=[0,2,3,1]}; return %1 }",
        0,

@@ -3,7 +3,7 @@
 #include "graph/group/template_state.h"
 
 /* a 1-D slice of at most this many vectors is short: the next slice follows soon */
-enum { TRANSPOSE_SHORT = 4 };
+enum { TRANSPOSE_SHORT = 4, TRANSPOSE_LANES = 16 };
 
 typedef struct transpose_found {
   uint32_t n;      /* axes of the output, without those of extent 1 at the end */
@@ -72,7 +72,8 @@ bool template_transpose_match(template_state *t)
   int64_t lanes = template_vector_lanes(t, n - 1), few = template_extent(t, t->out, n - 1);
   if (lanes == 1 && few >= 4 && few <= 8 && !(few & (few - 1)))
     lanes = few; /* vectors of short elements do not fill registers, but there are many */
-  if (lanes < 2 || lanes > 16) return false;
+  lanes = wick_min_i64(lanes, TRANSPOSE_LANES); /* more rows than these need more registers */
+  if (lanes < 2) return false;
   transpose_found *f = wick_new(t->tmp, transpose_found, 1);
   *f = (transpose_found){.n = n, .lanes = lanes};
   f->across = transpose_across(t, n, lanes, &f->read, &f->even);
