@@ -33,13 +33,15 @@ static bool collapse_owns_axes(const wick_func *g, const wick_node *stage)
   return kept == wick_info_of(g, stage->first)->rank;
 }
 
-/* Returns true if each index of a read is a number or an axis of the stage. */
-static bool collapse_is_direct(const wick_node *stage, const wick_node *read)
+/* Returns true if each index of a read is a number, an axis of the stage, or a run-time index of a
+ * dimension that stays. */
+static bool collapse_is_direct(const wick_func *g, const wick_node *stage, const wick_node *read)
 {
-  if (read->nin > 1 || read->attr[WICK_ATTR_read_guard].i) return false;
+  if (read->attr[WICK_ATTR_read_guard].i) return false;
   for (uint32_t k = 0; k < wick_read_index(read)->n; k++) {
     wick_dim d = wick_read_index(read)->dims[k];
-    bool is = wick_dim_is_const(d);
+    bool is = wick_dim_eq(d, WICK_DIM_ANY) ? !collapse_is_one(wick_info_of(g, read->in[0])->dim[k])
+                                           : wick_dim_is_const(d);
     for (uint32_t a = 0; a < wick_stage_axes(stage)->n && !is; a++)
       is = wick_dim_eq(d, wick_stage_axes(stage)->axes[a].sym);
     if (!is) return false;
@@ -60,7 +62,7 @@ static bool collapse_is_plain(const wick_func *g)
       stage = n;
     } else if (n->op == WICK_OP_muladd && stage->op == WICK_OP_fold) {
       return false;
-    } else if (n->op == WICK_OP_read && !collapse_is_direct(stage, n)) {
+    } else if (n->op == WICK_OP_read && !collapse_is_direct(g, stage, n)) {
       return false;
     }
   }
@@ -374,7 +376,9 @@ static wick_node collapse_node_without(collapse *s, const wick_node *stage, cons
     uint32_t rank = 0;
     for (uint32_t i = 0; i < attr[k].n; i++)
       if (n->op != WICK_OP_read || !collapse_is_one(wick_info_of(s->g, n->in[0])->dim[i]))
-        d[rank++] = wick_dim_substitute(s->g->module->dims, attr[k].dims[i], none, sym, zero);
+        d[rank++] = wick_dim_eq(attr[k].dims[i], WICK_DIM_ANY)
+                        ? WICK_DIM_ANY
+                        : wick_dim_substitute(s->g->module->dims, attr[k].dims[i], none, sym, zero);
     attr[k].dims = d, attr[k].n = rank;
   }
   copy.attr = attr;
