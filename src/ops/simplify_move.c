@@ -240,3 +240,38 @@ const wick_rewrite wick_simplify_concat[] = {
     {"concat(..)", NULL, NULL, move_concat_split},
     {"concat(..)", NULL, NULL, move_concat_flat},
     END};
+
+/* ---- scatters of slices ---- */
+
+enum { MOVE_SCATTER_SHORT = 32 };
+
+/* The slices that the tuples select have several dimensions and a short last one: they become one
+ * dimension, so that vectors run along whole slices. */
+static wick_value move_scatter_slices(wick_rewriter *r)
+{
+  const wick_type_info *x = wick_rewrite_info(r, r->in[0]), *u = wick_rewrite_info(r, r->in[2]),
+                       *indices = wick_rewrite_info(r, r->in[1]);
+  wick_dims *t = r->c.f->module->dims;
+  uint32_t depth = (uint32_t)indices->dim[indices->rank - 1].v, tuples = indices->rank - 1u;
+  wick_dim dim[WICK_MAX_RANK], slice = wick_dim_const(1);
+  if (x->rank < depth + 2 || !wick_dim_is_const(x->dim[x->rank - 1]) ||
+      x->dim[x->rank - 1].v >= MOVE_SCATTER_SHORT)
+    return move_none;
+  for (uint32_t k = depth; k < x->rank; k++) {
+    if (!wick_dim_is_const(x->dim[k])) return move_none;
+    slice = wick_dim_mul(t, slice, x->dim[k]);
+  }
+  memcpy(dim, u->dim, tuples * sizeof *dim);
+  dim[tuples] = slice;
+  wick_value in[3] = {r->in[0], r->in[1], wick_build_reshape(&r->c.b, r->in[2], tuples + 1, dim)};
+  x = wick_rewrite_info(r, r->in[0]);
+  memcpy(dim, x->dim, depth * sizeof *dim);
+  dim[depth] = slice;
+  in[0] = wick_build_reshape(&r->c.b, in[0], depth + 1, dim);
+  wick_value v = wick_build(&r->c.b, r->node->op, 3, in, r->node->attr, 0, NULL);
+  const wick_type_info *y = wick_type_get(r->c.f->module, wick_rewrite_type(r));
+  return wick_build_reshape(&r->c.b, v, y->rank, y->dim);
+}
+
+const wick_rewrite wick_simplify_scatter_nd[] = {
+    {"scatter_nd(x, i, u)", NULL, NULL, move_scatter_slices}, END};

@@ -145,8 +145,10 @@ void template_loop_nest(template_state *t)
     return;
   }
   const char *last = template_loop(t, t->out, n - 1);
-  int64_t extent = template_most(t, t->out, n - 1), lanes = t->lanes, tasks = 1;
-  while (lanes < t->lanes * LOOP_NEST_VECTORS && extent >= 2 * lanes) lanes *= 2;
+  int64_t extent = template_most(t, t->out, n - 1), lanes = template_short_lanes(t, n - 1),
+          tasks = 1;
+  while (lanes >= t->lanes && lanes < t->lanes * LOOP_NEST_VECTORS && extent >= 2 * lanes)
+    lanes *= 2;
   bool vector = lanes > 1 && extent >= lanes && loop_nest_is_vector(t, n - 1),
        whole = vector && template_is(t->out, n - 1, lanes),
        chunks = !vector && extent > LOOP_NEST_CHUNKS * LOOP_NEST_TASKS;

@@ -4,6 +4,7 @@
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -285,6 +286,7 @@ const wick_op wick_op_scatter_nd = {
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
     .unfusable = true,
+    .simplify = wick_simplify_scatter_nd,
     .infer = scatter_nd_infer,
     .ref = scatter_nd_ref,
     .compute = scatter_nd_compute,
