@@ -152,7 +152,9 @@ static bool product_roles_of(const template_state *t, const wick_stage *fold, co
   }
   unsigned dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED) !=
                  UINT32_MAX; /* lanes are then not contiguous */
-  if (template_step_of(t, a, v) != 0 || template_step_of(t, b, v) != 1 + dot) return false;
+  unsigned step = template_step_of(t, b, v);
+  if (template_step_of(t, a, v) != 0 || step < 1 + dot) return false;
+  if (!dot && !template_is_near(t, b, v, t->lanes)) return false;
   bool whole = false;
   for (uint32_t k = 0; k + 1 < n; k++) {
     unsigned in_a = template_step_of(t, a, fold->axis[k].sym),

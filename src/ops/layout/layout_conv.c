@@ -357,25 +357,91 @@ static bool layout_conv_along(const wick_layouts *s, layout_conv *v)
   return wick_runs_of(&v->in, v->group, &v->runs);
 }
 
-/* The number of vectors of products for one position of the result, for each way to convolve. With
- * plain operands, the lanes are positions in a row; there are none if these are not contiguous. */
+/* Returns true if a packed convolution reads the result, through element-wise operators, pools and
+ * whatever else keeps the layout. The result is then packed sooner or later. */
+static bool layout_conv_feeds(const wick_layouts *s, const wick_node *n)
+{
+  enum { FEEDS_MOST = 32 };
+  wick_value next[FEEDS_MOST] = {n->first};
+  for (uint32_t at = 0, end = 1; at < end; at++)
+    for (uint32_t i = s->uses.first[next[at].id]; i < s->uses.first[next[at].id + 1]; i++) {
+      const wick_node *user = &s->c.f->node[s->uses.use[i]];
+      const wick_type_info *w = user->op == WICK_OP_conv ? wick_layout_info(s, user->in[1]) : NULL;
+      if (w && !wick_dim_is(w->dim[1], 1)) return true;
+      if ((wick_op_of(user)->scalar || wick_op_of(user)->layout) && user->nout == 1 &&
+          wick_layout_is_image(s, user->first) && end < FEEDS_MOST)
+        next[end++] = user->first;
+    }
+  return false;
+}
+
+/* The costs of one position of the result, in vectors of products, for each way to convolve.
+ * `along` and `across` are packed, with the lanes along the channels of the result or of the input;
+ * `plain` has the lanes along a row of the result. */
 typedef struct layout_conv_cost {
-  int64_t along, across, plain;
+  double along, across, plain;
 } layout_conv_cost;
+
+/* Returns true if Winograd's algorithm may be chosen, which takes less than half of the products.
+ */
+static bool layout_conv_square(const layout_conv *v)
+{
+  return v->wd[2] == 3 && v->wd[3] == 3 && layout_conv_ones(&v->n->attr[WICK_ATTR_conv_stride]) &&
+         layout_conv_ones(&v->n->attr[WICK_ATTR_conv_dilation]);
+}
+
+/* A plain product needs a vector of the row, which is shared by some channels of the result; lanes
+ * that are apart need several vectors. */
+static double layout_conv_plain_product(const layout_conv *v)
+{
+  static const double product = 1.5;
+  enum { SHARED = 6 };
+  const wick_attr *stride = &v->n->attr[WICK_ATTR_conv_stride];
+  int64_t apart = stride->n ? stride->ints[1] : 1,
+          share = wick_min_i64(v->wd[0] / v->group, SHARED);
+  return product + (apart > 1 ? 2 * (double)apart / (double)share : 0);
+}
 
 static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_conv *v,
                                           const wick_runs *blocks)
 {
-  const wick_attr *stride = &v->n->attr[WICK_ATTR_conv_stride];
-  int64_t area = v->wd[2] * v->wd[3], b = s->block, all = v->wd[0] * v->wd[1] * area,
+  int64_t area = v->wd[2] * v->wd[3], b = s->block, places = wick_order_places(&v->out) / b,
+          all = v->wd[0] * v->wd[1] * area,
           width = wick_dim_typical(s->c.f->module->dims, wick_layout_info(s, v->n->first)->dim[3]);
-  bool apart = stride->n && stride->ints[1] > 1;
   width = wick_max_i64(width, 1);
-  return (layout_conv_cost){wick_order_places(&v->out) / b *
-                                (v->plain ? v->channels : v->runs.n * v->runs.length) * area / v->k,
-                            v->wd[0] * (blocks->n * area + CONV_LANES_SUM),
-                            apart ? all
-                                  : wick_ceildiv_i64(all * wick_ceildiv_i64(width, b), width)};
+  int64_t in = v->depthwise ? 1 : v->plain ? v->channels : v->runs.n * v->runs.length;
+  return (layout_conv_cost){(double)(places * in * area) / (double)v->k /
+                                (layout_conv_square(v) ? 2 : 1),
+                            (double)(v->wd[0] * (blocks->n * area + CONV_LANES_SUM)),
+                            (double)all * (double)wick_ceildiv_i64(width, b) / (double)width};
+}
+
+/* Returns the time in which a vector is packed or unpacked, in vectors of products: what its bytes
+ * take to and from the cache that holds the image and the result. */
+static double layout_conv_move(const wick_layouts *s, const layout_conv *v)
+{
+  static const double move[3] = {4, 16, 32};
+  wick_module *m = s->c.f->module;
+  uint64_t first = s->target->cache_bytes[0] ? s->target->cache_bytes[0] : 32 << 10,
+           second = s->target->cache_bytes[1] ? s->target->cache_bytes[1] : 1 << 20,
+           bytes = wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->x)) +
+                   wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->n->first));
+  return move[bytes > first / 2 ? bytes > second / 2 ? 2 : 1 : 0] * (double)s->block / 16;
+}
+
+/* Returns true if it is faster to convolve plain operands, because packing the image and unpacking
+ * the result would take longer than what blocks save. */
+static bool layout_conv_stays_plain(const wick_layouts *s, const layout_conv *v, double packed,
+                                    double plain)
+{
+  const wick_attr *stride = &v->n->attr[WICK_ATTR_conv_stride];
+  int64_t b = s->block, out = wick_ceildiv_i64(v->wd[0], b),
+          in = wick_ceildiv_i64(v->channels, b) *
+               (stride->n ? stride->ints[0] * stride->ints[1] : 1);
+  bool feeds = layout_conv_feeds(s, v->n);
+  double move = layout_conv_move(s, v);
+  packed += move * (double)((v->plain ? 0 : in) + (v->across == feeds ? out : 0));
+  return plain * layout_conv_plain_product(v) + move * (double)(feeds ? out : 0) < packed;
 }
 
 /* Chooses the best way. Returns false for plain operands, also if groups would leave more than half
@@ -386,12 +452,13 @@ static bool layout_conv_way(const wick_layouts *s, layout_conv *v)
   const wick_order *own = wick_layout_order(s, v->x);
   wick_order in = own ? *own : wick_order_make(v->channels, v->group, s->block, false);
   wick_runs blocks = {.n = 0};
-  bool may = !v->plain && wick_runs_of_blocks(&in, v->group, &blocks),
-       along =
-           layout_conv_along(s, v) && (v->group == 1 || wick_order_places(&v->out) <= 2 * v->wd[0]);
+  bool may = !v->plain && !v->depthwise && wick_runs_of_blocks(&in, v->group, &blocks),
+       along = v->depthwise || (layout_conv_along(s, v) &&
+                                (v->group == 1 || wick_order_places(&v->out) <= 2 * v->wd[0]));
   layout_conv_cost c = layout_conv_costs(s, v, &blocks);
-  v->across = may && (along ? 4 * c.across < 3 * c.along : c.across < c.plain);
-  if (!own && 3 * c.plain < 2 * c.along && !(v->across && c.across < c.plain)) return false;
+  v->across = may && (along ? 4 * c.across < 3 * c.along
+                            : c.across < c.plain * layout_conv_plain_product(v));
+  if (!own && layout_conv_stays_plain(s, v, v->across ? c.across : c.along, c.plain)) return false;
   if (v->across) v->in = in, v->runs = blocks;
   return v->across || along;
 }
@@ -433,7 +500,7 @@ static bool layout_conv_fits(const wick_layouts *s, layout_conv *v)
   v->plain = few && (!dots || layout_conv_rows(v));
   v->in = own ? *own : wick_order_make(c, 1, few && dots ? v->k : s->block, false);
   v->out = v->in;
-  if (v->depthwise) return v->in.block == s->block;
+  if (v->depthwise) return v->in.block == s->block && layout_conv_way(s, v);
   layout_conv_out(s, v);
   return layout_conv_way(s, v) && layout_conv_words(s, v);
 }
