@@ -34,7 +34,7 @@ static void times_check(wick_error *e)
   exit(1);
 }
 
-static void *times_room(size_t nbytes)
+static void *times_alloc(size_t nbytes)
 {
   void *p = calloc(1, nbytes ? nbytes : 1);
   if (!p) exit(1);
@@ -54,10 +54,10 @@ static void times_file(const char *path, const char *mode, void *p, size_t nbyte
 static const void **times_inputs(const wick_compiled *k, char **file)
 {
   uint32_t n = wick_compiled_ninput(k), state = 2463534242u;
-  const void **in = times_room(n * sizeof *in);
+  const void **in = times_alloc(n * sizeof *in);
   for (uint32_t i = 0; i < n; i++) {
     const wick_io *io = wick_compiled_input(k, i);
-    float *x = times_room(io->nbytes);
+    float *x = times_alloc(io->nbytes);
     if (*file)
       times_file(*file++, "rb", x, io->nbytes);
     else
@@ -91,10 +91,10 @@ int main(int argc, char **argv)
   wick_compile_options o = {.size = sizeof o, .strict = !filtering};
   times_check(wick_compile(model, &o, &k));
   const void **in = times_inputs(k, argv + 3);
-  void **out = times_room(wick_compiled_noutput(k) * sizeof *out);
+  void **out = times_alloc(wick_compiled_noutput(k) * sizeof *out);
   for (uint32_t i = 0; i < wick_compiled_noutput(k); i++)
-    out[i] = times_room(wick_compiled_output(k, i)->nbytes);
-  t.ns = times_room(sizeof *t.ns * t.nrun * (wick_compiled_nkernel(k) + 1));
+    out[i] = times_alloc(wick_compiled_output(k, i)->nbytes);
+  t.ns = times_alloc(sizeof *t.ns * t.nrun * (wick_compiled_nkernel(k) + 1));
   wick_session_options s = {.size = sizeof s, .threads = 1, .profile = times_profile, .arg = &t};
   times_check(wick_session_create(k, &s, &session));
   for (; t.run < t.nrun; t.run++) times_check(wick_run(session, in, out));

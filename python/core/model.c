@@ -133,7 +133,7 @@ static void model_request_free(model_request *r)
   PyMem_Free(r->buffer);
 }
 
-static void *model_room(PyObject *dict, size_t size)
+static void *model_alloc(PyObject *dict, size_t size)
 {
   void *p = PyMem_Calloc((size_t)PyDict_Size(dict) + 1, size);
   if (!p) PyErr_NoMemory();
@@ -144,8 +144,8 @@ static bool model_shapes(model_request *r, PyObject *dict)
 {
   PyObject *key, *value;
   Py_ssize_t at = 0;
-  r->shape = model_room(dict, sizeof *r->shape);
-  r->dim = model_room(dict, sizeof *r->dim);
+  r->shape = model_alloc(dict, sizeof *r->shape);
+  r->dim = model_alloc(dict, sizeof *r->dim);
   while (r->shape && r->dim && PyDict_Next(dict, &at, &key, &value)) {
     const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
     Py_ssize_t rank = PySequence_Size(value);
@@ -171,7 +171,7 @@ static bool model_sizes(model_request *r, PyObject *dict)
 {
   PyObject *key, *value;
   Py_ssize_t at = 0;
-  r->size = model_room(dict, sizeof *r->size);
+  r->size = model_alloc(dict, sizeof *r->size);
   while (r->size && PyDict_Next(dict, &at, &key, &value)) {
     const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
     int64_t size = name ? PyLong_AsLongLong(value) : -1;
@@ -212,7 +212,7 @@ static bool model_ranges(model_request *r, PyObject *dict)
 {
   PyObject *key, *value;
   Py_ssize_t at = 0;
-  r->range = model_room(dict, sizeof *r->range);
+  r->range = model_alloc(dict, sizeof *r->range);
   while (r->range && PyDict_Next(dict, &at, &key, &value)) {
     wick_size_range *x = &r->range[r->nrange++];
     long long least, most, step;
@@ -228,8 +228,8 @@ static bool model_contents(model_request *r, PyObject *dict)
 {
   PyObject *key, *value;
   Py_ssize_t at = 0;
-  r->content = model_room(dict, sizeof *r->content);
-  r->buffer = model_room(dict, sizeof *r->buffer);
+  r->content = model_alloc(dict, sizeof *r->content);
+  r->buffer = model_alloc(dict, sizeof *r->buffer);
   while (r->content && r->buffer && PyDict_Next(dict, &at, &key, &value)) {
     const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
     Py_buffer *b = &r->buffer[r->ncontent];

@@ -12,13 +12,13 @@ typedef struct core_session {
   PyObject_HEAD core_compiled *compiled;
   wick_session *session;
   session_time *time; /* times of the last run's kernels; NULL: no profile */
-  uint32_t ntime, room;
+  uint32_t ntime, capacity;
 } core_session;
 
 static void session_profile(void *arg, uint32_t kernel, uint64_t nanoseconds)
 {
   core_session *s = arg;
-  if (s->ntime < s->room) s->time[s->ntime++] = (session_time){nanoseconds, kernel};
+  if (s->ntime < s->capacity) s->time[s->ntime++] = (session_time){nanoseconds, kernel};
 }
 
 static void session_dealloc(PyObject *self)
@@ -47,8 +47,8 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   wick_session_options o = {.size = sizeof o, .threads = threads};
   if (profile) {
     /* launches; further ones are not timed */
-    s->room = 64 * wick_compiled_nkernel(s->compiled->compiled);
-    s->time = PyMem_Calloc((size_t)s->room + 1, sizeof *s->time);
+    s->capacity = 64 * wick_compiled_nkernel(s->compiled->compiled);
+    s->time = PyMem_Calloc((size_t)s->capacity + 1, sizeof *s->time);
     if (!s->time) PyErr_NoMemory();
     o.profile = session_profile, o.arg = s;
   }

@@ -135,13 +135,13 @@ void wick_cpu_flush_code(void *begin, size_t nbytes)
 /* ---- caches ---- */
 
 /* Reads a file of sysfs, without its newline. Returns false if it does not exist. */
-static bool cpu_sysfs(int index, const char *what, char *out, size_t room)
+static bool cpu_sysfs(int index, const char *what, char *out, size_t capacity)
 {
   char path[96];
   snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, what);
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
-  ssize_t n = read(fd, out, room - 1);
+  ssize_t n = read(fd, out, capacity - 1);
   close(fd);
   if (n <= 0) return false;
   out[n] = '\0';

@@ -228,10 +228,10 @@ static int file_close(int fd, int error)
 
 /* Creates a new file in the folder at the beginning of `temp`. Its name has the number `first`, or
  * a following one. */
-static int file_create_beside(char *temp, size_t at, size_t room, size_t first)
+static int file_create_beside(char *temp, size_t at, size_t capacity, size_t first)
 {
   for (size_t i = first; i < first + 1000; i++) {
-    snprintf(temp + at, room, ".wick-%ld-%zu", (long)getpid(), i);
+    snprintf(temp + at, capacity, ".wick-%ld-%zu", (long)getpid(), i);
     int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0 || errno != EEXIST) return fd;
   }

@@ -40,45 +40,45 @@ static uint64_t string_table_hash(const char *at, uint64_t nbytes)
   return h ^ h >> 32;
 }
 
-/* Grows to `room` strings. Existing strings move. */
-static bool string_table_grow(wick_string_table *t, uint32_t room)
+/* Grows to `capacity` strings. Existing strings move. */
+static bool string_table_grow(wick_string_table *t, uint32_t capacity)
 {
   uint32_t nslot = 16;
-  while (nslot / 2 < room) nslot *= 2;
-  wick_string *at = string_table_alloc(t, (size_t)room * sizeof *at);
-  uint32_t *slot_of = string_table_alloc(t, (size_t)room * sizeof *slot_of),
+  while (nslot / 2 < capacity) nslot *= 2;
+  wick_string *at = string_table_alloc(t, (size_t)capacity * sizeof *at);
+  uint32_t *slot_of = string_table_alloc(t, (size_t)capacity * sizeof *slot_of),
            *slot = string_table_alloc(t, (size_t)nslot * sizeof *slot);
   if (!at || !slot_of || !slot) {
-    string_table_drop(t, at, (size_t)room * sizeof *at);
-    string_table_drop(t, slot_of, (size_t)room * sizeof *slot_of);
+    string_table_drop(t, at, (size_t)capacity * sizeof *at);
+    string_table_drop(t, slot_of, (size_t)capacity * sizeof *slot_of);
     string_table_drop(t, slot, (size_t)nslot * sizeof *slot);
     return false;
   }
   if (t->n) memcpy(at, t->at, t->n * sizeof *at);
-  string_table_drop(t, t->at, (size_t)t->room * sizeof *at);
-  string_table_drop(t, t->slot_of, (size_t)t->room * sizeof *slot_of);
+  string_table_drop(t, t->at, (size_t)t->capacity * sizeof *at);
+  string_table_drop(t, t->slot_of, (size_t)t->capacity * sizeof *slot_of);
   string_table_drop(t, t->slot, (size_t)t->nslot * sizeof *slot);
   memset(slot, 0, (size_t)nslot * sizeof *slot);
   t->at = at, t->slot_of = slot_of, t->slot = slot;
-  t->room = room, t->nslot = nslot;
+  t->capacity = capacity, t->nslot = nslot;
   for (uint32_t i = 0; i < t->n; i++)
     string_table_slot_put(t, string_table_hash(at[i].at, at[i].nbytes), i);
   return true;
 }
 
-static bool string_table_begin(wick_string_table *t, uint32_t room)
+static bool string_table_begin(wick_string_table *t, uint32_t capacity)
 {
   t->first = t->under ? wick_string_table_count(t->under) : 0;
-  if (!string_table_grow(t, room ? room + !t->under : 16)) return false;
+  if (!string_table_grow(t, capacity ? capacity + !t->under : 16)) return false;
   if (!t->under) return wick_string_table_add(t, "", 0, false) == 0;
   return true;
 }
 
 bool wick_string_table_make(wick_string_table *t, wick_allocator a, const wick_string_table *under,
-                            uint32_t room)
+                            uint32_t capacity)
 {
   *t = (wick_string_table){.allocator = a, .under = under};
-  return string_table_begin(t, room);
+  return string_table_begin(t, capacity);
 }
 
 static void *string_table_arena_alloc(void *self, size_t nbytes)
@@ -105,8 +105,8 @@ void wick_string_table_free(wick_string_table *t)
     next = c->next;
     string_table_drop(t, c, sizeof *c + (size_t)c->size);
   }
-  string_table_drop(t, t->at, (size_t)t->room * sizeof *t->at);
-  string_table_drop(t, t->slot_of, (size_t)t->room * sizeof *t->slot_of);
+  string_table_drop(t, t->at, (size_t)t->capacity * sizeof *t->at);
+  string_table_drop(t, t->slot_of, (size_t)t->capacity * sizeof *t->slot_of);
   string_table_drop(t, t->slot, (size_t)t->nslot * sizeof *t->slot);
   *t = (wick_string_table){0};
 }
@@ -151,22 +151,23 @@ int64_t wick_string_table_find(const wick_string_table *t, const char *at, uint6
 }
 
 /* The bytes belong to the caller, unless they are copied, or are in the memory that
- * wick_string_table_room returned last. */
+ * wick_string_table_reserve returned last. */
 static int64_t string_table_add(wick_string_table *t, const char *at, uint64_t nbytes, bool copy,
-                                bool room)
+                                bool reserved)
 {
   uint64_t hash = string_table_hash(at, nbytes);
   int64_t number = string_table_find(t, hash, at, nbytes);
   if (number >= 0) return number;
-  if (t->n == t->room && (t->room > STRING_TABLE_MOST || !string_table_grow(t, 2 * t->room)))
+  if (t->n == t->capacity &&
+      (t->capacity > STRING_TABLE_MOST || !string_table_grow(t, 2 * t->capacity)))
     return -1;
   if (copy && nbytes) {
-    char *to = wick_string_table_room(t, nbytes);
+    char *to = wick_string_table_reserve(t, nbytes);
     if (!to) return -1;
     memcpy(to, at, (size_t)nbytes);
     at = to;
   }
-  if ((copy || room) && nbytes) t->now->used += nbytes;
+  if ((copy || reserved) && nbytes) t->now->used += nbytes;
   uint32_t i = t->n++;
   t->at[i] = (wick_string){nbytes ? at : "", nbytes};
   string_table_slot_put(t, hash, i);
@@ -178,7 +179,7 @@ int64_t wick_string_table_add(wick_string_table *t, const char *at, uint64_t nby
   return string_table_add(t, at, nbytes, copy, false);
 }
 
-char *wick_string_table_room(wick_string_table *t, uint64_t nbytes)
+char *wick_string_table_reserve(wick_string_table *t, uint64_t nbytes)
 {
   while (t->now && t->now->size - t->now->used < nbytes && t->now->next) t->now = t->now->next;
   if (t->now && t->now->size - t->now->used >= nbytes)

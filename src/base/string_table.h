@@ -14,7 +14,7 @@ typedef struct wick_string_table {
   wick_allocator allocator;
   const struct wick_string_table *under; /* the table that this one extends, or NULL */
   uint32_t first;                        /* the number of at[0] */
-  uint32_t n, room;
+  uint32_t n, capacity;
   wick_string *at;
   uint32_t *slot_of;                     /* per string: its index in `slot` */
   uint32_t *slot, nslot;                 /* own strings, counted from 0, + 1; 0: free */
@@ -22,9 +22,9 @@ typedef struct wick_string_table {
   struct wick_string_table_chunk *now;
 } wick_string_table;
 
-/* Makes a table with capacity for `room` strings of its own. Returns false if memory runs out. */
+/* Makes a table for up to `capacity` strings of its own. Returns false if memory runs out. */
 bool wick_string_table_make(wick_string_table *t, wick_allocator a, const wick_string_table *under,
-                            uint32_t room);
+                            uint32_t capacity);
 void wick_string_table_free(wick_string_table *t);
 /* The same in an arena, which unwinds if memory runs out. Do not free the table. */
 wick_string_table wick_string_table_in(wick_arena *mem);
@@ -44,9 +44,9 @@ uint32_t wick_string_table_count(const wick_string_table *t); /* numbers are bel
 
 /* Returns memory for nbytes, which the table keeps until it is cleared; NULL if memory runs out.
  * The next call gives unused bytes back. */
-char *wick_string_table_room(wick_string_table *t, uint64_t nbytes);
+char *wick_string_table_reserve(wick_string_table *t, uint64_t nbytes);
 /* Returns the number of the string at `at`, the first nbytes of the memory that
- * wick_string_table_room returned last. */
+ * wick_string_table_reserve returned last. */
 int64_t wick_string_table_take(wick_string_table *t, char *at, uint64_t nbytes);
 
 #endif

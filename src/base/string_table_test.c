@@ -74,15 +74,15 @@ static void tables_stand_on_tables(void **state)
   assert_int_equal(live, 0);
 }
 
-static void room_is_given_back(void **state)
+static void unused_memory_is_given_back(void **state)
 {
   (void)state;
   wick_string_table t;
   assert_true(wick_string_table_make(&t, counted, NULL, 4));
-  char *a = wick_string_table_room(&t, 100);
+  char *a = wick_string_table_reserve(&t, 100);
   memcpy(a, "xyz", 3);
   assert_int_equal(wick_string_table_take(&t, a, 3), 1);
-  char *b = wick_string_table_room(&t, 5000);
+  char *b = wick_string_table_reserve(&t, 5000);
   memset(b, 'q', 5000);
   assert_int_equal(wick_string_table_take(&t, b, 5000), 2);
   assert_memory_equal(wick_string_table_get(&t, 1).at, "xyz", 3);
@@ -95,6 +95,6 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(equal_strings_have_equal_numbers),
                                      cmocka_unit_test(tables_stand_on_tables),
-                                     cmocka_unit_test(room_is_given_back)};
+                                     cmocka_unit_test(unused_memory_is_given_back)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,16 +36,16 @@ static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *
   if (!n->nin &&
       (!wick_type_nbytes(f->module, wick_type_of(f, n->first), &nbytes) || nbytes > INT64_MAX / 4))
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "alloc: the size is not a constant");
-  uint64_t room = wick_align_up(nbytes, WICK_FRAME_ALIGN);
+  uint64_t size = wick_align_up(nbytes, WICK_FRAME_ALIGN);
   if (!n->nin && n->attr[WICK_ATTR_alloc_offset].i < 0 && nbytes <= WICK_SMALL_ALLOC &&
-      out->stack_bytes + room <= t->stack_bytes) {
-    out->stack_bytes += room;
+      out->stack_bytes + size <= t->stack_bytes) {
+    out->stack_bytes += size;
     *place = -1;
     return NULL;
   }
   *place = n->attr[WICK_ATTR_alloc_offset].i >= 0 ? n->attr[WICK_ATTR_alloc_offset].i
                                                   : (int64_t)out->scratch_bytes;
-  uint64_t end = (uint64_t)*place + room;
+  uint64_t end = (uint64_t)*place + size;
   if (end > INT64_MAX / 2 || *place % WICK_FRAME_ALIGN)
     return wick_fail(mem, WICK_ELIMIT, f->name, "alloc: offset %lld is not a place for %llu bytes",
                      (long long)*place, (unsigned long long)nbytes);

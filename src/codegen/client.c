@@ -38,11 +38,11 @@ const char *wick_codegen_find(wick_arena *mem)
   const char *named = getenv("WICK_CODEGEN"), *found = NULL;
   if (named && *named) return named;
   Dl_info info;
-  char *room = wick_new(mem, char, PATH_MAX);
+  char *buffer = wick_new(mem, char, PATH_MAX);
   if (dladdr(&anchor, &info) && info.dli_fname && strchr(info.dli_fname, '/'))
     found = client_find_near(wick_path_folder(mem, info.dli_fname), mem);
-  if (!found && readlink("/proc/self/exe", room, PATH_MAX - 1) > 0)
-    found = client_find_near(wick_path_folder(mem, room), mem);
+  if (!found && readlink("/proc/self/exe", buffer, PATH_MAX - 1) > 0)
+    found = client_find_near(wick_path_folder(mem, buffer), mem);
   return found;
 }
 

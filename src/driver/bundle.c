@@ -198,7 +198,7 @@ static wick_status bundle_check_io(const wick_compilation *c, const wick_io *io,
 }
 
 /* Rounds up to a multiple of WICK_BUNDLE_ALIGN that is not 0, because C has no empty arrays. */
-static uint64_t bundle_room(uint64_t nbytes)
+static uint64_t bundle_ram(uint64_t nbytes)
 {
   return wick_align_up(nbytes ? nbytes : 1, WICK_BUNDLE_ALIGN);
 }
@@ -229,7 +229,7 @@ static void bundle_sizes(wick_compilation *c, const wick_lowered *l, wick_bundle
   }
   b->size = size, b->nsize = l->sizes.nsymbol, b->fill = l->fill;
   b->table_offset = b->mutable_bytes;
-  b->mutable_bytes += bundle_room(((uint64_t)l->sizes.slot.n + 1) * sizeof(int64_t));
+  b->mutable_bytes += bundle_ram(((uint64_t)l->sizes.slot.n + 1) * sizeof(int64_t));
 }
 
 static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wick_bundle *b)
@@ -246,12 +246,12 @@ static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wic
   for (uint32_t i = 0; i < b->ninput + b->noutput; i++) {
     WICK_TRY(bundle_check_io(c, &b->io[i], &c->mem));
     offset[i] = b->mutable_bytes;
-    b->mutable_bytes += bundle_room(b->io[i].nbytes);
+    b->mutable_bytes += bundle_ram(b->io[i].nbytes);
   }
   b->offset = offset;
-  b->mutable_bytes = bundle_room(b->mutable_bytes);
-  b->constant_bytes = bundle_room(l->constant_bytes);
-  b->arena_bytes = bundle_room(l->arena_bytes);
+  b->mutable_bytes = bundle_ram(b->mutable_bytes);
+  b->constant_bytes = bundle_ram(l->constant_bytes);
+  b->arena_bytes = bundle_ram(l->arena_bytes);
   return NULL;
 }
 

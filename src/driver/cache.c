@@ -317,7 +317,7 @@ static int cache_older(const void *a, const void *b)
 }
 
 /* Lists files of the cache, also those whose writing was interrupted. */
-static uint32_t cache_list(const char *folder, uint32_t room, cache_entry *out)
+static uint32_t cache_list(const char *folder, uint32_t capacity, cache_entry *out)
 {
   DIR *d = opendir(folder);
   uint32_t n = 0;
@@ -327,7 +327,7 @@ static uint32_t cache_list(const char *folder, uint32_t room, cache_entry *out)
     if (!cache_is_entry(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(st.st_mode))
       continue;
-    if (n < room) {
+    if (n < capacity) {
       strcpy(out[n].name, e->d_name);
       out[n].nbytes = (uint64_t)st.st_size;
       out[n].used = st.st_mtim;
@@ -348,10 +348,10 @@ static bool cache_is_beside(wick_span key, wick_span of)
 void wick_cache_all_beside(const char *folder, wick_span key, wick_files *files, wick_arena *mem,
                            wick_spans *out)
 {
-  uint32_t room = cache_list(folder, 0, NULL);
-  cache_entry *entry = wick_new(mem, cache_entry, room);
-  uint32_t n = cache_list(folder, room, entry);
-  for (uint32_t i = 0; i < n && i < room; i++) {
+  uint32_t capacity = cache_list(folder, 0, NULL);
+  cache_entry *entry = wick_new(mem, cache_entry, capacity);
+  uint32_t n = cache_list(folder, capacity, entry);
+  for (uint32_t i = 0; i < n && i < capacity; i++) {
     const char *path = wick_path_join(mem, folder, entry[i].name), *end = strrchr(path, '.');
     wick_file *file;
     wick_artifact a;
@@ -399,10 +399,10 @@ static void cache_describe(const char *folder, wick_cache_entry *e, wick_files *
 uint32_t wick_cache_entries(const char *folder, wick_files *files, wick_arena *mem,
                             wick_cache_entry **out)
 {
-  uint32_t room = cache_list(folder, 0, NULL);
-  cache_entry *entry = wick_new(mem, cache_entry, room);
-  uint32_t n = cache_list(folder, room, entry);
-  if (n > room) n = room;
+  uint32_t capacity = cache_list(folder, 0, NULL);
+  cache_entry *entry = wick_new(mem, cache_entry, capacity);
+  uint32_t n = cache_list(folder, capacity, entry);
+  if (n > capacity) n = capacity;
   qsort(entry, n, sizeof *entry, cache_older);
   *out = wick_new(mem, wick_cache_entry, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -420,10 +420,10 @@ bool wick_cache_remove(const char *folder, const char *name, wick_arena *mem)
 
 static void cache_trim(const wick_cache *cache, wick_arena *tmp)
 {
-  uint32_t room = cache_list(cache->folder, 0, NULL);
-  cache_entry *entry = wick_new(tmp, cache_entry, room);
-  uint32_t n = cache_list(cache->folder, room, entry);
-  if (n > room) n = room;
+  uint32_t capacity = cache_list(cache->folder, 0, NULL);
+  cache_entry *entry = wick_new(tmp, cache_entry, capacity);
+  uint32_t n = cache_list(cache->folder, capacity, entry);
+  if (n > capacity) n = capacity;
   uint64_t total = 0;
   for (uint32_t i = 0; i < n; i++) total += entry[i].nbytes;
   qsort(entry, n, sizeof *entry, cache_older);

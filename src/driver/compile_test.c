@@ -395,13 +395,13 @@ static void out_of_memory(void **state)
 
 /* ---- the cache ---- */
 
-static int files_in(const char *folder, char *last, size_t room)
+static int files_in(const char *folder, char *last, size_t capacity)
 {
   int n = 0;
   DIR *d = opendir(folder);
   assert_non_null(d);
   for (const struct dirent *e; (e = readdir(d)) != NULL;)
-    if (e->d_name[0] != '.') n++, snprintf(last, room, "%s/%s", folder, e->d_name);
+    if (e->d_name[0] != '.') n++, snprintf(last, capacity, "%s/%s", folder, e->d_name);
   closedir(d);
   return n;
 }

@@ -24,15 +24,15 @@ typedef struct weights_task {
 } weights_task;
 
 /* Memory of a worker for a constant that only other deferred constants read. */
-typedef struct weights_room {
-  struct weights_room *next; /* for the constant that this one is computed from */
+typedef struct weights_buffer {
+  struct weights_buffer *next; /* for the constant that this one is computed from */
   void *at;
-} weights_room;
+} weights_buffer;
 
 typedef struct weights_worker {
   struct wick_weights *w;
   pthread_t thread;
-  weights_room *room;
+  weights_buffer *buffer;
 } weights_worker;
 
 struct wick_weights {
@@ -48,15 +48,15 @@ struct wick_weights {
 /* ---- work ---- */
 
 /* Returns the bytes of a constant: its own, or those computed in the worker's memory. */
-static const void *weights_bytes(const wick_weights *w, uint32_t id, weights_room *room)
+static const void *weights_bytes(const wick_weights *w, uint32_t id, weights_buffer *buffer)
 {
   const wick_constant *k = &w->constant[id];
   if (!k->deferred) return k->data;
-  const void *from = weights_bytes(w, k->deferred->from, room->next);
-  memset(room->at, 0, k->nbytes);
+  const void *from = weights_bytes(w, k->deferred->from, buffer->next);
+  memset(buffer->at, 0, k->nbytes);
   for (uint32_t part = 0; part < k->deferred->nparts; part++)
-    k->deferred->make(k->deferred, from, part, room->at);
-  return room->at;
+    k->deferred->make(k->deferred, from, part, buffer->at);
+  return buffer->at;
 }
 
 /* Returns whether the work must stop. */
@@ -78,7 +78,7 @@ static void *weights_work(void *arg)
       memcpy(t->to + t->begin, (const char *)k->data + t->begin, (size_t)(t->end - t->begin));
       continue;
     }
-    const void *from = weights_bytes(w, k->deferred->from, self->room);
+    const void *from = weights_bytes(w, k->deferred->from, self->buffer);
     for (uint64_t part = t->begin; part < t->end && !weights_stopped(self); part++)
       k->deferred->make(k->deferred, from, (uint32_t)part, t->to);
   }
@@ -106,7 +106,7 @@ static void weights_plan(wick_weights *w, const wick_lowered *l, unsigned char *
 
 /* Returns the bytes for the largest constant that is `depth` steps before a constant of the
  * program. */
-static uint64_t weights_room_bytes(const wick_weights *w, const wick_lowered *l, uint32_t depth)
+static uint64_t weights_buffer_bytes(const wick_weights *w, const wick_lowered *l, uint32_t depth)
 {
   uint64_t most = 0;
   for (uint32_t i = 0; i < l->constants.n; i++) {
@@ -118,13 +118,14 @@ static uint64_t weights_room_bytes(const wick_weights *w, const wick_lowered *l,
   return most;
 }
 
-static weights_room *weights_rooms(const wick_weights *w, const wick_lowered *l, wick_arena *mem)
+static weights_buffer *weights_buffers(const wick_weights *w, const wick_lowered *l,
+                                       wick_arena *mem)
 {
-  weights_room *first = NULL, **at = &first;
+  weights_buffer *first = NULL, **at = &first;
   for (uint32_t depth = 1;; depth++) {
-    uint64_t nbytes = weights_room_bytes(w, l, depth);
+    uint64_t nbytes = weights_buffer_bytes(w, l, depth);
     if (!nbytes) return first;
-    *at = wick_new(mem, weights_room, 1);
+    *at = wick_new(mem, weights_buffer, 1);
     (*at)->at = wick_arena_raw(mem, nbytes, 64);
     at = &(*at)->next;
   }
@@ -155,7 +156,7 @@ wick_weights *wick_weights_begin(const wick_module *m, const wick_lowered *l, vo
   if (nworker > WEIGHTS_MOST_WORKERS) nworker = WEIGHTS_MOST_WORKERS;
   if (nworker > w->tasks.n || l->constant_bytes < WEIGHTS_FEW) nworker = 1;
   for (uint32_t i = 0; i < nworker; i++)
-    w->worker[i] = (weights_worker){.w = w, .room = weights_rooms(w, l, mem)};
+    w->worker[i] = (weights_worker){.w = w, .buffer = weights_buffers(w, l, mem)};
   weights_start(w, nworker);
   return w;
 }

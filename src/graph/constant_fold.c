@@ -112,7 +112,7 @@ static bool constant_fold_content(constant_fold_state *s, const wick_node *n)
     return false;
   for (uint32_t i = 0; i < v->ncontent; i++)
     if (!wick_dim_is_const(v->content[i])) return false;
-  out.data = memset(wick_module_room(m, nbytes), 0, nbytes);
+  out.data = memset(wick_module_alloc(m, nbytes), 0, nbytes);
   for (uint32_t i = 0; i < v->ncontent; i++)
     wick_store_elem(out.elem, out.data, i, (wick_scalar){.i = v->content[i].v});
   s->c.b.loc = n->loc;
@@ -139,7 +139,7 @@ static bool constant_fold_node(constant_fold_state *s, const wick_node *n,
   }
   if ((nbytes > 4096 && nbytes > 4 * operands) || nbytes > constant_fold_limit - s->spent)
     return false;
-  out.data = memset(wick_module_room(m, nbytes), 0, nbytes);
+  out.data = memset(wick_module_alloc(m, nbytes), 0, nbytes);
   wick_ref r = {.op = n->op,
                 .mem = s->mem,
                 .module = m,

@@ -207,8 +207,8 @@ static void decompose_conv_transpose_put(const decompose_conv_transpose *s,
       }
 }
 
-static float *decompose_conv_transpose_room(decompose_conv_transpose *s, int64_t channels,
-                                            const int64_t *n)
+static float *decompose_conv_transpose_alloc(decompose_conv_transpose *s, int64_t channels,
+                                             const int64_t *n)
 {
   return wick_arena_alloc(&s->k.f->module->mem,
                           (size_t)(channels * s->ni * n[0] * n[1] * n[2]) * sizeof(float), 64);
@@ -276,7 +276,7 @@ static wick_value decompose_conv_transpose_one(decompose_conv_transpose *s,
     if (phase[k]->tap < 0) return decompose_conv_transpose_empty(s, phase);
     n[k] = dim[2 + k] = phase[k]->n;
   }
-  float *data = decompose_conv_transpose_room(s, s->mi * s->group, n);
+  float *data = decompose_conv_transpose_alloc(s, s->mi * s->group, n);
   decompose_conv_transpose_put(s, phase, n, 0, 1, data);
   return decompose_conv_transpose_conv(
       s, decompose_conv_transpose_constant(s, "phase", s->nsp + 2, dim, data),
@@ -323,7 +323,7 @@ static wick_value decompose_conv_transpose_stack(decompose_conv_transpose *s,
   }
   int64_t phases = count[0] * count[1] * count[2];
   dim[0] = phases * s->mi * s->group;
-  float *data = decompose_conv_transpose_room(s, dim[0], n);
+  float *data = decompose_conv_transpose_alloc(s, dim[0], n);
   for (int64_t p = 0; p < phases; p++) {
     int64_t rest = p;
     for (uint32_t k = s->nsp; k-- > 0; rest /= count[k])

@@ -141,7 +141,7 @@ static wick_value demote_exact(demote_state *s, wick_value v, const wick_factors
   const wick_constant old = *wick_constant_get(m, imm.constant);
   const wick_type_info *info = wick_info_of(s->c.f, v);
   if (!bytes) return s->c.to[v.id];
-  float *data = wick_module_room(m, old.nbytes);
+  float *data = wick_module_alloc(m, old.nbytes);
   uint64_t size[3] = {1, 1, 1}; /* before, along and after the axes that are summed */
   for (uint32_t k = 0; k < info->rank; k++)
     size[(k >= factors->first) + (k >= factors->end)] *= (uint64_t)info->dim[k].v;

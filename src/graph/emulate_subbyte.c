@@ -54,7 +54,7 @@ static wick_value emulate_subbyte_shifts(emulate_subbyte *s, wick_elem e, uint32
 {
   wick_module *m = s->c.b.module;
   int64_t n = 8 / bits;
-  unsigned char *data = wick_module_room(m, (uint64_t)n);
+  unsigned char *data = wick_module_alloc(m, (uint64_t)n);
   for (int64_t i = 0; i < n; i++) data[i] = (unsigned char)(i * bits);
   wick_type type = wick_type_tensor_const(m, e, 1, &n);
   return wick_build_constant(&s->c.b, wick_constant_add(m, "", type, data, (uint64_t)n));
@@ -69,7 +69,7 @@ static wick_value emulate_subbyte_decode(emulate_subbyte *s, wick_value code)
                                     -0.f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
   wick_module *m = s->c.b.module;
   int64_t n = WICK_COUNT(numbers);
-  float *data = wick_module_room(m, sizeof numbers);
+  float *data = wick_module_alloc(m, sizeof numbers);
   for (int64_t i = 0; i < n; i++) data[i] = numbers[i];
   uint32_t k =
       wick_constant_add(m, "", wick_type_tensor_const(m, WICK_F32, 1, &n), data, sizeof numbers);

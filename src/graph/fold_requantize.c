@@ -118,7 +118,7 @@ static wick_value fold_requantize_scaled(fold_requantize_state *s, const wick_no
 
 /* Returns how large a bias may be if it is added to a sum of that many products of bytes; negative
  * if no bias fits. */
-static double fold_requantize_room(const wick_type_info *w)
+static double fold_requantize_limit(const wick_type_info *w)
 {
   enum { MOST = 255 + 128 };
   double terms = 1;
@@ -139,11 +139,11 @@ static uint32_t fold_requantize_bias(const fold_requantize_state *s, const wick_
     return 0;
   uint64_t n = (uint64_t)w->dim[0].v;
   if (!fold_requantize_is_one(s, bias) && !wick_dim_is(t->dim[0], (int64_t)n)) return 0;
-  int32_t *out = wick_module_room(m, n * 4);
+  int32_t *out = wick_module_alloc(m, n * 4);
   for (uint64_t i = 0; i < n; i++) {
     double unit = fold_requantize_at(s, scale, i), x = fold_requantize_at(s, bias, i) / unit,
            whole = nearbyint(x);
-    if (!(fabs(whole) < fold_requantize_room(w)) || !(fabs(x - whole) <= 1e-6 * fabs(whole)))
+    if (!(fabs(whole) < fold_requantize_limit(w)) || !(fabs(x - whole) <= 1e-6 * fabs(whole)))
       return 0;
     out[i] = (int32_t)whole;
   }

@@ -51,7 +51,7 @@ static void promote_to_f64_const(wick_copier *c, const wick_node *n)
     const wick_constant old = *wick_constant_get(m, imm->constant);
     wick_elem e = wick_type_get(m, from)->elem;
     uint64_t count = old.nbytes * 8 / wick_elem_storage[e].bits;
-    double *data = wick_module_room(m, count * sizeof *data);
+    double *data = wick_module_alloc(m, count * sizeof *data);
     for (uint64_t k = 0; k < count; k++) data[k] = wick_load_elem(e, old.data, k).f;
     uint32_t constant = wick_constant_add(m, old.name, to, data, count * sizeof *data);
     c->to[n->first.id] = wick_build_constant(&c->b, constant);

@@ -18,7 +18,7 @@ void wick_build_begin(wick_builder *b, wick_module *m, wick_level level, const c
                       wick_arena *mem)
 {
   *b = (wick_builder){.module = m, .mem = mem, .level = level, .name = wick_intern(m, name)};
-  b->infer_out = wick_new(mem, wick_value_info, WICK_INFER_ROOM);
+  b->infer_out = wick_new(mem, wick_value_info, WICK_INFER_CAPACITY);
   wick_push(mem, &b->values, (wick_value_info){0});
 }
 
@@ -97,7 +97,7 @@ static wick_infer build_infer(wick_builder *b, wick_opcode op, uint32_t nin, con
                       .nin = nin,
                       .in_value = in,
                       .in = info,
-                      .room = WICK_INFER_ROOM,
+                      .capacity = WICK_INFER_CAPACITY,
                       .out = b->infer_out};
 }
 

@@ -214,9 +214,9 @@ wick_scalar wick_round_elem(wick_elem e, wick_scalar s)
 {
   if (e == WICK_F64) return s;
   if (e == WICK_F32) return (wick_scalar){.f = (double)(float)s.f};
-  unsigned char room[16] = {0};
-  wick_store_elem(e, room, 0, s);
-  return wick_load_elem(e, room, 0);
+  unsigned char stored[16] = {0};
+  wick_store_elem(e, stored, 0, s);
+  return wick_load_elem(e, stored, 0);
 }
 
 static int64_t element_saturate(wick_elem to, double x)

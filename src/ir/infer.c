@@ -179,7 +179,7 @@ wick_status wick_infer_results(wick_infer *c, uint32_t n)
   if (n > WICK_MAX_RESULTS)
     return wick_infer_fail(c, WICK_ELIMIT, "%s has %u results, the most is %d",
                            wick_ops[c->op]->name, n, WICK_MAX_RESULTS);
-  if (n > c->room) c->room = n, c->out = wick_new(c->mem, wick_value_info, n);
+  if (n > c->capacity) c->capacity = n, c->out = wick_new(c->mem, wick_value_info, n);
   memset(c->out, 0, n * sizeof *c->out);
   return NULL;
 }

@@ -15,6 +15,6 @@ WICK_CHECKED wick_status wick_attrs_complete(wick_infer *c, wick_level level,
 WICK_CHECKED wick_status wick_infer_node(wick_infer *c, wick_level level);
 
 /* The capacity for results that callers provide; inference makes more room where it is needed. */
-enum { WICK_INFER_ROOM = 256 };
+enum { WICK_INFER_CAPACITY = 256 };
 
 #endif

@@ -251,7 +251,7 @@ struct wick_module {
   const char *name;
   wick_type_table *types;
   wick_list(wick_constant) constants; /* at[0] is unused */
-  wick_list(wick_growable_arena) rooms;
+  wick_list(wick_growable_arena) constant_arenas;
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
   wick_list(const char *) locs;       /* at[0] is "" */
   wick_list(wick_pair) metadata;
@@ -276,7 +276,7 @@ static inline const char *wick_loc_text(const wick_module *m, wick_loc l)
 
 /* Allocates storage for the data of a constant that is about to be added: not zeroed, aligned to 64
  * bytes. */
-void *wick_module_room(wick_module *m, size_t nbytes);
+void *wick_module_alloc(wick_module *m, size_t nbytes);
 /* Returns the bytes of a constant as aligned elements, or NULL if it has no data. Computes them if
  * they are deferred. Copies them if they are misaligned, as in a mapped file. */
 const void *wick_constant_bytes(wick_module *m, uint32_t id);

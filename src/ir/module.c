@@ -39,7 +39,8 @@ wick_module *wick_module_create(wick_guard *guard, const char *name)
 void wick_module_free(wick_module *m)
 {
   if (!m) return;
-  for (uint32_t i = 0; i < m->rooms.n; i++) wick_arena_free(&m->rooms.at[i].mem);
+  for (uint32_t i = 0; i < m->constant_arenas.n; i++)
+    wick_arena_free(&m->constant_arenas.at[i].mem);
   wick_arena mem = m->mem;
   wick_arena_free(&mem);
 }
@@ -89,12 +90,12 @@ uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, con
 
 enum { MODULE_SMALL = 1 << 16 }; /* bytes; smaller data does not get an allocation of its own */
 
-void *wick_module_room(wick_module *m, size_t nbytes)
+void *wick_module_alloc(wick_module *m, size_t nbytes)
 {
   if (nbytes < MODULE_SMALL) return wick_arena_raw(&m->mem, nbytes, 64);
-  wick_push(&m->mem, &m->rooms,
+  wick_push(&m->mem, &m->constant_arenas,
             (wick_growable_arena){.mem = wick_arena_make(m->guard), .nbytes = nbytes});
-  wick_growable_arena *r = &m->rooms.at[m->rooms.n - 1];
+  wick_growable_arena *r = &m->constant_arenas.at[m->constant_arenas.n - 1];
   void *at = wick_arena_raw(&r->mem, nbytes, 64);
   r->at = at;
   return at;
@@ -115,11 +116,11 @@ const void *wick_constant_bytes(wick_module *m, uint32_t id)
   if (!id) return NULL;
   if (k->deferred) {
     (void)wick_constant_bytes(m, k->deferred->from);
-    module_make(m, id, memset(wick_module_room(m, k->nbytes), 0, k->nbytes));
+    module_make(m, id, memset(wick_module_alloc(m, k->nbytes), 0, k->nbytes));
   }
   wick_elem e = wick_type_get(m, k->type)->elem;
   if (k->data && (uintptr_t)k->data % wick_elem_storage[e].align)
-    k->data = memcpy(wick_module_room(m, k->nbytes), k->data, k->nbytes);
+    k->data = memcpy(wick_module_alloc(m, k->nbytes), k->data, k->nbytes);
   return k->data;
 }
 
@@ -142,7 +143,7 @@ uint32_t wick_constant_defer(wick_module *m, const char *name, wick_type type, u
   return id;
 }
 
-static bool module_in_room(const wick_growable_arena *r, const void *data)
+static bool module_in_arena(const wick_growable_arena *r, const void *data)
 {
   uintptr_t at = (uintptr_t)data, from = (uintptr_t)r->at;
   return at >= from && at < from + r->nbytes;
@@ -175,22 +176,22 @@ void wick_module_compute_deferred(wick_module *m, wick_arena *tmp)
 void wick_module_collect(wick_module *m, wick_arena *tmp)
 {
   wick_mark mark = wick_arena_mark(tmp);
-  const bool *used = m->rooms.n ? module_used(m, tmp) : NULL;
+  const bool *used = m->constant_arenas.n ? module_used(m, tmp) : NULL;
   uint32_t n = 0;
-  for (uint32_t r = 0; r < m->rooms.n; r++) {
-    wick_growable_arena *room = &m->rooms.at[r];
+  for (uint32_t r = 0; r < m->constant_arenas.n; r++) {
+    wick_growable_arena *arena = &m->constant_arenas.at[r];
     bool live = false;
     for (uint32_t k = 1; k < m->constants.n && !live; k++)
-      live = used[k] && module_in_room(room, m->constants.at[k].data);
+      live = used[k] && module_in_arena(arena, m->constants.at[k].data);
     if (live) {
-      m->rooms.at[n++] = *room;
+      m->constant_arenas.at[n++] = *arena;
       continue;
     }
     for (uint32_t k = 1; k < m->constants.n; k++)
-      if (module_in_room(room, m->constants.at[k].data)) m->constants.at[k].data = NULL;
-    wick_arena_free(&room->mem);
+      if (module_in_arena(arena, m->constants.at[k].data)) m->constants.at[k].data = NULL;
+    wick_arena_free(&arena->mem);
   }
-  m->rooms.n = n;
+  m->constant_arenas.n = n;
   wick_arena_rewind(tmp, mark);
 }
 

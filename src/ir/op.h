@@ -53,7 +53,7 @@ typedef struct wick_infer {
   bool (*relies)(void *arg, wick_dim a, wick_dim b);
   void *arg;
   uint32_t nout;        /* out */
-  uint32_t room;        /* capacity of `out` */
+  uint32_t capacity;    /* capacity of `out` */
   wick_value_info *out; /* out: type, and content if it is known */
 } wick_infer;
 

@@ -11,7 +11,7 @@ typedef struct verify_state {
   wick_arena *tmp;
   uint32_t *scope_end; /* per value: the index at which it goes out of scope; 0: not defined yet */
   uint32_t stack[256], depth; /* open nodes */
-  wick_value_info *room;
+  wick_value_info *results;
 } verify_state;
 
 static wick_status verify_fail(const verify_state *s, uint32_t i, const char *what)
@@ -120,8 +120,8 @@ static wick_status verify_types(const verify_state *s, uint32_t i)
                   .attr = n->attr,
                   .nwant = n->nout,
                   .want = want,
-                  .room = WICK_INFER_ROOM,
-                  .out = s->room};
+                  .capacity = WICK_INFER_CAPACITY,
+                  .out = s->results};
   const wick_op *op = wick_op_of(n);
   for (uint32_t k = 0; k < n->nattr; k++)
     if (op->attr[k].kind == WICK_ATTR_FUNC) c.callee = wick_module_find(s->f->module, n->attr[k].s);
@@ -207,7 +207,7 @@ wick_status wick_verify_func(const wick_func *f, wick_arena *tmp)
 {
   wick_mark m = wick_arena_mark(tmp);
   verify_state s = {.f = f, .tmp = tmp, .scope_end = wick_new(tmp, uint32_t, f->nvalue + 1)};
-  s.room = wick_new(tmp, wick_value_info, WICK_INFER_ROOM);
+  s.results = wick_new(tmp, wick_value_info, WICK_INFER_CAPACITY);
   if (!f->nnode || f->node[f->nnode - 1].op != WICK_OP_return)
     return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s does not end in return", f->name);
   for (uint32_t v = 1; v <= f->nparam; v++) s.scope_end[v] = f->nnode;

@@ -172,7 +172,7 @@ static int64_t nest_strides(nest_place *p, wick_elem e, uint32_t rank, const int
   return stride;
 }
 
-wick_value nest_scratch_room(nest *t, wick_elem e, wick_dim n)
+wick_value nest_scratch_alloc(nest *t, wick_elem e, wick_dim n)
 {
   wick_dims *dims = t->m->dims;
   wick_dim place = t->scratch, bits = wick_dim_const(wick_elem_storage[e].bits),
@@ -239,7 +239,7 @@ static void nest_scratch(nest *t, nest_place *p, wick_type type, uint32_t rank,
   }
   int64_t all = nest_strides(p, e, rank, most);
   bool numbers = constant || all <= NEST_SPARSE * 8 / wick_elem_storage[e].bits;
-  p->buffer = nest_scratch_room(t, e, numbers ? wick_dim_const(all) : numel);
+  p->buffer = nest_scratch_alloc(t, e, numbers ? wick_dim_const(all) : numel);
   if (!numbers) nest_dense(t, p, rank, extent);
 }
 

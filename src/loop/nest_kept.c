@@ -47,7 +47,7 @@ static uint32_t kept_index(const nest_run *r, wick_dim *index)
 
 /* Allocates memory for component c over the remaining loops, in whole vectors, with the vector's
  * axis innermost. */
-static void kept_room(nest *t, const nest_run *r, uint32_t c)
+static void kept_alloc(nest *t, const nest_run *r, uint32_t c)
 {
   nest_place *p = &r->kept->place[c];
   *p = (nest_place){.in_memory = true, .stage = r->stage, .vdim = UINT32_MAX};
@@ -72,7 +72,7 @@ static void kept_room(nest *t, const nest_run *r, uint32_t c)
     }
   }
   wick_elem e = wick_info_of(t->g, (wick_value){r->node->region[1].first.id + c})->elem;
-  p->buffer = nest_scratch_room(t, e, stride);
+  p->buffer = nest_scratch_alloc(t, e, stride);
 }
 
 /* Loads component c at the run's index, or stores v there. */
@@ -208,7 +208,7 @@ void nest_kept_fold(nest *t, nest_run *r, uint32_t l0)
   k->states = wick_states_of(t->g, r->node, t->tmp);
   k->place = wick_new(t->tmp, nest_place, k->states.n);
   kept_axes(t, r, l0);
-  for (uint32_t c = 0; c < k->states.n && !t->b.status; c++) kept_room(t, r, c);
+  for (uint32_t c = 0; c < k->states.n && !t->b.status; c++) kept_alloc(t, r, c);
   for (uint32_t phase = KEPT_BEGIN; phase <= KEPT_FINISH; phase++) {
     k->phase = phase;
     nest_loops(t, r, l0);

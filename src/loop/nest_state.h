@@ -224,7 +224,7 @@ nest_run nest_run_of(nest *t, uint32_t stage, const wick_dim *lo, const wick_dim
  * computed, else the values already in memory are used; 0: always. */
 void nest_attached(nest *t, const nest_run *r, uint32_t loop, wick_value fresh);
 /* Scratch for n elements, an expression of the sizes, until the loop around it ends. */
-wick_value nest_scratch_room(nest *t, wick_elem e, wick_dim n);
+wick_value nest_scratch_alloc(nest *t, wick_elem e, wick_dim n);
 /* The largest value of an extent, for which its scratch is reserved: a number if that is small or
  * does not depend on sizes, else an expression of the sizes. */
 wick_dim nest_scratch_extent(nest *t, wick_dim extent);

@@ -173,9 +173,9 @@ static void scalar_fill(scalar_test *t, uint32_t n)
     uint32_t both = WICK_COUNT(scalar_specials), first = t->nin == 1 ? i : i / both;
     if (t->nin > 1 && i >= both * both) first = both;
     for (uint32_t k = 0; k < t->nin; k++) {
-      unsigned char room[8] = {(unsigned char)i, (unsigned char)(i >> 8)};
-      if (pairs) room[0] = room[k];
-      t->in[k][i] = all || pairs ? wick_load_elem(t->elem, room, 0)
+      unsigned char stored[8] = {(unsigned char)i, (unsigned char)(i >> 8)};
+      if (pairs) stored[0] = stored[k];
+      t->in[k][i] = all || pairs ? wick_load_elem(t->elem, stored, 0)
                                  : scalar_operand(t, t->elem, k == 0 ? first : i % (both * 2));
     }
   }

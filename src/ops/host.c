@@ -58,7 +58,7 @@ wick_status wick_host_ref(wick_ref *c)
                          .strings = &module.m->strings,
                          .allocator = wick_allocator_malloc(),
                          .message = message,
-                         .room = sizeof message};
+                         .message_nbytes = sizeof message};
   for (uint32_t k = 0; k < c->nout; k++) call.arg[k] = host_tensor(&c->out[k]);
   for (uint32_t k = 0; k < c->nin; k++) call.arg[c->nout + k] = host_tensor(&c->in[k]);
   wick_code code = call.row->prepare ? call.row->prepare(&call) : WICK_OK;

@@ -7,11 +7,11 @@
 #include "base/pages.h"
 
 enum {
-  ROOM_ALIGN = 64,
+  GROWABLE_ALIGN = 64,
   /* factor for reserved address space and for pages that are provided early */
-  ROOM_TIMES = 8,
-  ROOM_LEAST = 64 << 20, /* at least this much address space is reserved */
-  ROOM_AHEAD = 64 << 20, /* at most this many bytes are provided early */
+  GROWABLE_TIMES = 8,
+  GROWABLE_LEAST = 64 << 20, /* at least this much address space is reserved */
+  GROWABLE_AHEAD = 64 << 20, /* at most this many bytes are provided early */
 };
 
 /* Returns whether memory that was never touched costs nothing. This is known only of malloc. */
@@ -44,7 +44,7 @@ static void growable_arena_wait(wick_growable_arena *r)
 
 static void growable_arena_ahead(wick_growable_arena *r)
 {
-  uint64_t more = wick_min_u64(ROOM_TIMES * r->used, ROOM_AHEAD),
+  uint64_t more = wick_min_u64(GROWABLE_TIMES * r->used, GROWABLE_AHEAD),
            want = wick_min_u64(growable_arena_within(r, r->used, r->used + more), r->nbytes);
   r->ready = wick_max_u64(r->ready, r->used);
   if (!growable_arena_is_lazy(r) || want <= r->ready + more / 2) return;
@@ -85,7 +85,7 @@ void wick_growable_arena_free(wick_growable_arena *r)
  * does not get one. */
 static bool growable_arena_make(wick_growable_arena *r, uint64_t nbytes, uint64_t need)
 {
-  size_t align = nbytes < WICK_PAGES_LARGE ? ROOM_ALIGN : WICK_PAGES_LARGE,
+  size_t align = nbytes < WICK_PAGES_LARGE ? GROWABLE_ALIGN : WICK_PAGES_LARGE,
          small = need < WICK_PAGES_LARGE ? WICK_PAGES_LARGE : 0;
   if (nbytes > SIZE_MAX / 4) return false;
   nbytes = wick_align_up(nbytes, align);
@@ -101,7 +101,7 @@ static bool growable_arena_make(wick_growable_arena *r, uint64_t nbytes, uint64_
 
 static bool growable_arena_grow(wick_growable_arena *r, uint64_t nbytes)
 {
-  uint64_t more = growable_arena_is_lazy(r) ? wick_max_u64(ROOM_TIMES * nbytes, ROOM_LEAST)
+  uint64_t more = growable_arena_is_lazy(r) ? wick_max_u64(GROWABLE_TIMES * nbytes, GROWABLE_LEAST)
                                             : r->nbytes + r->nbytes / 2;
   more = growable_arena_within(r, nbytes, more);
   return (more > nbytes && growable_arena_make(r, more, nbytes)) ||
@@ -110,7 +110,7 @@ static bool growable_arena_grow(wick_growable_arena *r, uint64_t nbytes)
 
 bool wick_growable_arena_fit(wick_growable_arena *r, uint64_t nbytes)
 {
-  if (nbytes > SIZE_MAX / 4 / ROOM_TIMES) return false;
+  if (nbytes > SIZE_MAX / 4 / GROWABLE_TIMES) return false;
   if ((nbytes > r->nbytes || !r->block) && !growable_arena_grow(r, nbytes)) return false;
   r->used = nbytes;
   r->grown = r->grown || nbytes > r->high;

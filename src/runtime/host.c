@@ -21,7 +21,7 @@ wick_code wick_host_fail(wick_host_call *c, wick_code code, const char *fmt, ...
 {
   va_list args;
   va_start(args, fmt);
-  if (c->room) vsnprintf(c->message, c->room, fmt, args);
+  if (c->message_nbytes) vsnprintf(c->message, c->message_nbytes, fmt, args);
   va_end(args);
   return code;
 }

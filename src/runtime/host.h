@@ -33,8 +33,8 @@ typedef struct wick_host_call {
   wick_string_table *strings;
   void *state; /* created by `prepare` */
   wick_allocator allocator;
-  char *message; /* buffer for the message of a failure */
-  size_t room;   /* its bytes */
+  char *message;         /* buffer for the message of a failure */
+  size_t message_nbytes; /* its bytes */
 } wick_host_call;
 
 struct wick_host_row {

@@ -23,7 +23,7 @@ static wick_code host_image_decode(wick_host_call *c)
                         .height = out->dim[0],
                         .width = out->dim[1],
                         .message = c->message,
-                        .room = c->room};
+                        .message_nbytes = c->message_nbytes};
   if (!dense) return wick_host_fail(c, WICK_EINTERNAL, "the bytes lie apart");
   image.rgb = c->allocator.alloc(c->allocator.self, (size_t)(3 * n));
   if (!image.rgb) return wick_host_fail(c, WICK_ENOMEM, "out of memory");

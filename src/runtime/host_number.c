@@ -228,7 +228,7 @@ static wick_code number_from_text(wick_host_call *c)
   locale_t l = *(const locale_t *)c->state;
   for (int64_t k = 0, n = wick_host_numel(out); k < n; k++) {
     wick_string s = wick_host_text(c, &c->arg[1], k);
-    char *text = wick_string_table_room(c->strings, s.nbytes + 1), *end;
+    char *text = wick_string_table_reserve(c->strings, s.nbytes + 1), *end;
     if (!text) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
     if (s.nbytes) memcpy(text, s.at, (size_t)s.nbytes);
     text[s.nbytes] = 0;

@@ -16,11 +16,11 @@ static wick_code string_concat(wick_host_call *c)
   const wick_host_tensor *out = &c->arg[0];
   for (int64_t k = 0, n = wick_host_numel(out); k < n; k++) {
     wick_string x = wick_host_text(c, &c->arg[1], k), y = wick_host_text(c, &c->arg[2], k);
-    char *room = wick_string_table_room(c->strings, x.nbytes + y.nbytes);
-    if (!room) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
-    if (x.nbytes) memcpy(room, x.at, (size_t)x.nbytes);
-    if (y.nbytes) memcpy(room + x.nbytes, y.at, (size_t)y.nbytes);
-    int64_t number = wick_string_table_take(c->strings, room, x.nbytes + y.nbytes);
+    char *buffer = wick_string_table_reserve(c->strings, x.nbytes + y.nbytes);
+    if (!buffer) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
+    if (x.nbytes) memcpy(buffer, x.at, (size_t)x.nbytes);
+    if (y.nbytes) memcpy(buffer + x.nbytes, y.at, (size_t)y.nbytes);
+    int64_t number = wick_string_table_take(c->strings, buffer, x.nbytes + y.nbytes);
     if (number < 0) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
     wick_host_set(out, k, number);
   }
@@ -185,8 +185,8 @@ static wick_code string_case_one(wick_host_call *c, int64_t k)
 {
   wick_string s = wick_host_text(c, &c->arg[1], k);
   locale_t l = ((const string_locale *)c->state)->locale;
-  char *room = wick_string_table_room(c->strings, 4 * s.nbytes);
-  if (!room) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
+  char *buffer = wick_string_table_reserve(c->strings, 4 * s.nbytes);
+  if (!buffer) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
   uint64_t n = 0;
   for (uint64_t at = 0; at < s.nbytes;) {
     uint32_t x;
@@ -195,12 +195,12 @@ static wick_code string_case_one(wick_host_call *c, int64_t k)
                : c->attr[CASE_CHANGE].i == CASE_LOWER ? towlower_l((wint_t)x, l)
                                                       : towupper_l((wint_t)x, l);
     if (x)
-      n += string_encode((uint32_t)y, room + n);
+      n += string_encode((uint32_t)y, buffer + n);
     else
-      room[n++] = s.at[at];
+      buffer[n++] = s.at[at];
     at += len;
   }
-  int64_t number = wick_string_table_take(c->strings, room, n);
+  int64_t number = wick_string_table_take(c->strings, buffer, n);
   if (number < 0) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
   wick_host_set(&c->arg[0], k, number);
   return WICK_OK;

@@ -9,7 +9,7 @@ wick_code wick_picture_fail(wick_picture *image, wick_code code, const char *fmt
 {
   va_list args;
   va_start(args, fmt);
-  if (image->room) vsnprintf(image->message, image->room, fmt, args);
+  if (image->message_nbytes) vsnprintf(image->message, image->message_nbytes, fmt, args);
   va_end(args);
   return code;
 }

@@ -15,7 +15,7 @@ typedef struct wick_picture {
   int64_t height, width; /* out */
   uint8_t *rgb;          /* buffer of height * width * 3 bytes; NULL: find only the sizes */
   char *message;         /* buffer for the message of a failure */
-  size_t room;           /* its bytes */
+  size_t message_nbytes; /* its bytes */
 } wick_picture;
 
 /* Reads JPEG, JPEG 2000, PNG, WebP, TIFF, BMP and PNM, which it distinguishes by their first bytes.

@@ -130,9 +130,9 @@ static bool bmp_header(bmp *b, int64_t *height, int64_t *width)
   }
   if (b->bits <= 8 && (!b->ncolor || b->ncolor > 1u << b->bits)) b->ncolor = 1u << b->bits;
   if (b->bits > 8) b->ncolor = 0;
-  uint64_t offset = bmp_u32(m->at + 10), room = offset > behind ? offset - behind : 0;
+  uint64_t offset = bmp_u32(m->at + 10), available = offset > behind ? offset - behind : 0;
   if (offset > m->nbytes || behind > m->nbytes) return false;
-  if ((uint64_t)b->ncolor * b->each > room) b->ncolor = (uint32_t)(room / b->each);
+  if ((uint64_t)b->ncolor * b->each > available) b->ncolor = (uint32_t)(available / b->each);
   b->palette = m->at + behind;
   b->pixel = m->at + offset;
   b->left = m->nbytes - offset;

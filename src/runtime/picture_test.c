@@ -65,7 +65,7 @@ static void reads(void **state)
     /* a copy of exact size, so that reads beyond it are detected */
     unsigned char *bytes = malloc(p->n + 1);
     memcpy(bytes, p->at, p->n);
-    wick_picture m = {.at = bytes, .nbytes = p->n, .message = text, .room = sizeof text};
+    wick_picture m = {.at = bytes, .nbytes = p->n, .message = text, .message_nbytes = sizeof text};
     wick_code code = wick_picture_read(&m);
     if (!code) {
       m.rgb = calloc(1, (size_t)(m.height * m.width * 3));
@@ -112,7 +112,8 @@ static void survives(void **state)
       random = random * 1664525 + 1013904223;
       if (random >> 30 == 0 || k > 30) bytes[k] = (unsigned char)(random >> 16);
     }
-    wick_picture m = {.at = bytes, .nbytes = 12 + random % 84, .message = text, .room = 200};
+    wick_picture m = {
+        .at = bytes, .nbytes = 12 + random % 84, .message = text, .message_nbytes = 200};
     if (wick_picture_read(&m) || m.height * m.width > 1 << 20) continue;
     m.rgb = malloc((size_t)(m.height * m.width * 3));
     wick_code code = wick_picture_read(&m);

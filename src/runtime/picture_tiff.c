@@ -77,7 +77,7 @@ static int picture_tiff_error(TIFF *tiff, void *arg, const char *module, const c
 {
   (void)tiff, (void)module;
   wick_picture *m = arg;
-  if (m->room) vsnprintf(m->message, m->room, fmt, args);
+  if (m->message_nbytes) vsnprintf(m->message, m->message_nbytes, fmt, args);
   return 1;
 }
 

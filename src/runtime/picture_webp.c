@@ -28,8 +28,8 @@ wick_code wick_picture_webp(wick_picture *image)
   if (!api.info(image->at, (size_t)image->nbytes, &width, &height))
     return wick_picture_fail(image, WICK_EPARSE, "its header is not that of a WebP");
   if (!wick_picture_sized(image, height, width, &code)) return code;
-  size_t room = 3 * (size_t)width * (size_t)height;
-  if (api.decode(image->at, (size_t)image->nbytes, image->rgb, room, 3 * width)) return WICK_OK;
+  size_t size = 3 * (size_t)width * (size_t)height;
+  if (api.decode(image->at, (size_t)image->nbytes, image->rgb, size, 3 * width)) return WICK_OK;
   return wick_picture_fail(image, WICK_EPARSE, "the WebP is damaged");
 }
 

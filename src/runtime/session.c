@@ -64,14 +64,14 @@ struct wick_session_state {
   void *block; /* the allocation that contains everything in session_layout */
   size_t nblock;
   wick_session_fault fault;
-  wick_session_host *host;  /* NULL: the program needs none */
-  wick_sizing *sizing;      /* NULL: no size is dynamic */
-  const wick_sized *sized;  /* NULL: sizes must be set first */
-  uint32_t before, first;   /* slots before the sizes; the slot of the first input */
-  wick_growable_arena room; /* memory of arena and scratch, if sizes are dynamic */
-  uint32_t nbatch, share;   /* share: the number of workers that share the batch */
-  uint64_t cost;            /* nanoseconds of the batches of the current run, or of the last one */
-  bool alone;               /* the run uses only its own thread */
+  wick_session_host *host;      /* NULL: the program needs none */
+  wick_sizing *sizing;          /* NULL: no size is dynamic */
+  const wick_sized *sized;      /* NULL: sizes must be set first */
+  uint32_t before, first;       /* slots before the sizes; the slot of the first input */
+  wick_growable_arena growable; /* memory of arena and scratch, if sizes are dynamic */
+  uint32_t nbatch, share;       /* share: the number of workers that share the batch */
+  uint64_t cost; /* nanoseconds of the batches of the current run, or of the last one */
+  bool alone;    /* the run uses only its own thread */
   session_kernel batch[SESSION_BATCH];
 };
 
@@ -120,8 +120,8 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
                               int64_t nargs, int64_t tasks, int32_t beside);
 
 /* Computes the bytes of an arena, followed by the scratch memory of each worker. */
-static bool session_room_of(const wick_session_state *s, uint64_t arena, uint64_t scratch,
-                            uint64_t *out)
+static bool session_memory_of(const wick_session_state *s, uint64_t arena, uint64_t scratch,
+                              uint64_t *out)
 {
   return arena <= SIZE_MAX / 4 && scratch <= SIZE_MAX / 4 &&
          !wick_mul_overflows(wick_align_up(scratch, SESSION_PAD), (uint64_t)s->nworker, out) &&
@@ -129,10 +129,10 @@ static bool session_room_of(const wick_session_state *s, uint64_t arena, uint64_
 }
 
 /* Returns a number of bytes that suffices for all sizes; 0 if it is not known. */
-static uint64_t session_room_most(const wick_session_state *s)
+static uint64_t session_memory_most(const wick_session_state *s)
 {
   uint64_t arena, scratch, all;
-  return wick_sizing_most(s->sizing, &arena, &scratch) && session_room_of(s, arena, scratch, &all)
+  return wick_sizing_most(s->sizing, &arena, &scratch) && session_memory_of(s, arena, scratch, &all)
              ? all
              : 0;
 }
@@ -180,13 +180,13 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .scratch_stride = wick_align_up(program->scratch_bytes, SESSION_PAD),
                             .host = host,
                             .sizing = sizing,
-                            .room = {.allocator = a},
+                            .growable = {.allocator = a},
                             .before = before,
                             .first = sizing ? before + 2 : before,
                             .block = block,
                             .nblock = nblock};
   for (uint32_t i = 0; i < program->nkernel; i++) s->cost += program->kernel[i].cost;
-  if (sizing) s->room.most = session_room_most(s);
+  if (sizing) s->growable.most = session_memory_most(s);
   if (setup) s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
   union {
     wick_launch f;
@@ -207,9 +207,9 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
 
 /* ---- sizes ---- */
 
-static void session_room_share(wick_session_state *s, uint64_t arena, uint64_t scratch)
+static void session_memory_share(wick_session_state *s, uint64_t arena, uint64_t scratch)
 {
-  s->arena = s->room.at;
+  s->arena = s->growable.at;
   s->scratch = s->arena + wick_align_up(arena, SESSION_ALIGN);
   s->scratch_stride = wick_align_up(scratch, SESSION_PAD);
   s->args[2] = s->arena;
@@ -224,8 +224,8 @@ bool wick_session_resize(wick_session_state *s, const wick_sized *sized)
 {
   uint64_t all;
   s->sized = NULL;
-  if (!session_room_of(s, sized->arena_bytes, sized->scratch_bytes, &all) ||
-      !wick_growable_arena_fit(&s->room, all) ||
+  if (!session_memory_of(s, sized->arena_bytes, sized->scratch_bytes, &all) ||
+      !wick_growable_arena_fit(&s->growable, all) ||
       (s->host && !wick_session_host_resize(s->host, sized->io, sized->table)))
     return false;
   s->sized = sized;
@@ -242,10 +242,10 @@ bool wick_session_take(wick_session_state *s, const wick_specialization *x, bool
   if (!s->sizing && (p->arena_bytes > g->arena_bytes || p->scratch_bytes > g->scratch_bytes))
     return false;
   if (s->sizing) {
-    if (!session_room_of(s, p->arena_bytes, p->scratch_bytes, &all) ||
-        !(grow ? wick_growable_arena_fit(&s->room, all) : all <= s->room.nbytes))
+    if (!session_memory_of(s, p->arena_bytes, p->scratch_bytes, &all) ||
+        !(grow ? wick_growable_arena_fit(&s->growable, all) : all <= s->growable.nbytes))
       return false;
-    session_room_share(s, p->arena_bytes, p->scratch_bytes);
+    session_memory_share(s, p->arena_bytes, p->scratch_bytes);
   }
   s->program = p, s->entry = x->entry;
   s->first = s->before;
@@ -257,7 +257,7 @@ void wick_session_leave(wick_session_state *s)
   s->program = s->base, s->entry = s->base_entry;
   s->first = s->before;
   if (!s->sized) return;
-  session_room_share(s, s->sized->arena_bytes, s->sized->scratch_bytes);
+  session_memory_share(s, s->sized->arena_bytes, s->sized->scratch_bytes);
   union {
     const void *c;
     void *p;
@@ -275,7 +275,7 @@ void wick_session_drop(wick_session_state *s)
   if (!s) return;
   wick_session_host_drop(s->host);
   wick_sizing_drop(s->sizing);
-  wick_growable_arena_free(&s->room);
+  wick_growable_arena_free(&s->growable);
   s->allocator.free(s->allocator.self, s->block, s->nblock);
 }
 
@@ -441,7 +441,7 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   int32_t code = s->entry(s->args);
   if (!code) code = session_flush(s);
   wick_pool_end(&s->run);
-  if (s->sizing) wick_growable_arena_ran(&s->room);
+  if (s->sizing) wick_growable_arena_ran(&s->growable);
   if (s->host && !code) wick_session_host_end(s->host, outputs);
   return (wick_code)code;
 }

@@ -12,7 +12,7 @@ struct wick_session_host {
   wick_string_table strings;
   const wick_io *io;     /* descriptions of inputs and outputs for the next runs */
   int64_t **numbers;     /* per input and output: numbers of strings; NULL for other types */
-  uint64_t *room;        /* capacity of each array in `numbers` */
+  uint64_t *capacity;    /* capacity of each array in `numbers` */
   wick_host_call *call;  /* per kernel: .row is NULL if generated code executes it */
   wick_host_tensor *arg; /* of all calls */
   uint32_t narg;
@@ -43,10 +43,10 @@ void wick_session_host_drop(wick_session_host *h)
   uint32_t nio = p->ninput + p->noutput;
   for (uint32_t k = 0; h->call && k < p->nkernel; k++)
     if (h->call[k].state) h->call[k].row->drop(&h->call[k]);
-  for (uint32_t i = 0; h->numbers && h->room && i < nio; i++)
-    host_free(h, h->numbers[i], (size_t)h->room[i] * sizeof(int64_t));
+  for (uint32_t i = 0; h->numbers && h->capacity && i < nio; i++)
+    host_free(h, h->numbers[i], (size_t)h->capacity[i] * sizeof(int64_t));
   host_free(h, h->numbers, nio * sizeof *h->numbers);
-  host_free(h, h->room, nio * sizeof *h->room);
+  host_free(h, h->capacity, nio * sizeof *h->capacity);
   host_free(h, h->call, p->nkernel * sizeof *h->call);
   host_free(h, h->arg, h->narg * sizeof *h->arg);
   wick_string_table_free(&h->strings);
@@ -56,13 +56,13 @@ void wick_session_host_drop(wick_session_host *h)
 /* ---- creation ---- */
 
 /* Provides an array of n numbers. If the old one is too small, it is replaced. */
-static bool host_room(wick_session_host *h, uint32_t i, uint64_t n)
+static bool host_reserve(wick_session_host *h, uint32_t i, uint64_t n)
 {
-  if (h->numbers[i] && h->room[i] >= n) return true;
+  if (h->numbers[i] && h->capacity[i] >= n) return true;
   int64_t *more = n > SIZE_MAX / 4 / sizeof *more ? NULL : host_alloc(h, (size_t)n * sizeof *more);
   if (!more) return false;
-  host_free(h, h->numbers[i], (size_t)h->room[i] * sizeof *more);
-  h->numbers[i] = more, h->room[i] = n;
+  host_free(h, h->numbers[i], (size_t)h->capacity[i] * sizeof *more);
+  h->numbers[i] = more, h->capacity[i] = n;
   return true;
 }
 
@@ -81,7 +81,7 @@ static void host_extents(wick_host_call *c, const wick_program_host *of, const i
 bool wick_session_host_resize(wick_session_host *h, const wick_io *io, const int64_t *table)
 {
   for (uint32_t i = 0; i < h->program->ninput + h->program->noutput; i++)
-    if (io[i].elem == WICK_STRING && !host_room(h, i, host_count(&io[i]))) return false;
+    if (io[i].elem == WICK_STRING && !host_reserve(h, i, host_count(&io[i]))) return false;
   for (uint32_t k = 0; table && k < h->program->nkernel; k++)
     if (h->call[k].row) host_extents(&h->call[k], &h->program->kernel[k].host, table);
   h->io = io;
@@ -92,13 +92,13 @@ static bool host_strings(wick_session_host *h)
 {
   const wick_program *p = h->program;
   uint32_t nio = p->ninput + p->noutput;
-  uint64_t room = 0;
+  uint64_t capacity = 0;
   h->numbers = host_alloc(h, nio * sizeof *h->numbers);
-  h->room = host_alloc(h, nio * sizeof *h->room);
-  if (!h->numbers || !h->room || !wick_session_host_resize(h, p->io, NULL)) return false;
-  for (uint32_t i = 0; i < nio; i++) room += host_count(&p->io[i]);
-  if (room > UINT32_MAX / 4) room = UINT32_MAX / 4;
-  return wick_string_table_make(&h->strings, h->allocator, &p->strings, (uint32_t)room + 16);
+  h->capacity = host_alloc(h, nio * sizeof *h->capacity);
+  if (!h->numbers || !h->capacity || !wick_session_host_resize(h, p->io, NULL)) return false;
+  for (uint32_t i = 0; i < nio; i++) capacity += host_count(&p->io[i]);
+  if (capacity > UINT32_MAX / 4) capacity = UINT32_MAX / 4;
+  return wick_string_table_make(&h->strings, h->allocator, &p->strings, (uint32_t)capacity + 16);
 }
 
 static wick_status host_call(wick_session_host *h, uint32_t k, wick_host_tensor *arg,
@@ -115,7 +115,7 @@ static wick_status host_call(wick_session_host *h, uint32_t k, wick_host_tensor 
                         .strings = &h->strings,
                         .allocator = h->allocator,
                         .message = h->message,
-                        .room = HOST_MESSAGE};
+                        .message_nbytes = HOST_MESSAGE};
   if (!c->row)
     return wick_fail(mem, WICK_EPARSE, h->program->kernel[k].location,
                      "this runtime has no operator \"%s\"", of->row);

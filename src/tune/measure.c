@@ -158,12 +158,12 @@ static wick_status measure_all(wick_measure *m, uint32_t n, const wick_measured 
   WICK_TRY(measure_passes(m, &l));
   for (uint32_t i = 0; i < l.kernels.n; i++)
     if (l.kernels.at[i].scratch) scratch = wick_max_i64(scratch, l.kernels.at[i].scratch_bytes.v);
-  char *room = wick_arena_alloc(m->tmp, (uint64_t)scratch, 64);
+  char *scratch_memory = wick_arena_alloc(m->tmp, (uint64_t)scratch, 64);
   for (uint32_t i = 0; i < l.kernels.n; i++) {
     measure_kernel *run = &k[of_kernel[i]];
     uint32_t slot = run->noperand;
     run->args = wick_new(m->tmp, void *, slot + 2);
-    if (l.kernels.at[i].scratch) run->args[slot++] = room;
+    if (l.kernels.at[i].scratch) run->args[slot++] = scratch_memory;
     if (l.kernels.at[i].fault) run->args[slot] = wick_new(m->tmp, wick_fault, 1);
   }
   return measure_compile(m, a);

@@ -20,7 +20,7 @@ typedef struct model_tune {
   const wick_tune_group *group;
   const wick_measure_use *use;
   wick_module *options; /* of the current choice */
-  wick_arena room;      /* memory of the operands */
+  wick_arena memory;    /* memory of the operands */
   double start, kept;
   wick_arena *mem, *tmp;
 } model_tune;
@@ -177,8 +177,8 @@ wick_status wick_tune_model(wick_model *model, const wick_compile_options *compi
                   .records = wick_tuning_records_begin(o->records, mem),
                   .mem = mem,
                   .tmp = tmp};
-  m.room = wick_arena_make(&model->guard);
-  m.measure.operands.mem = &m.room;
+  m.memory = wick_arena_make(&model->guard);
+  m.measure.operands.mem = &m.memory;
   wick_status s =
       setjmp(model->guard.where) ? wick_guard_error(&model->guard) : model_run(&m, compile, out);
   if (s) /* it may be in the compilation's memory */
@@ -186,7 +186,7 @@ wick_status wick_tune_model(wick_model *model, const wick_compile_options *compi
                        s->message);
   wick_pipeline_free(&m.measure.pipeline);
   if (m.options) wick_module_free(m.options);
-  wick_arena_free(&m.room);
+  wick_arena_free(&m.memory);
   wick_compilation_free(&c);
   return s;
 }

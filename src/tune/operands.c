@@ -8,7 +8,7 @@ enum { OPERANDS_ALIGN = 64, OPERANDS_MARGIN = 4096, OPERANDS_BLOCK = 1 << 16 };
 
 void wick_operands_clear(wick_operands *o)
 {
-  for (uint32_t i = 0; i < WICK_COUNT(o->room); i++) o->room[i].used = 0;
+  for (uint32_t i = 0; i < WICK_COUNT(o->memory); i++) o->memory[i].used = 0;
 }
 
 static void operands_fill(char *at, uint64_t nbytes)
@@ -24,9 +24,9 @@ static void operands_fill(char *at, uint64_t nbytes)
     memcpy(at + done, at, nbytes - done < first ? nbytes - done : first);
 }
 
-static char *operands_room(wick_operands *o, uint32_t which, uint64_t nbytes)
+static char *operands_alloc(wick_operands *o, uint32_t which, uint64_t nbytes)
 {
-  struct wick_operand_room *r = &o->room[which];
+  struct wick_operand_memory *r = &o->memory[which];
   if (r->used + nbytes > r->nbytes) { /* operands that were taken before stay in the old block */
     r->nbytes = 2 * nbytes + 2 * r->nbytes, r->used = 0;
     r->at = wick_arena_alloc(o->mem, r->nbytes, OPERANDS_ALIGN);
@@ -65,6 +65,6 @@ wick_operand wick_operand_take(wick_operands *o, const wick_type_info *type, con
                                                 : OPERANDS_ZEROS,
            ncopy = 1;
   if (kind == WICK_OPERAND_WEIGHTS) ncopy += (uint32_t)(o->passing / step);
-  char *at = operands_room(o, which, step * ncopy);
+  char *at = operands_alloc(o, which, step * ncopy);
   return (wick_operand){at + before, step, ncopy};
 }

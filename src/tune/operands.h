@@ -25,10 +25,10 @@ typedef enum wick_operand_kind {
 typedef struct wick_operands {
   wick_arena *mem;  /* the arena of the memory, which is reused */
   uint64_t passing; /* bytes of constants that a run of the network reads */
-  struct wick_operand_room {
+  struct wick_operand_memory {
     char *at;
     uint64_t nbytes, used;
-  } room[3];
+  } memory[3];
 } wick_operands;
 
 /* Allows later operands to overwrite all earlier ones. */

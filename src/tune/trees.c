@@ -14,9 +14,9 @@ typedef struct trees_example {
 typedef struct trees_fit {
   const double *x;
   uint32_t width;
-  double *rest;           /* per row: the error that is left */
-  trees_example *example; /* scratch */
-  uint32_t *row, *room;   /* the rows in the order of the tree's leaves; scratch */
+  double *rest;            /* per row: the error that is left */
+  trees_example *example;  /* scratch */
+  uint32_t *row, *scratch; /* the rows in the order of the tree's leaves; scratch */
   wick_tree *tree;
 } trees_fit;
 
@@ -77,9 +77,9 @@ static void trees_grow(trees_fit *f, uint32_t node, uint32_t begin, uint32_t end
     if (f->x[(size_t)row * f->width + (uint32_t)feature] < at)
       f->row[low++] = row;
     else
-      f->room[high++] = row;
+      f->scratch[high++] = row;
   }
-  for (uint32_t i = 0; i < high; i++) f->row[low + i] = f->room[i];
+  for (uint32_t i = 0; i < high; i++) f->row[low + i] = f->scratch[i];
   trees_grow(f, 2 * node + 1, begin, low);
   trees_grow(f, 2 * node + 2, low, end);
 }
@@ -95,7 +95,7 @@ void wick_trees_fit(const double *x, const double *y, uint32_t n, uint32_t width
                  .rest = wick_new(tmp, double, n),
                  .example = wick_new(tmp, trees_example, n),
                  .row = wick_new(tmp, uint32_t, n),
-                 .room = wick_new(tmp, uint32_t, n)};
+                 .scratch = wick_new(tmp, uint32_t, n)};
   for (uint32_t i = 0; i < n; i++) out->mean += y[i] / n;
   for (uint32_t i = 0; i < n; i++) f.rest[i] = y[i] - out->mean;
   for (; out->n < WICK_TREES; out->n++) {

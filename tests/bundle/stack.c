@@ -18,8 +18,8 @@ static _Alignas(64) unsigned char data[MUTABLE], arena[ARENA];
 
 __attribute__((noinline)) static void paint(void)
 {
-  volatile unsigned char room[PAINTED + 512];
-  for (unsigned i = 0; i < sizeof room; i++) room[i] = 0xa5;
+  volatile unsigned char memory[PAINTED + 512];
+  for (unsigned i = 0; i < sizeof memory; i++) memory[i] = 0xa5;
 }
 
 int main(void)

@@ -19,18 +19,18 @@ static int guided_run(const uint8_t *bytes, size_t nbytes)
 }
 
 /* Makes "-seed_inputs=A,B,..." from the files of the patterns that are small enough. */
-static void guided_seeds(const wick_fuzz *f, char *out, size_t room)
+static void guided_seeds(const wick_fuzz *f, char *out, size_t capacity)
 {
-  size_t n = (size_t)snprintf(out, room, "-seed_inputs=");
+  size_t n = (size_t)snprintf(out, capacity, "-seed_inputs=");
   for (const char *const *p = f->pattern; *p; p++) {
     glob_t g;
     if (glob(*p, 0, NULL, &g) == 0)
       for (size_t i = 0; i < g.gl_pathc; i++) {
         struct stat st;
         const char *path = g.gl_pathv[i];
-        if (stat(path, &st) || (size_t)st.st_size > f->most || n + strlen(path) + 2 > room)
+        if (stat(path, &st) || (size_t)st.st_size > f->most || n + strlen(path) + 2 > capacity)
           continue;
-        n += (size_t)snprintf(out + n, room - n, "%s%s", out[n - 1] == '=' ? "" : ",", path);
+        n += (size_t)snprintf(out + n, capacity - n, "%s%s", out[n - 1] == '=' ? "" : ",", path);
       }
     globfree(&g);
   }

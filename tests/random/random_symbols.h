@@ -212,7 +212,7 @@ static void random_lift_yield(random_lift *l, const wick_node *n, uint32_t at, w
 static bool random_lift_flow(random_lift *l, const wick_node *n)
 {
   wick_value *in = wick_new(l->tmp, wick_value, n->nin);
-  wick_type type[WICK_INFER_ROOM];
+  wick_type type[WICK_INFER_CAPACITY];
   wick_attr *attr = wick_dup(l->tmp, wick_attr, n->attr, n->nattr);
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_value v = l->to[n->in[k].id];

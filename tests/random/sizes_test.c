@@ -69,20 +69,20 @@ static uint64_t sizes_hash(uint64_t h, const void *data, size_t nbytes)
 }
 
 /* Runs once with size number `at`. */
-static wick_error *sizes_run(wick_session *s, uint32_t at, float *const *room, uint64_t *out)
+static wick_error *sizes_run(wick_session *s, uint32_t at, float *const *memory, uint64_t *out)
 {
   int64_t n = 1 + at % SIZES_N, len = 1 + at / SIZES_N, dim[3] = {n, len, 4}, branch = at % 3 - 1;
   uint64_t seed = at;
   for (int64_t i = 0; i < n * len * 4; i++)
-    room[0][i] = (float)(sizes_noise(&seed) % 2001) / 1000 - 1;
+    memory[0][i] = (float)(sizes_noise(&seed) % 2001) / 1000 - 1;
   wick_shape shape[2] = {{"x", 3, dim}, {"n", 0, NULL}};
-  const void *in[2] = {room[0], &branch};
-  void *to[2] = {room[1], room[2]};
+  const void *in[2] = {memory[0], &branch};
+  void *to[2] = {memory[1], memory[2]};
   wick_error *e = wick_session_shape(s, 2, shape);
   if (!e) e = wick_run(s, in, to);
   if (e) return e;
-  *out = sizes_hash(0xcbf29ce484222325u, room[1], (size_t)(n * len) * sizeof(float));
-  *out = sizes_hash(*out, room[2], (size_t)(n * len * 4) * sizeof(float));
+  *out = sizes_hash(0xcbf29ce484222325u, memory[1], (size_t)(n * len) * sizeof(float));
+  *out = sizes_hash(*out, memory[2], (size_t)(n * len * 4) * sizeof(float));
   return NULL;
 }
 
@@ -91,10 +91,10 @@ static void *sizes_work(void *arg)
 {
   sizes_worker *w = arg;
   uint32_t order[SIZES_ALL];
-  float *room[3];
+  float *memory[3];
   wick_session *s = NULL;
   wick_session_options o = {.size = sizeof o, .threads = 1};
-  for (uint32_t i = 0; i < 3; i++) room[i] = malloc(SIZES_ALL * 4 * sizeof(float));
+  for (uint32_t i = 0; i < 3; i++) memory[i] = malloc(SIZES_ALL * 4 * sizeof(float));
   for (uint32_t i = 0; i < SIZES_ALL; i++) order[i] = i;
   wick_error *e = NULL;
   do {
@@ -107,7 +107,7 @@ static void *sizes_work(void *arg)
     }
     for (uint32_t i = 0; i < SIZES_ALL && !e; i++) {
       uint64_t hash = 0;
-      e = sizes_run(s, order[i], room, &hash);
+      e = sizes_run(s, order[i], memory, &hash);
       if (w->found) w->found[order[i]] = hash;
       w->wrong += w->want && w->want[order[i]] != hash;
       w->runs++;
@@ -116,7 +116,7 @@ static void *sizes_work(void *arg)
   if (e) snprintf(w->why, sizeof w->why, "%s", wick_error_message(e));
   wick_error_free(e);
   wick_session_free(s);
-  for (uint32_t i = 0; i < 3; i++) free(room[i]);
+  for (uint32_t i = 0; i < 3; i++) free(memory[i]);
   return NULL;
 }
 

@@ -20,7 +20,7 @@ typedef struct bench {
   json_t *report;  /* the object of --json, else NULL */
   int64_t kernels; /* lines of the table */
   wick_model_inputs model_inputs;
-  void **room;
+  void **buffers;
   const wick_io **output;
   /* per kernel: of the current run; the minimum of the profiled runs */
   uint64_t *run, *nanoseconds;
@@ -78,14 +78,14 @@ static wick_status bench_begin(bench *b)
     bench_make_inputs(b);
   }
   b->output = wick_invocation_outputs(j);
-  b->room = wick_model_inputs_room(b->output, wick_compiled_noutput(j->compiled), &j->mem);
+  b->buffers = wick_model_inputs_buffers(b->output, wick_compiled_noutput(j->compiled), &j->mem);
   return NULL;
 }
 
 static wick_status bench_run(bench *b)
 {
   return wick_invocation_take(&b->invocation,
-                              wick_run(b->invocation.session, b->model_inputs.data, b->room));
+                              wick_run(b->invocation.session, b->model_inputs.data, b->buffers));
 }
 
 /* ---- the pipe ---- */
@@ -103,7 +103,7 @@ static wick_status bench_output(bench *b, const char *folder)
   WICK_TRY(bench_run(b));
   uint32_t n = wick_compiled_noutput(b->invocation.compiled);
   wick_array *array = wick_new(&b->invocation.tmp, wick_array, n);
-  for (uint32_t k = 0; k < n; k++) array[k] = wick_model_inputs_array(b->output[k], b->room[k]);
+  for (uint32_t k = 0; k < n; k++) array[k] = wick_model_inputs_array(b->output[k], b->buffers[k]);
   n = wick_model_inputs_trim(array, n, &b->invocation.tmp);
   const char **name = wick_new(&b->invocation.tmp, const char *, n);
   for (uint32_t k = 0; k < n; k++) name[k] = array[k].name;
@@ -322,7 +322,7 @@ static wick_status bench_scaling(bench *b, const wick_cost_machine *m)
   j->session = NULL;
   wick_bench_threads threads = {.invocation = j,
                                 .inputs = b->model_inputs.data,
-                                .outputs = b->room,
+                                .outputs = b->buffers,
                                 .seconds = b->seconds,
                                 .kernels = (uint32_t)b->kernels,
                                 .memory = m->bytes,

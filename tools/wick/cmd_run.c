@@ -102,10 +102,10 @@ static wick_status run_compiled(run_state *r, const wick_model_inputs *model_inp
   WICK_TRY(wick_invocation_serve(j, model_inputs));
   uint32_t n = *out_n = wick_compiled_noutput(j->compiled);
   const wick_io **io = wick_invocation_outputs(j);
-  void **room = wick_model_inputs_room(io, n, &j->mem);
-  WICK_TRY(wick_invocation_take(j, wick_run(j->session, model_inputs->data, room)));
+  void **buffers = wick_model_inputs_buffers(io, n, &j->mem);
+  WICK_TRY(wick_invocation_take(j, wick_run(j->session, model_inputs->data, buffers)));
   *out = wick_new(&j->mem, wick_array, n);
-  for (uint32_t k = 0; k < n; k++) (*out)[k] = wick_model_inputs_array(io[k], room[k]);
+  for (uint32_t k = 0; k < n; k++) (*out)[k] = wick_model_inputs_array(io[k], buffers[k]);
   return NULL;
 }
 

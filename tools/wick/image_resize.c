@@ -151,10 +151,10 @@ wick_status wick_image_resize(const wick_array *picture, int64_t height, int64_t
   if (width != picture->dim[1]) {
     bool last = height == picture->dim[0];
     size_t nbytes = (size_t)(picture->dim[0] * width * channels);
-    unsigned char *room = last ? to : wick_arena_alloc(mem, nbytes, 64);
+    unsigned char *buffer = last ? to : wick_arena_alloc(mem, nbytes, 64);
     resize_rows(picture, width, resize_windows(picture->dim[1], width, &filters[filter], mem),
-                room);
-    between = room;
+                buffer);
+    between = buffer;
   }
   if (height != picture->dim[0])
     resize_columns(between, width, channels, height,

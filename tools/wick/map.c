@@ -13,11 +13,11 @@
 /* A number that becomes infinite as an element is too large: JSON's numbers are finite. */
 static bool map_is(const json_t *value, wick_elem elem)
 {
-  double room;
+  double stored;
   if (elem == WICK_STRING) return json_is_string(value);
   if (!wick_elem_is_float(elem)) return json_is_integer(value);
-  wick_store_elem(elem, &room, 0, (wick_scalar){.f = json_number_value(value)});
-  return json_is_number(value) && isfinite(wick_load_elem(elem, &room, 0).f);
+  wick_store_elem(elem, &stored, 0, (wick_scalar){.f = json_number_value(value)});
+  return json_is_number(value) && isfinite(wick_load_elem(elem, &stored, 0).f);
 }
 
 static void map_store(const json_t *value, wick_elem elem, void *data, uint32_t k, wick_arena *mem)
@@ -72,8 +72,8 @@ static wick_status map_read(wick_span json, bool numbers, wick_elem elem, const 
 }
 
 /* A tensor of rank 1, filled with zeros or empty strings. */
-static void *map_room(wick_elem elem, uint64_t n, const char *name, wick_arena *mem,
-                      wick_array *out)
+static void *map_alloc(wick_elem elem, uint64_t n, const char *name, wick_arena *mem,
+                       wick_array *out)
 {
   uint64_t nbytes = n * (elem == WICK_STRING ? sizeof(wick_string) : wick_elem_bytes(elem, 1));
   void *data = wick_arena_alloc(mem, (size_t)nbytes + 1, 64);
@@ -99,7 +99,7 @@ wick_status wick_map_fit(wick_span json, const wick_io *io, const char *location
     return wick_fail(mem, WICK_ETYPE, location, "the file has a map, expected %s",
                      wick_array_type(mem, io->elem, io->rank, io->dim));
   WICK_TRY(map_read(json, !io->keys.text, io->elem, location, mem, &map));
-  void *data = map_room(io->elem, io->keys.n, "", mem, out);
+  void *data = map_alloc(io->elem, io->keys.n, "", mem, out);
   for (uint32_t k = 0; k < io->keys.n; k++) {
     const json_t *value = json_object_get(map, map_key(&io->keys, k, mem));
     if (value) map_store(value, io->elem, data, k, mem);
@@ -118,7 +118,7 @@ static bool map_same_key(const wick_keys *keys, uint32_t k, const wick_array *ke
 void wick_map_fit_pairs(const wick_array pair[2], const wick_io *io, wick_arena *mem,
                         wick_array *out)
 {
-  void *data = map_room(io->elem, io->keys.n, "", mem, out);
+  void *data = map_alloc(io->elem, io->keys.n, "", mem, out);
   for (uint32_t k = 0; k < io->keys.n; k++) {
     int64_t i = 0;
     while (i < pair[0].dim[0] && !map_same_key(&io->keys, k, &pair[0], (uint64_t)i)) i++;
@@ -164,8 +164,8 @@ wick_status wick_map_spread(wick_span json, const wick_io *keys, const wick_io *
   const char **key = wick_new(mem, const char *, n + 1);
   json_object_foreach(map, name, value) key[k++] = wick_str_dup(mem, name);
   qsort(key, n, sizeof *key, numbers ? map_by_number : map_by_text);
-  void *to_key = map_room(keys->elem, n, keys->name, mem, &out[0]),
-       *to_value = map_room(values->elem, n, values->name, mem, &out[1]);
+  void *to_key = map_alloc(keys->elem, n, keys->name, mem, &out[0]),
+       *to_value = map_alloc(values->elem, n, values->name, mem, &out[1]);
   for (k = 0; k < n; k++) {
     if (numbers)
       ((int64_t *)to_key)[k] = strtoll(key[k], NULL, 10);

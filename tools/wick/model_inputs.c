@@ -265,11 +265,11 @@ wick_status wick_model_inputs_read(const wick_ports *ports, const wick_io *const
   return NULL;
 }
 
-void **wick_model_inputs_room(const wick_io *const *io, uint32_t n, wick_arena *mem)
+void **wick_model_inputs_buffers(const wick_io *const *io, uint32_t n, wick_arena *mem)
 {
-  void **room = wick_new(mem, void *, n);
-  for (uint32_t i = 0; i < n; i++) room[i] = wick_arena_alloc(mem, io[i]->nbytes, 64);
-  return room;
+  void **buffers = wick_new(mem, void *, n);
+  for (uint32_t i = 0; i < n; i++) buffers[i] = wick_arena_alloc(mem, io[i]->nbytes, 64);
+  return buffers;
 }
 
 wick_array wick_model_inputs_array(const wick_io *io, const void *data)

@@ -27,7 +27,7 @@ WICK_CHECKED wick_status wick_model_inputs_read(const wick_ports *ports, const w
                                                 wick_model_inputs *out);
 
 /* Storage for outputs, aligned to 64 bytes. */
-void **wick_model_inputs_room(const wick_io *const *io, uint32_t n, wick_arena *mem);
+void **wick_model_inputs_buffers(const wick_io *const *io, uint32_t n, wick_arena *mem);
 
 /* If an output's size along an axis depends on data, the output is cut to the size that the run
  * gave, and the outputs that give this size (driver/output_size.h) are dropped. Returns how many

@@ -59,8 +59,8 @@ static bool npz_count(npz_scan *s, const zip_stat_t *st)
 
 static bool npz_fill(npz_scan *s, zip_t *zip, uint64_t k, const zip_stat_t *st)
 {
-  uint64_t length = strlen(st->name) + 1, room = wick_align_up((size_t)st->size, NPZ_ALIGN);
-  if (k >= s->nentry || length > s->names_nbytes || st->size > room || room > s->data_nbytes)
+  uint64_t length = strlen(st->name) + 1, padded = wick_align_up((size_t)st->size, NPZ_ALIGN);
+  if (k >= s->nentry || length > s->names_nbytes || st->size > padded || padded > s->data_nbytes)
     return npz_refuse(s, st->name, "the file changed while it was read");
   zip_file_t *f = zip_fopen_index(zip, k, 0);
   if (!f) return npz_refuse(s, st->name, zip_strerror(zip));
@@ -80,8 +80,8 @@ static bool npz_fill(npz_scan *s, zip_t *zip, uint64_t k, const zip_stat_t *st)
   s->entry[k] = (npz_entry){s->names, s->data, (size_t)st->size};
   s->names += length;
   s->names_nbytes -= length;
-  s->data += room;
-  s->data_nbytes -= room;
+  s->data += padded;
+  s->data_nbytes -= padded;
   return !*s->fault;
 }
 

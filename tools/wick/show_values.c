@@ -24,10 +24,10 @@ typedef struct values_float {
 /* Rounds x to the element's type. */
 static double values_round(wick_elem elem, double x)
 {
-  uint64_t room[2] = {0};
+  uint64_t stored[2] = {0};
   wick_scalar s = {.f = x};
-  wick_store_elem(elem, room, 0, s);
-  return wick_load_elem(elem, room, 0).f;
+  wick_store_elem(elem, stored, 0, s);
+  return wick_load_elem(elem, stored, 0).f;
 }
 
 /* Returns how many digits after the first one distinguish x from its neighbours; *out_exponent is

@@ -315,10 +315,10 @@ static wick_array value_scalar(const wick_array *a, uint64_t k, wick_arena *mem)
     one.data = (const wick_string *)a->data + k;
     return one;
   }
-  wick_scalar *room = wick_arena_alloc(mem, 2 * sizeof *room, 64);
-  memset(room, 0, 2 * sizeof *room);
-  wick_store_elem(a->elem, room, 0, wick_load_elem(a->elem, a->data, k));
-  one.data = room, one.nbytes = wick_elem_bytes(a->elem, 1);
+  wick_scalar *stored = wick_arena_alloc(mem, 2 * sizeof *stored, 64);
+  memset(stored, 0, 2 * sizeof *stored);
+  wick_store_elem(a->elem, stored, 0, wick_load_elem(a->elem, a->data, k));
+  one.data = stored, one.nbytes = wick_elem_bytes(a->elem, 1);
   return one;
 }
 

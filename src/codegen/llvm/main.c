@@ -27,12 +27,12 @@ static bool main_write(const void *data, size_t n)
 
 static bool main_read(wick_text *out)
 {
-  static char room[1 << 16];
+  static char buffer[1 << 16];
   for (;;) {
-    ssize_t k = read(STDIN_FILENO, room, sizeof room);
+    ssize_t k = read(STDIN_FILENO, buffer, sizeof buffer);
     if (k < 0 && errno == EINTR) continue;
     if (k <= 0) return k == 0;
-    wick_text_addn(out, room, (size_t)k);
+    wick_text_addn(out, buffer, (size_t)k);
   }
 }
 

@@ -188,19 +188,19 @@ static void sizes_run(testing *t, const sizes_kernel *k, const sizes_data *d, ui
     slot[nslot++] = (void *)(intptr_t)size;
   }
   assert_int_equal(nslot, k->frame.nslot);
-  unsigned char *room = NULL;
+  unsigned char *region = NULL;
   if (k->frame.scratch) { /* nothing after it is written */
     assert_true(wick_dim_eval(t->m->dims, k->scratch, n, sym, val, &size));
-    slot[nslot++] = room =
+    slot[nslot++] = region =
         wick_arena_alloc(&t->mem, (uint64_t)size + WICK_FRAME_ALIGN, WICK_FRAME_ALIGN);
-    memset(room += size, 0x5a, WICK_FRAME_ALIGN);
+    memset(region += size, 0x5a, WICK_FRAME_ALIGN);
   }
   if (k->frame.fault) slot[nslot++] = &fault;
   assert_true(wick_dim_eval(t->m->dims, k->tasks, n, sym, val, &tasks));
   for (int64_t i = 0; i < tasks; i += step)
     wick_image_kernel(&t->image, k->name)(slot, i, i + step < tasks ? i + step : tasks);
   assert_int_equal(fault.code, 0);
-  for (uint32_t i = 0; room && i < WICK_FRAME_ALIGN; i++) assert_int_equal(room[i], 0x5a);
+  for (uint32_t i = 0; region && i < WICK_FRAME_ALIGN; i++) assert_int_equal(region[i], 0x5a);
 }
 
 static void sizes_interpret(testing *t, const sizes_kernel *k, const sizes_data *d, uint32_t n,

@@ -166,7 +166,7 @@ typedef struct assign {
   uint64_t near;    /* bytes of the largest image that stays in the cache where it was written */
   int64_t lanes;    /* floats in a vector */
   uint32_t *region; /* per node: the first node of its region */
-  wick_value *room;
+  wick_value *scratch;
 } assign;
 
 uint32_t wick_group_operands(const wick_groups *g, uint32_t root, wick_value *out)
@@ -377,7 +377,7 @@ static void assign_node(assign *s, uint32_t i)
       s->g.of[i] = root, s->count[root]++;
       s->g.next[i] = s->g.first[root],
       s->g.first[root] = i; /* before all nodes that are in the group */
-      if (wick_group_operands(&s->g, root, s->room) <= ASSIGN_MOST_OPERANDS) return;
+      if (wick_group_operands(&s->g, root, s->scratch) <= ASSIGN_MOST_OPERANDS) return;
       s->g.first[root] = s->g.next[i], s->count[root]--;
     }
     s->anchor[root] = anchor, s->rows[root] = rows;
@@ -401,7 +401,7 @@ wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena 
   s.before = wick_new(tmp, uint32_t, f->nnode);
   s.lanes = t->vector_bytes / 4;
   s.near = t->cache_bytes[1] ? t->cache_bytes[1] / 2 : 512 << 10;
-  s.room = wick_new(tmp, wick_value, f->nvalue + 1);
+  s.scratch = wick_new(tmp, wick_value, f->nvalue + 1);
   uint32_t *order = wick_new(tmp, uint32_t, f->nnode), n = 0;
   for (uint32_t i = 0; i < f->nnode; i++) s.g.of[i] = s.anchor[i] = s.before[i] = UINT32_MAX;
   s.region = wick_new(tmp, uint32_t, f->nnode);

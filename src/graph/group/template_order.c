@@ -46,13 +46,13 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
  * tiles for that many rows. Blocks are even because a last block of few rows leaves one of two
  * threads with little work. */
 static int64_t order_even(const template_state *t, const template_roles *r, const wick_stage *fold,
-                          const wick_node *shared, uint32_t axis, int64_t tile, uint64_t room)
+                          const wick_node *shared, uint32_t axis, int64_t tile, uint64_t budget)
 {
   int64_t even = 1, least, most;
   wick_dim_range(t->g->module->dims, t->out->axis[axis].extent, &least, &most);
-  while (even < most && order_bytes(t, r, fold, shared, axis, even * 2) <= room) even *= 2;
+  while (even < most && order_bytes(t, r, fold, shared, axis, even * 2) <= budget) even *= 2;
   int64_t rows = wick_ceildiv_i64(even, tile) * tile;
-  bool fits = rows == tile || order_bytes(t, r, fold, shared, axis, rows) <= room;
+  bool fits = rows == tile || order_bytes(t, r, fold, shared, axis, rows) <= budget;
   return fits ? rows : rows - tile;
 }
 
@@ -62,7 +62,7 @@ template_order template_order_of(const template_state *t, const template_roles *
 {
   const template_order all = {true, UINT32_MAX, 0};
   template_order order = all;
-  uint64_t room = order_cache(t) / 2;
+  uint64_t budget = order_cache(t) / 2;
   /* the channels are traversed only once */
   if (r->no <= tile->ob || r->x == UINT32_MAX) return all;
   for (uint32_t k = 0; k < t->out->naxis; k++) {
@@ -72,11 +72,11 @@ template_order template_order_of(const template_state *t, const template_roles *
                                 : 1,
             n = 1, rows = extent;
     if (!template_is_place(t, r, k)) continue;
-    while (rows > least && order_bytes(t, r, fold, shared, k, rows) > room)
+    while (rows > least && order_bytes(t, r, fold, shared, k, rows) > budget)
       rows = wick_ceildiv_i64(wick_ceildiv_i64(extent, ++n), least) * least;
     if (n > 1 && rows > least && template_varies(t->out, k))
-      rows = order_even(t, r, fold, shared, k, least, room);
-    if (order_bytes(t, r, fold, shared, k, rows) > room)
+      rows = order_even(t, r, fold, shared, k, least, budget);
+    if (order_bytes(t, r, fold, shared, k, rows) > budget)
       /* one row in each block; the next axis divides it further */
       order = (template_order){true, k, rows};
     else

@@ -167,7 +167,7 @@ static void winograd_cut_try(const winograd_group *w, const wick_target *t, wino
   }
 }
 
-static int64_t winograd_room(const wick_target *t)
+static int64_t winograd_budget(const wick_target *t)
 {
   return t->cache_bytes[1] ? (int64_t)t->cache_bytes[1] : 1 << 20;
 }
@@ -185,12 +185,12 @@ enum { WINOGRAD_COLUMNS = 32 };
 static winograd_cut winograd_cut_open(const winograd_group *w, const wick_target *t,
                                       int64_t weights)
 {
-  int64_t least, most, tile = winograd_nbytes(w), room = winograd_room(t),
-                       tiles = wick_max_i64(room / tile, 1);
+  int64_t least, most, tile = winograd_nbytes(w), budget = winograd_budget(t),
+                       tiles = wick_max_i64(budget / tile, 1);
   winograd_columns(w, &least, &most);
   winograd_cut best = {.rows = 1, .parts = 1}, c = {.rows = 1};
-  if (most <= 2 * room / tile) {
-    c.rows = wick_min_i64(tiles / wick_max_i64(w->tx, 1), 2 * room / tile / most);
+  if (most <= 2 * budget / tile) {
+    c.rows = wick_min_i64(tiles / wick_max_i64(w->tx, 1), 2 * budget / tile / most);
   } else {
     c.columns = wick_min_i64(wick_max_i64(tiles, WINOGRAD_LEAST), WINOGRAD_COLUMNS);
     c.rows = tiles / c.columns;
@@ -206,17 +206,17 @@ static winograd_cut winograd_cut_open(const winograd_group *w, const wick_target
 static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *t, int64_t weights)
 {
   if (w->open) return winograd_cut_open(w, t, weights);
-  int64_t row = winograd_nbytes(w) * w->tx, room = winograd_room(t),
+  int64_t row = winograd_nbytes(w) * w->tx, budget = winograd_budget(t),
           least = wick_min_i64(wick_ceildiv_i64(WINOGRAD_LEAST, w->tx), w->ty),
-          most =
-              wick_max_i64(room / row, weights <= WINOGRAD_CACHED ? least : WINOGRAD_WHOLE / w->tx);
+          most = wick_max_i64(budget / row,
+                              weights <= WINOGRAD_CACHED ? least : WINOGRAD_WHOLE / w->tx);
   winograd_cut best = {.rows = w->ty, .parts = 1}, c = {.rows = 0};
   double lowest = 1e300, far = wick_cost_first(t, (uint64_t)weights);
   most = wick_min_i64(wick_max_i64(most, least), w->ty);
   for (c.rows = most; c.rows >= least; c.rows--)
-    winograd_cut_try(w, t, &c, room / row, far, &best, &lowest);
+    winograd_cut_try(w, t, &c, budget / row, far, &best, &lowest);
   for (c.rows = most + 1; !best.tile.places; c.rows++) /* a block of all rows is always possible */
-    winograd_cut_try(w, t, &c, room / row, far, &best, &lowest);
+    winograd_cut_try(w, t, &c, budget / row, far, &best, &lowest);
   return best;
 }
 

@@ -39,7 +39,7 @@ const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v)
 }
 
 /* Allocates memory for v's elements. Returns false if there are too many, or sizes are dynamic. */
-static bool known_room(known *k, wick_value v, wick_tensor *out)
+static bool known_alloc(known *k, wick_value v, wick_tensor *out)
 {
   wick_builder *b = &k->c->b;
   const wick_type_info *t = wick_built_info(b, v);
@@ -84,7 +84,7 @@ static bool known_value(known *k, wick_value v, uint32_t depth, wick_tensor *out
 static bool known_find(known *k, wick_value v, uint32_t depth, wick_tensor *out)
 {
   wick_builder *b = &k->c->b;
-  if (b->status || depth > KNOWN_DEPTH || !known_room(k, v, out)) return false;
+  if (b->status || depth > KNOWN_DEPTH || !known_alloc(k, v, out)) return false;
   if (known_content(&b->values.at[v.id], out)) return true;
   const wick_node *d = wick_onnx_definer(b, v);
   if (!d || d->nregion) return false;

@@ -27,7 +27,7 @@ static void image_decoder(wick_onnx_op *o)
   wick_picture image = {.at = image_bytes(o, 0),
                         .nbytes = (uint64_t)t->dim[0].v,
                         .message = message,
-                        .room = sizeof message};
+                        .message_nbytes = sizeof message};
   if (!image.at) {
     uint32_t n;
     const int64_t *never;

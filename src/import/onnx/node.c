@@ -178,8 +178,8 @@ static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const cha
     return;
   }
   if (o.opset < o.row->since) node_younger(&o);
-  uint32_t room = o.nin + 1 + (o.row->nin[1] == WICK_ANY ? 0 : o.row->nin[1]);
-  wick_value *in = wick_new(c->tmp, wick_value, room);
+  uint32_t capacity = o.nin + 1 + (o.row->nin[1] == WICK_ANY ? 0 : o.row->nin[1]);
+  wick_value *in = wick_new(c->tmp, wick_value, capacity);
   o.in = in;
   o.out = wick_new(c->tmp, wick_value, (size_t)o.nout + 1);
   node_counts(&o); /* all three checks run, so that all errors are reported */

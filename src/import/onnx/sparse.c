@@ -64,13 +64,13 @@ static void sparse_store(wick_elem e, void *to, uint64_t at, const void *from, u
 
 /* Allocates memory for the dense tensor and fills it with zeros; for strings, with the number of
  * the empty string. */
-static unsigned char *sparse_room(const wick_onnx_outside *outside, const wick_onnx_data *dense,
-                                  uint64_t numel, wick_arena *mem)
+static unsigned char *sparse_alloc(const wick_onnx_outside *outside, const wick_onnx_data *dense,
+                                   uint64_t numel, wick_arena *mem)
 {
   wick_module *module = outside ? outside->module : NULL;
   size_t nbytes = (size_t)dense->nbytes;
   unsigned char *to =
-      module ? wick_module_room(module, nbytes) : wick_arena_raw(mem, nbytes + 1, 64);
+      module ? wick_module_alloc(module, nbytes) : wick_arena_raw(mem, nbytes + 1, 64);
   memset(to, 0, nbytes);
   if (dense->elem == WICK_STRING && module) {
     int64_t empty = wick_string_table_add(&module->strings, "", 0, true);
@@ -96,7 +96,7 @@ wick_status wick_onnx_sparse_read(const wick_onnx_sparse_tensor *s,
     return wick_fail(mem, WICK_EPARSE, location,
                      "a sparse tensor of rank %u has values [n] and indices [n] or [n,%u], in i64",
                      out->rank, out->rank);
-  unsigned char *to = sparse_room(outside, out, numel, mem);
+  unsigned char *to = sparse_alloc(outside, out, numel, mem);
   for (uint64_t k = 0; k < (uint64_t)values.dim[0]; k++) {
     int64_t at[WICK_MAX_RANK];
     uint64_t position;

@@ -217,7 +217,7 @@ static wick_status tensor_bytes(const wick_span *piece, size_t npiece, const cha
     out->data = piece[0].at;
     return NULL;
   }
-  unsigned char *to = module ? wick_module_room(module, (size_t)out->nbytes)
+  unsigned char *to = module ? wick_module_alloc(module, (size_t)out->nbytes)
                              : wick_arena_raw(mem, (size_t)out->nbytes, 64),
                 *at = to;
   for (size_t i = 0; i < npiece; at += piece[i++].nbytes)

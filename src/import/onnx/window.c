@@ -110,8 +110,8 @@ void wick_onnx_window_crop(wick_onnx_op *o, wick_onnx_window *w)
         *before < 0 || *before > most || *after < 0 || *after > most || size.v > most)
       continue;
     /* with one window more than possible, because sizes may be rounded up */
-    int64_t room = size.v + *before + *after - (k - 1) * d - 1,
-            last = room < 0 ? s : (room / s + 1) * s;
+    int64_t span = size.v + *before + *after - (k - 1) * d - 1,
+            last = span < 0 ? s : (span / s + 1) * s;
     int64_t first = wick_max_i64(*before - last, 0) / d, end = (size.v - 1 + *before) / d + 1;
     int64_t head = wick_min_i64(wick_min_i64(first, *before / d), k - 1),
             tail = wick_max_i64(wick_min_i64(k - wick_max_i64(end, head + 1), *after / d), 0);

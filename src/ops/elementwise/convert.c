@@ -94,9 +94,9 @@ static wick_scalar bitcast_eval(const wick_attr *a, wick_elem e, wick_elem out,
                                 const wick_scalar *x)
 {
   (void)a;
-  unsigned char room[16] = {0};
-  wick_store_elem(e, room, 0, x[0]);
-  return wick_load_elem(out, room, 0);
+  unsigned char stored[16] = {0};
+  wick_store_elem(e, stored, 0, x[0]);
+  return wick_load_elem(out, stored, 0);
 }
 
 const wick_op wick_op_bitcast = {

@@ -15,8 +15,8 @@ enum { CHUNKS_MOST = 256, CHUNKS_LEAST = 8 };
 typedef struct chunks {
   const wick_loop_rule *l;
   wick_builder *b;
-  int64_t room, checkpoints; /* steps of a chunk; number of states that are kept */
-  wick_value steps;          /* steps of the loop */
+  int64_t nkept, checkpoints; /* steps of a chunk; number of states that are kept */
+  wick_value steps;           /* steps of the loop */
   /* steps of a chunk, and between checkpoints; the states at the checkpoints */
   wick_value chunk, every, first;
 } chunks;
@@ -45,7 +45,7 @@ static void chunks_steps(chunks *c)
     c->steps = (wick_value){wick_loop_forward(l, &run).id + l->ncarried};
   }
   c->steps = wick_build2(b, WICK_OP_max, c->steps, chunks_k(c, 0));
-  c->chunk = chunks_k(c, c->room);
+  c->chunk = chunks_k(c, c->nkept);
   wick_value n = chunks_up(c, c->steps, c->chunk),
              between = chunks_up(c, n, chunks_k(c, c->checkpoints));
   between = wick_build2(b, WICK_OP_max, between, chunks_k(c, 1));
@@ -114,12 +114,12 @@ static void chunks_state(const chunks *c, wick_value begin, wick_value *state)
     if (l->row[k].kept) state[k] = (wick_value){first.id + k};
 }
 
-void wick_loop_chunks(const wick_loop_rule *l, int64_t room, const wick_value *init,
+void wick_loop_chunks(const wick_loop_rule *l, int64_t nkept, const wick_value *init,
                       wick_value *out)
 {
   wick_builder *b = l->b;
-  chunks c = {.l = l, .b = b, .room = chunks_within(room)};
-  c.checkpoints = chunks_within(wick_loop_room(l, l->ncarried));
+  chunks c = {.l = l, .b = b, .nkept = chunks_within(nkept)};
+  c.checkpoints = chunks_within(wick_loop_steps_kept(l, l->ncarried));
   uint32_t nsum = l->nlive + l->nby, n = nsum + l->ntake;
   wick_value *y = wick_new(b->mem, wick_value, n + 2), *from = wick_new(b->mem, wick_value, n + 1),
              *state = wick_new(b->mem, wick_value, l->ncarried + 1);
@@ -132,7 +132,7 @@ void wick_loop_chunks(const wick_loop_rule *l, int64_t room, const wick_value *i
   for (uint32_t k = 0; k < n; k++) from[k] = (wick_value){p.id + 1 + k};
   wick_value begin = expr_mul(b, expr_sub(b, last, p), c.chunk), left = expr_sub(b, c.steps, begin);
   chunks_state(&c, begin, state);
-  wick_loop_run run = {.init = state, .begin = begin, .room = c.room};
+  wick_loop_run run = {.init = state, .begin = begin, .nkept = c.nkept};
   run.count = wick_build2(b, WICK_OP_min, left, c.chunk);
   wick_value rows = {wick_loop_forward(l, &run).id + l->ncarried};
   wick_loop_backward(l, &run, rows, from, y + 1);

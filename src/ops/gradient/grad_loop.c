@@ -82,7 +82,7 @@ static uint64_t loop_bytes(const wick_loop_rule *l, wick_value v)
                          hi < LOOP_BYTES ? (uint64_t)hi : LOOP_BYTES);
 }
 
-int64_t wick_loop_room(const wick_loop_rule *l, uint32_t nrow)
+int64_t wick_loop_steps_kept(const wick_loop_rule *l, uint32_t nrow)
 {
   uint64_t nbytes = 1;
   for (uint32_t k = 0; k < nrow; k++)
@@ -209,7 +209,7 @@ static wick_value loop_index(const wick_loop_rule *l, const wick_loop_run *run, 
 
 static bool loop_keeps(const wick_loop_rule *l, const wick_loop_run *run, uint32_t k)
 {
-  return run->room && l->row[k].kept;
+  return run->nkept && l->row[k].kept;
 }
 
 wick_value wick_loop_forward(const wick_loop_rule *l, const wick_loop_run *run)
@@ -219,7 +219,7 @@ wick_value wick_loop_forward(const wick_loop_rule *l, const wick_loop_run *run)
   wick_value *in = wick_new(b->mem, wick_value, n + 2),
              *y = wick_new(b->mem, wick_value, n + l->nstacked + l->nrow + 3), p;
   wick_type *type = wick_new(b->mem, wick_type, n + 2);
-  wick_dim rows = wick_dim_const(run->room);
+  wick_dim rows = wick_dim_const(run->nkept);
   wick_attr attr[] = {[WICK_ATTR_loop_stacked] = {.i = run->nstacked},
                       [WICK_ATTR_loop_most] = {.n = 0, .dims = &rows}};
   for (uint32_t k = 0; k < l->nrow; k++) attr[WICK_ATTR_loop_stacked].i += loop_keeps(l, run, k);
@@ -279,7 +279,7 @@ static bool loop_from_end(const loop_back *s, wick_replay *r, const wick_node *n
       [WICK_ATTR_dynamic_index_axis] = n->attr[WICK_ATTR_dynamic_index_axis],
       [WICK_ATTR_dynamic_index_reverse] = {.i = !n->attr[WICK_ATTR_dynamic_index_reverse].i}};
   if (!wick_dim_is(wick_built_info(b, in[0])->dim[n->attr[WICK_ATTR_dynamic_index_axis].i],
-                   s->run->room))
+                   s->run->nkept))
     return false;
   r->to[n->first.id] = wick_build(b, WICK_OP_dynamic_index, 2, in, a, 0, NULL);
   return true;
@@ -327,7 +327,7 @@ static void loop_seeds(const loop_back *s, const wick_replay *r, const wick_valu
     wick_value all = l->a->dout[k];
     if (!all.id) continue;
     loop_back t = *s;
-    t.whole = s->whole && wick_dim_is(wick_built_info(l->b, all)->dim[0], s->run->room);
+    t.whole = s->whole && wick_dim_is(wick_built_info(l->b, all)->dim[0], s->run->nkept);
     of[q->nof] = wick_replayed(r, l->yield[1 + k]);
     seed[q->nof++] = loop_row(&t, all, s->index);
   }
@@ -387,7 +387,7 @@ void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_
   wick_value *in = wick_new(b->mem, wick_value, n + 1), *p = wick_new(b->mem, wick_value, n + 1);
   wick_type *type = wick_new(b->mem, wick_type, n + 1);
   loop_back s = {.l = l, .run = run, .rows = rows};
-  s.whole = wick_loop_known(b, run->count, &count) && count == run->room && !run->begin.id;
+  s.whole = wick_loop_known(b, run->count, &count) && count == run->nkept && !run->begin.id;
   s.state = wick_new(b->mem, wick_value, l->ncarried + 1);
   s.kept = wick_new(b->mem, wick_grad_kept, l->nrow + 1);
   s.summed = wick_new(b->mem, uint32_t, l->nby + 1);
@@ -403,9 +403,9 @@ void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_
   s.row = expr_sub(b, last, s.step);
   s.index = loop_index(l, run, s.row);
   loop_step(&s, p);
-  wick_dim room = wick_dim_const(run->room);
+  wick_dim nkept = wick_dim_const(run->nkept);
   wick_attr attr[] = {[WICK_ATTR_loop_stacked] = {.i = l->ntake + 2 * s.nsum},
-                      [WICK_ATTR_loop_most] = {.n = 1, .dims = &room}};
+                      [WICK_ATTR_loop_most] = {.n = 1, .dims = &nkept}};
   if (attr[WICK_ATTR_loop_stacked].i) wick_build_attrs(b, attr);
   wick_value first = wick_build_close(b);
   for (uint32_t k = 0; k < n + l->ntake && !b->status; k++) out[k] = (wick_value){first.id + k};
@@ -434,7 +434,7 @@ static wick_value loop_turned(const wick_loop_rule *l, const wick_loop_run *run,
              before = wick_build2(b, WICK_OP_le, i, end);
   wick_value there = wick_build2(b, WICK_OP_and, after, before);
   wick_value in[2] = {rows, wick_build2(b, WICK_OP_max, i, first)};
-  in[1] = wick_build2(b, WICK_OP_min, in[1], wick_loop_number(l, run->room - 1));
+  in[1] = wick_build2(b, WICK_OP_min, in[1], wick_loop_number(l, run->nkept - 1));
   wick_attr axis = {.i = 0};
   wick_value v = wick_build(b, WICK_OP_gather, 2, in, &axis, 0, NULL);
   if (b->status) return v;
@@ -461,7 +461,7 @@ wick_value wick_loop_untake(const wick_loop_rule *l, const wick_loop_run *run,
   bool reverse = take->attr[WICK_ATTR_dynamic_index_reverse].i != 0;
   int64_t count, perm[WICK_MAX_RANK];
   const wick_type_info *t = wick_built_info(b, take->in[0]);
-  if (wick_loop_known(b, run->count, &count) && count == run->room && count == t->dim[axis].v &&
+  if (wick_loop_known(b, run->count, &count) && count == run->nkept && count == t->dim[axis].v &&
       !run->begin.id)
     rows = reverse ? rows : loop_flip(b, rows);
   else
@@ -481,7 +481,7 @@ static void loop_at_once(const wick_loop_rule *l, const wick_value *init, wick_v
                        .count = l->a->in[0],
                        .ends = l->ends,
                        .nstacked = l->nstacked,
-                       .room = l->nstacked ? wick_loop_most(l->a->node->attr).v : l->most};
+                       .nkept = l->nstacked ? wick_loop_most(l->a->node->attr).v : l->most};
   wick_value first = wick_loop_forward(l, &run), steps = {first.id + l->ncarried};
   if (l->ends) run.count = steps;
   wick_value rows = {steps.id + l->ends + l->nstacked};
@@ -537,10 +537,10 @@ void wick_grad_loop(wick_adjoint *a)
     if (l.live[k])
       init[i++] = a->dout[k].id ? a->dout[k] : wick_grad_fill(b, (wick_value){n->first.id + k}, 0);
   for (uint32_t k = 0; k < l.nby; k++) init[i++] = wick_grad_fill(b, l.by[k], 0);
-  int64_t room = wick_loop_room(&l, l.nrow);
-  if (l.most <= room)
+  int64_t nkept = wick_loop_steps_kept(&l, l.nrow);
+  if (l.most <= nkept)
     loop_at_once(&l, init, out);
   else
-    wick_loop_chunks(&l, room, init, out);
+    wick_loop_chunks(&l, nkept, init, out);
   loop_give(&l, out);
 }

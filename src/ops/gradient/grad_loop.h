@@ -38,7 +38,7 @@ typedef struct wick_loop_run {
   bool ends; /* it tests the condition, and returns the number of steps after the states */
   /* 0, or the number of all stacked results, which are returned before the rows */
   uint32_t nstacked;
-  int64_t room; /* number of steps whose rows are kept; 0: none */
+  int64_t nkept; /* number of steps whose rows are kept; 0: none */
 } wick_loop_run;
 
 /* Runs the loop again. Returns the states, the number of steps, and the rows. */
@@ -53,10 +53,10 @@ wick_value wick_loop_untake(const wick_loop_rule *l, const wick_loop_run *run,
                             const wick_node *take, wick_value rows);
 /* grad_chunks.c: does the same for loops that have too many rows to keep, or an unknown number. out
  * is as in wick_loop_backward, but has the cotangents of the selected values instead of rows. */
-void wick_loop_chunks(const wick_loop_rule *l, int64_t room, const wick_value *init,
+void wick_loop_chunks(const wick_loop_rule *l, int64_t nkept, const wick_value *init,
                       wick_value *out);
 /* Returns the number of steps whose kept states fit into memory. */
-int64_t wick_loop_room(const wick_loop_rule *l, uint32_t nrow);
+int64_t wick_loop_steps_kept(const wick_loop_rule *l, uint32_t nrow);
 
 /* ---- grad_sums.c ---- */
 

@@ -44,7 +44,7 @@ bool wick_loop_sum_of(const wick_loop_run *run, const wick_builder *b, uint32_t 
     return false;
   int64_t factors = x[1] * (x[0] + y[1]),
           nbytes = (int64_t)wick_elem_bytes(wick_built_info(b, v)->elem, 1);
-  if (factors * SUMS_LESS > x[0] * y[1] || factors > SUMS_BYTES / nbytes / run->room) return false;
+  if (factors * SUMS_LESS > x[0] * y[1] || factors > SUMS_BYTES / nbytes / run->nkept) return false;
   for (uint32_t k = 0; k < 2; k++)
     out->factor[k] = sums_factor(b, begin, n->in[k], &out->turned[k]);
   return true;

@@ -212,10 +212,10 @@ static void non_max_suppression_compute(const wick_compute *c)
   wick_axis axis[3];
   wick_axes_of(b, c->out_type[0], axis);
   wick_dim most = c->attr[WICK_ATTR_non_max_suppression_most].dims[0], last = scores->dim[2],
-           room[2] = {wick_dim_const(NON_MAX_SUPPRESSION_NUMBERS),
-                      wick_dim_max(b->module->dims, most, wick_dim_const(1))};
+           scratch_dim[2] = {wick_dim_const(NON_MAX_SUPPRESSION_NUMBERS),
+                             wick_dim_max(b->module->dims, most, wick_dim_const(1))};
   wick_type type[4] = {c->out_type[0], c->out_type[1], c->out_type[2],
-                       wick_type_tensor(b->module, scores->elem, 2, room)};
+                       wick_type_tensor(b->module, scores->elem, 2, scratch_dim)};
   suppress s = {.c = c, .b = b, .batch = axis[0].sym, .class = axis[1].sym};
   wick_value chosen = wick_loop_nest_begin(b, "non_max_suppression", 2, axis, 4, type),
              all = {chosen.id + 1}, open = {chosen.id + 2};
@@ -225,8 +225,8 @@ static void non_max_suppression_compute(const wick_compute *c)
              state[3] = {zero, zero, on}, next[3];
   wick_value i = wick_while_begin(b, 3, state);
   wick_value more = wick_build2(b, WICK_OP_lt, i, n),
-             room_left = wick_build2(b, WICK_OP_lt, (wick_value){i.id + 1}, k);
-  more = wick_build2(b, WICK_OP_and, more, room_left);
+             has_space = wick_build2(b, WICK_OP_lt, (wick_value){i.id + 1}, k);
+  more = wick_build2(b, WICK_OP_and, more, has_space);
   i = wick_while_body(b, wick_build2(b, WICK_OP_and, more, (wick_value){i.id + 2}), 3, state);
   wick_value count = {i.id + 1},
              score = non_max_suppression_read(&s, NON_MAX_SUPPRESSION_SCORES, s.class, i);

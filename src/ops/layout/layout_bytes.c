@@ -95,12 +95,12 @@ static wick_value layout_bytes_turned(wick_layouts *s, const layout_bytes *v, wi
 }
 
 /* Allocates memory for new weights, filled with zeros. */
-static int8_t *layout_bytes_room(wick_layouts *s, uint32_t rank, const int64_t *dim, uint64_t each)
+static int8_t *layout_bytes_alloc(wick_layouts *s, uint32_t rank, const int64_t *dim, uint64_t each)
 {
   for (uint32_t i = 0; i < rank; i++) each *= (uint64_t)dim[i];
-  int8_t *room = wick_arena_alloc(&s->c.f->module->mem, each, 64);
-  memset(room, 0, each);
-  return room;
+  int8_t *data = wick_arena_alloc(&s->c.f->module->mem, each, 64);
+  memset(data, 0, each);
+  return data;
 }
 
 /* ---- convolutions ---- */
@@ -110,7 +110,7 @@ static wick_value layout_bytes_by_channel(wick_layouts *s, const layout_bytes *v
 {
   int64_t b = s->block, area = v->wd[2] * v->wd[3],
           dim[4] = {wick_order_places(&v->in) / b, v->wd[2], v->wd[3], b};
-  int32_t *out = (int32_t *)(void *)layout_bytes_room(s, 4, dim, 4);
+  int32_t *out = (int32_t *)(void *)layout_bytes_alloc(s, 4, dim, 4);
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t place = wick_order_place(&v->in, o);
     for (int64_t i = 0; i < area; i++)
@@ -138,7 +138,7 @@ static wick_value layout_bytes_by_columns(wick_layouts *s, const layout_bytes *v
   layout_bytes_spread p = layout_bytes_phases(v, stride);
   int64_t b = s->block, k = v->k, rows = v->wd[2], taps = v->wd[3],
           dim[6] = {wick_order_places(&v->in) / b, rows, p.phases, p.groups, b, k};
-  int8_t *out = layout_bytes_room(s, 6, dim, 1);
+  int8_t *out = layout_bytes_alloc(s, 6, dim, 1);
   for (int64_t o = 0; o < v->wd[0]; o++)
     for (int64_t at = 0; at < rows * p.phases * taps; at++) {
       int64_t place = wick_order_place(&v->in, o), tap = at % taps, e = at / taps % p.phases,
@@ -157,7 +157,7 @@ static wick_value layout_bytes_by_runs(wick_layouts *s, const layout_bytes *v)
   int64_t b = s->block, k = v->k, area = v->wd[2] * v->wd[3], n = v->runs.n,
           groups = wick_ceildiv_i64(v->runs.length, k);
   int64_t dim[7] = {wick_order_places(&v->out) / b, n, v->wd[2], v->wd[3], groups, b, k};
-  int8_t *out = layout_bytes_room(s, 7, dim, 1);
+  int8_t *out = layout_bytes_alloc(s, 7, dim, 1);
   wick_dims *t = s->c.f->module->dims;
   for (int64_t q = 0; q < n; q++)
     for (int64_t j = 0; j < groups * k; j++) {
@@ -179,7 +179,7 @@ static wick_value layout_bytes_shares(wick_layouts *s, const layout_bytes *v)
 {
   int64_t each = v->wd[1] * v->wd[2] * v->wd[3], b = s->block,
           dim[5] = {1, wick_order_places(&v->out) / b, 1, 1, b};
-  int32_t *out = (int32_t *)(void *)layout_bytes_room(s, 5, dim, 4);
+  int32_t *out = (int32_t *)(void *)layout_bytes_alloc(s, 5, dim, 4);
   bool any = false;
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t sum = 0;
@@ -271,7 +271,7 @@ static wick_value layout_bytes_columns(wick_layouts *s, const layout_bytes *v, i
                                        int64_t times)
 {
   int64_t dim[2] = {wick_ceildiv_i64(v->wd[1], width), width};
-  int32_t *out = (int32_t *)(void *)layout_bytes_room(s, 2, dim, 4);
+  int32_t *out = (int32_t *)(void *)layout_bytes_alloc(s, 2, dim, 4);
   for (int64_t j = 0; j < v->wd[1]; j++) {
     int64_t sum = 0;
     for (int64_t i = 0; i < v->wd[0]; i++) sum += v->w[i * v->wd[1] + j];
@@ -284,7 +284,7 @@ static wick_value layout_bytes_columns(wick_layouts *s, const layout_bytes *v, i
 static wick_value layout_bytes_matrix(wick_layouts *s, const layout_bytes *v, int64_t width)
 {
   int64_t k = v->k, dim[4] = {wick_ceildiv_i64(v->wd[1], width), v->wd[0] / k, width, k};
-  int8_t *out = layout_bytes_room(s, 4, dim, 1);
+  int8_t *out = layout_bytes_alloc(s, 4, dim, 1);
   for (int64_t i = 0; i < v->wd[0]; i++)
     for (int64_t j = 0; j < v->wd[1]; j++)
       out[((j / width * dim[1] + i / k) * width + j % width) * k + i % k] =

@@ -226,9 +226,9 @@ static wick_value layout_scalar_row(wick_layouts *s, const wick_node *n, wick_va
       !wick_dim_is(t->dim[t->rank - 1], columns))
     return (wick_value){0};
   int64_t packed[2] = {wick_ceildiv_i64(columns, width), width};
-  uint64_t room = wick_elem_bytes(t->elem, (uint64_t)(packed[0] * width)),
+  uint64_t packed_nbytes = wick_elem_bytes(t->elem, (uint64_t)(packed[0] * width)),
            used = wick_elem_bytes(t->elem, (uint64_t)columns);
-  char *data = wick_arena_alloc(&s->c.f->module->mem, room, 64);
+  char *data = wick_arena_alloc(&s->c.f->module->mem, packed_nbytes, 64);
   memcpy(data, row->data, used);
   return wick_layout_new_constant(s, row->name, t->elem, data, 2, packed);
 }

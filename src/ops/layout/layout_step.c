@@ -21,7 +21,7 @@ static wick_value layout_step_weights(wick_layouts *s, const wick_constant *w, w
   wick_type_const_dims(wick_type_get(s->c.f->module, w->type), d);
   int64_t dim[5] = {d[0], wick_ceildiv_i64(d[1], k), d[2], d[3], k}, row = d[2] * d[3];
   uint64_t nbytes = (uint64_t)(dim[0] * dim[1] * k * row) * sizeof *half;
-  uint16_t *data = wick_module_room(s->c.f->module, nbytes);
+  uint16_t *data = wick_module_alloc(s->c.f->module, nbytes);
   memset(data, 0, nbytes);
   for (int64_t n = 0; n < d[0]; n++)
     for (int64_t i = 0; i < d[1]; i++)

@@ -117,10 +117,10 @@ static wick_status conv_packed_infer(wick_infer *c)
     wick_dim kernel = conv_packed_taps(dims, &s, k);
     wick_dim reach = wick_dim_mul(dims, wick_dim_sub(dims, kernel, wick_dim_const(1)),
                                   wick_dim_const(s.dilation[k]));
-    wick_dim room = wick_dim_sub(
+    wick_dim span = wick_dim_sub(
         dims, wick_dim_add(dims, x->dim[2 + k], wick_dim_const(s.pad[k] + s.pad[2 + k] - 1)),
         reach);
-    dim[2 + k] = wick_dim_add(dims, wick_dim_floordiv(dims, room, wick_dim_const(s.stride[k])),
+    dim[2 + k] = wick_dim_add(dims, wick_dim_floordiv(dims, span, wick_dim_const(s.stride[k])),
                               wick_dim_const(1));
   }
   c->out[0].type = wick_type_tensor(c->module, wick_packed_sum(x->elem), s.across ? 4 : 5, dim);

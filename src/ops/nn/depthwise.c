@@ -47,10 +47,10 @@ static wick_status depthwise_packed_infer(wick_infer *c)
   const int64_t kernel[2] = {w->dim[1].v, s.taps};
   wick_dim dim[5] = {x->dim[0], x->dim[1], x->dim[2], x->dim[3], x->dim[4]};
   for (uint32_t k = 0; k < 2; k++) {
-    wick_dim room =
+    wick_dim span =
         wick_dim_add(t, dim[2 + k], wick_dim_const(s.pad[k] + s.pad[2 + k] - kernel[k]));
     dim[2 + k] =
-        wick_dim_add(t, wick_dim_floordiv(t, room, wick_dim_const(s.stride[k])), wick_dim_const(1));
+        wick_dim_add(t, wick_dim_floordiv(t, span, wick_dim_const(s.stride[k])), wick_dim_const(1));
   }
   c->out[0].type = wick_type_tensor(c->module, WICK_I32, 5, dim);
   return NULL;

@@ -38,16 +38,16 @@ wick_status wick_window_size(const wick_infer *c, const wick_window *w, uint32_t
   wick_dims *t = c->module->dims;
   int64_t reach = w->dilation[k] * (w->kernel[k] - 1) + 1;
   wick_dim padded = wick_dim_add(t, in, wick_dim_const(w->begin[k] + w->end[k])),
-           room = wick_dim_sub(t, padded, wick_dim_const(reach)),
+           span = wick_dim_sub(t, padded, wick_dim_const(reach)),
            stride = wick_dim_const(w->stride[k]);
-  if (!wick_infer_least(c, room,
+  if (!wick_infer_least(c, span,
                         ceil ? 1 - w->stride[k]
                              : 0)) /* a window may extend beyond the end by less than a stride */
     return wick_infer_fail(c, WICK_ETYPE,
                            "the window reaches over %lld elements of dimension %u, which has %s "
                            "with its padding",
                            (long long)reach, 2 + k, wick_infer_dim_text(c, padded));
-  wick_dim last = ceil ? wick_dim_ceildiv(t, room, stride) : wick_dim_floordiv(t, room, stride);
+  wick_dim last = ceil ? wick_dim_ceildiv(t, span, stride) : wick_dim_floordiv(t, span, stride);
   *out = wick_dim_add(t, last, wick_dim_const(1));
   if (ceil)
     *out = wick_dim_min(

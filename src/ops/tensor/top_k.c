@@ -74,7 +74,7 @@ static wick_status top_k_ref(wick_ref *c)
 
 /* ---- the list ---- */
 
-enum { TOP_K_FEW = 16, TOP_K_ROOM = 128, TOP_K_BLOCK = 8 };
+enum { TOP_K_FEW = 16, TOP_K_CAPACITY = 128, TOP_K_BLOCK = 8 };
 
 typedef struct top_k {
   const wick_compute *c;
@@ -203,8 +203,8 @@ static void top_k_few_step(const top_k *t, const void *none, wick_value i, wick_
   wick_builder *b = t->b;
   wick_value worst = state, have = {state.id + 1}, v = wick_line_read(b, &t->line, t->x, i);
   (void)none;
-  wick_value room = wick_build2(b, WICK_OP_lt, have, t->k);
-  wick_value takes = wick_build2(b, WICK_OP_or, room, top_k_stage_before(t, v, worst));
+  wick_value has_space = wick_build2(b, WICK_OP_lt, have, t->k);
+  wick_value takes = wick_build2(b, WICK_OP_or, has_space, top_k_stage_before(t, v, worst));
   next[0] = worst, next[1] = have;
   wick_if_begin(b, takes, 2, next);
   top_k_insert(t, v, i, have);
@@ -278,15 +278,15 @@ static wick_value top_k_shrink(const top_k *t, const wick_sort *s, wick_value ha
   return left;
 }
 
-/* For a large k: works in rounds. Scratch memory for `room` elements, twice k, is filled with
+/* For a large k: works in rounds. Scratch memory for `capacity` elements, twice k, is filled with
  * elements that come before the worst of the k best so far, and is sorted. Each slice is read
  * once, whatever its order. */
-static void top_k_many(const top_k *t, const wick_sort *s, wick_dim room)
+static void top_k_many(const top_k *t, const wick_sort *s, wick_dim capacity)
 {
   enum { SPARE = 32 };
   wick_builder *b = t->b;
   wick_type yes = wick_type_scalar(b->module, WICK_BOOL, 1);
-  wick_value zero = wick_build_i64(b, 0), most = wick_index(b, room);
+  wick_value zero = wick_build_i64(b, 0), most = wick_index(b, capacity);
   wick_value init[TOP_K_STATE] = {zero, zero, wick_line_read(b, &t->line, t->x, zero),
                                   wick_build_const(b, yes, 0, 0)},
              next[TOP_K_STATE];
@@ -326,12 +326,12 @@ static void top_k_compute(const wick_compute *c)
   int64_t lo, hi;
   wick_dim_range(d, k, &lo, &hi);
   bool few = hi <= TOP_K_FEW;
-  wick_dim room =
-      wick_dim_max(d, wick_dim_mul(d, k, wick_dim_const(2)), wick_dim_const(TOP_K_ROOM));
-  room = wick_dim_min(d, room, n);
+  wick_dim capacity =
+      wick_dim_max(d, wick_dim_mul(d, k, wick_dim_const(2)), wick_dim_const(TOP_K_CAPACITY));
+  capacity = wick_dim_min(d, capacity, n);
   top_k t = {.c = c, .b = b, .least = c->attr[WICK_ATTR_top_k_least].i != 0, .x = c->in[0]};
   wick_sort s = {0};
-  if (!few) s = wick_sort_of(b, wick_built_info(b, c->in[0])->elem, room, scratch);
+  if (!few) s = wick_sort_of(b, wick_built_info(b, c->in[0])->elem, capacity, scratch);
   t.best = wick_lines_begin(c, "top_k", at, few ? 0 : WICK_SORT_NSCRATCH, scratch, &t.line);
   t.place = (wick_value){t.best.id + 1};
   s.key = (wick_value){t.best.id + 2}, s.number = (wick_value){t.best.id + 3};
@@ -341,7 +341,7 @@ static void top_k_compute(const wick_compute *c)
   if (few)
     top_k_few(&t);
   else
-    top_k_many(&t, &s, room);
+    top_k_many(&t, &s, capacity);
   wick_if_else(b, 0, NULL);
   wick_if_end(b, 0, NULL);
   c->out[0] = wick_loop_nest_end(b);
