@@ -45,14 +45,16 @@ bool template_varies(const wick_stage *st, uint32_t axis)
 unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym)
 {
   wick_dims *dims = t->g->module->dims;
-  uint32_t rank = wick_read_index(read)->n;
+  const wick_type_info *from = wick_info_of(t->g, read->in[0]);
+  uint32_t rank = wick_read_index(read)->n, last = rank;
+  while (last > 1 && wick_dim_is(from->dim[last - 1], 1)) last--; /* others are as contiguous */
   unsigned how = 0;
   for (uint32_t k = 0; k < rank; k++) {
     wick_dim d = wick_read_index(read)->dims[k], coef, rest;
     if (wick_dim_eq(d, WICK_DIM_ANY)) {
       how = 2;
     } else if (wick_dim_uses(dims, d, sym)) {
-      bool unit = k == rank - 1 && how == 0 && wick_dim_linear(dims, d, sym, &coef, &rest) &&
+      bool unit = k + 1 == last && how == 0 && wick_dim_linear(dims, d, sym, &coef, &rest) &&
                   wick_dim_is(coef, 1);
       how = unit ? 1 : 2;
     }
