@@ -351,7 +351,7 @@ static PyMethodDef model_methods[] = {
      "strict, jobs, auto_specialize)"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef model_getset[] = {
-    {"inputs", model_inputs, NULL, "(name, element type, sizes, names of open sizes) of each",
+    {"inputs", model_inputs, NULL, "(name, element type, sizes, names of dynamic sizes) of each",
      NULL},
     {"outputs", model_outputs, NULL, "as inputs", NULL},
     {"overridable", model_overridable, NULL, "initializers that may be inputs, as inputs", NULL},

@@ -207,14 +207,14 @@ static uint64_t bundle_ram(uint64_t nbytes)
 static void bundle_most(const wick_compilation *c, wick_value v, wick_io *io)
 {
   const wick_type_info *t = wick_info_of(c->graph, v);
-  bool open = false;
+  bool dynamic = false;
   for (uint32_t k = 0; k < io->rank; k++) {
     if (io->dim[k] >= 0) continue;
     int64_t lo;
     wick_dim_range(c->module->dims, t->dim[k], &lo, &io->dim[k]);
-    open = true;
+    dynamic = true;
   }
-  if (open) io->nbytes = wick_type_most_nbytes(c->module, wick_type_of(c->graph, v));
+  if (dynamic) io->nbytes = wick_type_most_nbytes(c->module, wick_type_of(c->graph, v));
 }
 
 static void bundle_sizes(wick_compilation *c, const wick_lowered *l, wick_bundle *b)

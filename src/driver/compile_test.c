@@ -234,7 +234,7 @@ static void errors(void **state)
   end(&t);
 }
 
-static void open_sizes(void **state)
+static void dynamic_sizes(void **state)
 {
   (void)state;
   fixture t;
@@ -287,13 +287,13 @@ static void too_many_steps(void **state)
                              "  } loc(\"net: node \\\"l\\\" (Loop)\")\n"
                              "  return %%0\n"
                              "}\n";
-  for (int open = 0; open < 2; open++) {
+  for (int dynamic = 0; dynamic < 2; dynamic++) {
     fixture t;
     char written[sizeof text + 60];
-    const char *rows = open ? "N" : "3";
-    snprintf(written, sizeof written, text, open ? "N[1..9]" : "3", rows, rows);
+    const char *rows = dynamic ? "N" : "3";
+    snprintf(written, sizeof written, text, dynamic ? "N[1..9]" : "3", rows, rows);
     begin(&t, NULL);
-    const wick_compile_options o = {.size = sizeof o, .cache = "", .dynamic = open};
+    const wick_compile_options o = {.size = sizeof o, .cache = "", .dynamic = dynamic};
     ok(go(&t, written, &o));
     const int64_t dim[2] = {3, 4};
     ok(wick_session_shape(t.session, 1, &(wick_shape){"x", 2, dim}));
@@ -486,7 +486,7 @@ static void no_kernels(void **state)
   end(&t);
 }
 
-static const char test_open[] =
+static const char test_dynamic[] =
     "constant @w : f32[3,2] = [1, 2, 3, 4, 5, 6]\n"
     "graph @main(%x: f32[N[1..40],3], %z: f32[2*N + 1]) -> (f32[N,2], f32[2*N + 1]) {\n"
     "  %1 = const @w : f32[3,2]\n"
@@ -497,7 +497,7 @@ static const char test_open[] =
     "  return %3, %5\n"
     "}\n";
 
-static void open_shape(wick_session *s, int64_t n, wick_error **out)
+static void set_shape(wick_session *s, int64_t n, wick_error **out)
 {
   const int64_t x[2] = {n, 3}, z = 2 * n + 1;
   const wick_shape shape[2] = {{"x", 2, x}, {"z", 1, &z}};
@@ -512,7 +512,7 @@ static void sizes_vary(void **state)
   wick_error *e;
   begin(&t, NULL);
   const wick_compile_options o = {.size = sizeof o, .cache = "", .dynamic = true};
-  ok(go(&t, test_open, &o));
+  ok(go(&t, test_dynamic, &o));
   assert_int_equal(wick_compiled_input(t.compiled, 0)->dim[0], -1);
   assert_string_equal(wick_compiled_input(t.compiled, 1)->dim_name[0], "2*N + 1");
   assert_string_equal(wick_compiled_output(t.compiled, 0)->dim_name[0], "N");
@@ -524,7 +524,7 @@ static void sizes_vary(void **state)
   for (int i = 0; i < 40 * 3; i++) x[i] = (float)(i % 7) - 2;
   for (int round = 0; round < 2; round++)
     for (int64_t n = 40; n >= 1; n--) {
-      open_shape(t.session, n, &e);
+      set_shape(t.session, n, &e);
       ok(e);
       assert_int_equal(wick_session_output(t.session, 0)->dim[0], n);
       assert_int_equal(wick_session_output(t.session, 1)->nbytes, 4 * (2 * n + 1));
@@ -549,10 +549,10 @@ static void sizes_refused(void **state)
   wick_error *e;
   begin(&t, NULL);
   const wick_compile_options o = {.size = sizeof o, .cache = "", .dynamic = true};
-  ok(go(&t, test_open, &o));
-  open_shape(t.session, 41, &e);
+  ok(go(&t, test_dynamic, &o));
+  set_shape(t.session, 41, &e);
   fails(e, WICK_ERANGE, "input \"x\": the size N is 41, outside of its range 1..40");
-  open_shape(t.session, 0, &e);
+  set_shape(t.session, 0, &e);
   fails(e, WICK_ERANGE, "input \"x\": the size N is 0, outside of its range 1..40");
   const int64_t x[2] = {4, 3}, z = 8, other[2] = {4, 5};
   const wick_shape shape[3] = {{"x", 2, x}, {"z", 1, &z}, {"q", 2, other}};
@@ -573,10 +573,13 @@ static void sizes_refused(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(facts),      cmocka_unit_test(twice),          cmocka_unit_test(threads),
-      cmocka_unit_test(artifacts),  cmocka_unit_test(errors),         cmocka_unit_test(open_sizes),
-      cmocka_unit_test(fault),      cmocka_unit_test(too_many_steps), cmocka_unit_test(limits),
-      cmocka_unit_test(log_lines),  cmocka_unit_test(out_of_memory),  cmocka_unit_test(cache),
-      cmocka_unit_test(sizes_vary), cmocka_unit_test(sizes_refused),  cmocka_unit_test(no_kernels)};
+      cmocka_unit_test(facts),         cmocka_unit_test(twice),
+      cmocka_unit_test(threads),       cmocka_unit_test(artifacts),
+      cmocka_unit_test(errors),        cmocka_unit_test(dynamic_sizes),
+      cmocka_unit_test(fault),         cmocka_unit_test(too_many_steps),
+      cmocka_unit_test(limits),        cmocka_unit_test(log_lines),
+      cmocka_unit_test(out_of_memory), cmocka_unit_test(cache),
+      cmocka_unit_test(sizes_vary),    cmocka_unit_test(sizes_refused),
+      cmocka_unit_test(no_kernels)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

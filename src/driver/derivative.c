@@ -89,10 +89,10 @@ static wick_status derivative_add(wick_model *m, const wick_grad_options *o)
   if (m->spent)
     return wick_fail(&m->mem, WICK_EINVAL, wick_path_base(m->path),
                      "it has been compiled: derivatives are asked for before");
-  bool open = wick_model_needs_shapes(m);
-  WICK_TRY(open ? derivative_described(m, &d, &f) : wick_model_derive(m, &d, f, &m->mem, &f));
+  bool dynamic = wick_model_needs_shapes(m);
+  WICK_TRY(dynamic ? derivative_described(m, &d, &f) : wick_model_derive(m, &d, f, &m->mem, &f));
   m->main = f;
-  m->described = m->described || open;
+  m->described = m->described || dynamic;
   wick_push(&m->mem, &m->derivatives, d);
   wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
   return NULL;

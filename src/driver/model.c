@@ -168,7 +168,7 @@ static void model_describe(const wick_func *f, wick_value v, wick_arena *mem, wi
   const wick_type_info *t = wick_info_of(f, v);
   *io = (wick_io){
       .name = wick_names_get(&m->names, f->value[v.id].name), .elem = t->elem, .rank = t->rank};
-  bool open = io->unranked = model_is_unranked(m, t, mem);
+  bool dynamic = io->unranked = model_is_unranked(m, t, mem);
   if (io->unranked) io->rank = 0;
   for (uint32_t k = 0; k < io->rank; k++) {
     io->dim_name[k] = "";
@@ -178,9 +178,9 @@ static void model_describe(const wick_func *f, wick_value v, wick_arena *mem, wi
     wick_dim_print(m->dims, t->dim[k], &name);
     io->dim[k] = -1;
     io->dim_name[k] = name.at;
-    open = true;
+    dynamic = true;
   }
-  if (open || !wick_type_nbytes(f->module, f->value[v.id].type, &io->nbytes)) io->nbytes = 0;
+  if (dynamic || !wick_type_nbytes(f->module, f->value[v.id].type, &io->nbytes)) io->nbytes = 0;
   io->nbytes = wick_io_nbytes(t->elem, io->nbytes);
 }
 
@@ -497,12 +497,12 @@ const char *wick_model_metadata_key(const wick_model *m, uint32_t i)
 
 bool wick_model_needs_shapes(const wick_model *m)
 {
-  bool open = m && m->described;
+  bool dynamic = m && m->described;
   for (uint32_t i = 0; m && i < m->ninput; i++) {
-    open = open || m->io[i].unranked;
-    for (uint32_t k = 0; k < m->io[i].rank; k++) open = open || m->io[i].dim[k] < 0;
+    dynamic = dynamic || m->io[i].unranked;
+    for (uint32_t k = 0; k < m->io[i].rank; k++) dynamic = dynamic || m->io[i].dim[k] < 0;
   }
-  return open;
+  return dynamic;
 }
 
 const char *wick_model_metadata(const wick_model *m, const char *key)

@@ -333,14 +333,14 @@ const char *wick_export_bitcast(wick_export_op *o, const char *x, wick_elem to)
 
 const char *wick_export_reshape(wick_export_op *o, const char *x, uint32_t n, const wick_dim *dim)
 {
-  bool rest = false, open = false;
+  bool rest = false, dynamic = false;
   for (uint32_t k = 0; k < n; k++) {
     rest |= wick_dim_is(dim[k], -1);
-    open |= wick_dim_is(dim[k], 0) || !wick_dim_is_const(dim[k]);
+    dynamic |= wick_dim_is(dim[k], 0) || !wick_dim_is_const(dim[k]);
   }
   wick_onnx_node *y =
       wick_export_begin(o, "Reshape", 2, (const char *const[]){x, wick_export_dims(o, n, dim)});
-  if (open && !rest) wick_export_set_int(o, y, "allowzero", 1); /* 0 is a size, not a copy */
+  if (dynamic && !rest) wick_export_set_int(o, y, "allowzero", 1); /* 0 is a size, not a copy */
   return wick_export_end(o, y);
 }
 

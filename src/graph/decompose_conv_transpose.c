@@ -31,7 +31,7 @@ typedef struct decompose_conv_transpose_run {
  * less by it (for out, by its product with the stride). Pads do not depend on it. */
 typedef struct decompose_conv_transpose_axis {
   int64_t in, out, kernel, stride, pad, dilation;
-  bool open;
+  bool dynamic;
   wick_dim size; /* of x */
   decompose_conv_transpose_tap phase[DECOMPOSE_CONV_TRANSPOSE_ALONG];
 } decompose_conv_transpose_axis;
@@ -61,7 +61,7 @@ static int64_t decompose_conv_transpose_typical(const decompose_conv_transpose *
                                                 const decompose_conv_transpose_axis *a,
                                                 int64_t scale)
 {
-  return a->open ? wick_dim_typical(s->k.f->module->dims, a->size) * scale : 0;
+  return a->dynamic ? wick_dim_typical(s->k.f->module->dims, a->size) * scale : 0;
 }
 
 static decompose_conv_transpose_tap
@@ -89,16 +89,16 @@ static bool decompose_conv_transpose_sizes(wick_dims *t, decompose_conv_transpos
   wick_dim rest = wick_dim_sub(t, out, wick_dim_mul(t, in, wick_dim_const(a->stride)));
   int64_t lo, hi;
   wick_dim_range(t, out, &lo, &hi);
-  a->open = !wick_dim_is_const(in), a->size = in;
-  a->in = a->open ? 0 : in.v;
-  a->out = a->open ? rest.v : out.v;
+  a->dynamic = !wick_dim_is_const(in), a->size = in;
+  a->in = a->dynamic ? 0 : in.v;
+  a->out = a->dynamic ? rest.v : out.v;
   return wick_dim_is_const(rest) && lo >= a->stride;
 }
 
 static wick_dim decompose_conv_transpose_count(wick_dims *t, const decompose_conv_transpose_axis *a,
                                                const decompose_conv_transpose_tap *p)
 {
-  wick_dim more = a->open ? a->size : wick_dim_const(0);
+  wick_dim more = a->dynamic ? a->size : wick_dim_const(0);
   return wick_dim_add(t, more, wick_dim_const(p->count));
 }
 
@@ -470,7 +470,8 @@ static wick_value decompose_conv_transpose_build(decompose_conv_transpose *s)
   bool point = s->group == 1;
   for (uint32_t k = 0; k < s->nsp; k++) {
     const decompose_conv_transpose_axis *a = &s->axis[k];
-    point = point && !a->open && a->in == 1 && !a->pad && a->dilation == 1 && a->out == a->kernel;
+    point =
+        point && !a->dynamic && a->in == 1 && !a->pad && a->dilation == 1 && a->out == a->kernel;
   }
   s->c.b.loc = s->n->loc;
   const decompose_conv_transpose_tap *phase[WICK_WINDOW_MAX];

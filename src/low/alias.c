@@ -91,7 +91,7 @@ static void alias_opaque(alias_state *s, wick_value first, uint32_t n)
     wick_value v = {first.id + k};
     alias_root(s, v);
     if (!alias_is_buffer(s->f, v)) continue;
-    s->out->memref[v.id].known = s->out->memref[v.id].open = false;
+    s->out->memref[v.id].known = s->out->memref[v.id].dynamic = false;
     s->up[v.id] = v.id; /* it is in a class now, perhaps alone */
   }
 }
@@ -111,15 +111,15 @@ static void alias_view(alias_state *s, const wick_node *n)
   bool one = from->choice.index.id == 0;
   if (!choice.index.id && one) {
     p->known = p->known && known;
-    p->open = p->open && known;
+    p->dynamic = p->dynamic && known;
     return;
   }
-  bool part = !choice.index.id && from->open; /* a part of a row, or all of it */
+  bool part = !choice.index.id && from->dynamic; /* a part of a row, or all of it */
   if (part)
-    p->open = wick_memref_contiguous(p) && from->elem_bytes == p->elem_bytes && known;
+    p->dynamic = wick_memref_contiguous(p) && from->elem_bytes == p->elem_bytes && known;
   else
-    p->open = p->open && known && one && !choice.step && !choice.reverse;
-  if (p->open) {
+    p->dynamic = p->dynamic && known && one && !choice.step && !choice.reverse;
+  if (p->dynamic) {
     p->known = false;
     p->choice = part ? from->choice : choice;
     p->row = part ? from->row : p->numel;

@@ -56,7 +56,7 @@ static bool buffer_moves_roots_fit(const wick_buffer_moves *m, const wick_buffer
   bool writable = buffer_moves_writable(m, to);
   bool readable = writable || space == WICK_IO || space == WICK_CONSTANT;
   if (x->kind == WICK_MOVE_BACK ? !readable : !writable) return false;
-  if (x->to.open) {
+  if (x->to.dynamic) {
     wick_memref whole = buffer_moves_whole(m, to);
     return wick_memref_covers(&x->to, &whole);
   }
@@ -108,7 +108,7 @@ static bool buffer_moves_covers(const wick_buffer_moves *m, const wick_buffer_mo
     dst[n] = m->alias.memref[m->alias.f->node[b->node].in[0].id];
     for (uint32_t k = 0; k < n; k++)
       if (!wick_memref_disjoint(&dst[k], &dst[n])) return false;
-    if (x->to.open) return wick_memref_covers(&dst[n], &x->to);
+    if (x->to.dynamic) return wick_memref_covers(&dst[n], &x->to);
     if (!dst[n].known) return false;
     numel += wick_memref_numel(&dst[n++]);
   }
@@ -319,7 +319,7 @@ void wick_buffer_move_make(wick_buffer_moves *m, const wick_buffer_move *x)
     wick_memref p;
     bool known = wick_memref_move(&a->memref[v], &whole, &x->to, m->tmp, &p);
     p.known = p.known && known; /* a value that cannot be moved has no uses */
-    p.open = p.open && known;
+    p.dynamic = p.dynamic && known;
     a->memref[v] = p;
     m->end[v] = p.known ? wick_memref_end(&p) : 0;
     m->moved[v] = true;
@@ -338,7 +338,7 @@ static wick_type buffer_moves_type(const wick_buffer_moves *m, wick_value v)
   wick_module *module = m->alias.f->module;
   wick_type_info info = *wick_info_of(m->alias.f, v);
   info.space = wick_info_of(m->alias.f, p->root)->space;
-  if (p->open) return wick_type_intern(module, &info);
+  if (p->dynamic) return wick_type_intern(module, &info);
   wick_dim *stride = wick_new(m->tmp, wick_dim, p->rank);
   for (uint32_t k = 0; k < p->rank; k++) stride[k] = wick_dim_const(p->stride[k]);
   info.stride = stride;
@@ -361,7 +361,7 @@ static void buffer_moves_emit(wick_buffer_moves *m, wick_copier *c, wick_value v
   if (!p->offset && !p->choice.index.id && wick_type_eq(type, wick_built_type(&c->b, root))) return;
   wick_picked choice = p->choice;
   choice.index = c->to[choice.index.id];
-  if (p->open && choice.index.id && !wick_dim_eq(p->row, p->numel)) { /* a part of a row */
+  if (p->dynamic && choice.index.id && !wick_dim_eq(p->row, p->numel)) { /* a part of a row */
     wick_type_info row = {.kind = WICK_BUFFER, .elem = wick_info_of(f, v)->elem, .rank = 1};
     row.space = wick_info_of(f, p->root)->space, row.dim = &p->row;
     root = wick_build_view(&c->b, root, wick_type_intern(f->module, &row), 0, &choice);

@@ -36,7 +36,7 @@ wick_memref wick_memref_make(const wick_module *m, wick_type t, wick_value root,
   if (bits && bits < 8) return memref_packed(p, m, t, dim, stride);
   if (bits % 8 || !bits || offset < 0) return p;
   if (!wick_type_const_dims(info, dim)) {
-    p.open = !info->stride && !wick_dim_eq(p.numel, WICK_DIM_INVALID);
+    p.dynamic = !info->stride && !wick_dim_eq(p.numel, WICK_DIM_INVALID);
     return p;
   }
   int64_t numel = 1, end = 0;
@@ -56,7 +56,7 @@ wick_memref wick_memref_make(const wick_module *m, wick_type t, wick_value root,
   return p;
 }
 
-bool wick_memref_resolved(const wick_memref *p) { return p->known || p->open; }
+bool wick_memref_resolved(const wick_memref *p) { return p->known || p->dynamic; }
 
 /* Returns true if both are known to have the same number of bytes. */
 static bool memref_as_large(const wick_memref *p, const wick_memref *q)
@@ -91,7 +91,7 @@ int64_t wick_memref_end(const wick_memref *p)
 bool wick_memref_contiguous(const wick_memref *p)
 {
   int64_t dense = 1;
-  if (p->open) return true;
+  if (p->dynamic) return true;
   for (uint32_t k = p->rank; k-- > 0;) {
     if (p->dim[k] > 1 && p->stride[k] != dense) return false;
     dense *= p->dim[k];
@@ -101,8 +101,8 @@ bool wick_memref_contiguous(const wick_memref *p)
 
 bool wick_memref_same(const wick_memref *a, const wick_memref *b)
 {
-  if (a->open || b->open) {
-    bool same = a->open && b->open && a->root.id == b->root.id && a->offset == b->offset &&
+  if (a->dynamic || b->dynamic) {
+    bool same = a->dynamic && b->dynamic && a->root.id == b->root.id && a->offset == b->offset &&
                 a->elem_bytes == b->elem_bytes && a->rank == b->rank &&
                 a->choice.index.id == b->choice.index.id &&
                 (!a->choice.index.id || wick_dim_eq(a->row, b->row));
@@ -167,7 +167,7 @@ static int64_t memref_span(const memref_box *b, uint32_t i)
 
 bool wick_memref_injective(const wick_memref *p)
 {
-  if (p->open) return true;
+  if (p->dynamic) return true;
   if (!p->known) return false;
   wick_memref one = *p;
   one.choice = (wick_picked){.count = 1};
@@ -235,7 +235,7 @@ bool wick_memref_move(const wick_memref *p, const wick_memref *from, const wick_
 {
   *out = *p;
   out->root = to->root;
-  if (from->open || to->open) { /* both are dense: the offset within them is the same */
+  if (from->dynamic || to->dynamic) { /* both are dense: the offset within them is the same */
     out->offset = to->offset + p->offset - from->offset;
     return wick_memref_resolved(p) && wick_memref_resolved(from) && wick_memref_resolved(to) &&
            memref_as_large(from, to) && wick_memref_contiguous(from) &&
@@ -296,7 +296,7 @@ bool wick_memref_extend(const wick_memref *p, const wick_memref *whole, const wi
 {
   *out = *whole;
   out->root = to->root;
-  if (whole->open || p->open)
+  if (whole->dynamic || p->dynamic)
     return wick_memref_covers(p, whole) && wick_memref_move(whole, p, to, mem, out);
   if (!p->known || !to->known || !wick_memref_contiguous(whole)) return false;
   if (p->choice.index.id || whole->choice.index.id) return false;

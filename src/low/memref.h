@@ -14,7 +14,7 @@ typedef struct wick_memref {
   /* sizes are dynamic. The reference is a dense array of `size`, with `numel` elements, at
    * `offset`, or such a part of a chosen row. `dim` and `stride` are not set; a choice is among
    * consecutive rows */
-  bool open;
+  bool dynamic;
   wick_dim numel;
   wick_dim row;         /* elements of one of these rows */
   const wick_dim *size; /* rank of them */
@@ -32,7 +32,7 @@ wick_memref wick_memref_make(const wick_module *m, wick_type t, wick_value root,
 
 /* Returns whether the bytes of p are all those of `whole`, dense and from its beginning. */
 bool wick_memref_covers(const wick_memref *p, const wick_memref *whole);
-bool wick_memref_resolved(const wick_memref *p); /* known or open */
+bool wick_memref_resolved(const wick_memref *p); /* known or dynamic */
 
 int64_t wick_memref_numel(const wick_memref *p);
 /* Returns the end of the last element in bytes from the root; for a choice, the end of the last

@@ -51,7 +51,7 @@ wick_status wick_low_plan_make(const wick_func *f, uint64_t nstep, uint64_t limi
   wick_plan_buffer *buffer = wick_new(tmp, wick_plan_buffer, l.nroot);
   if (!plan_memory_buffers(f, &l, most, buffer)) {
     *out = (wick_func *)(uintptr_t)f;
-    *out_plan = (wick_low_plan){.nbuffer = l.nroot, .open = true};
+    *out_plan = (wick_low_plan){.nbuffer = l.nroot, .dynamic = true};
     wick_arena_rewind(tmp, mark);
     return NULL;
   }

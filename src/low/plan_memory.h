@@ -13,7 +13,7 @@ typedef struct wick_low_plan {
   uint64_t bound_nbytes;   /* no plan of this order is smaller, without alignment */
   uint64_t padding_nbytes; /* the bytes that alignment adds to the bound */
   uint32_t nbuffer;
-  bool open; /* sizes are dynamic: offsets are computed when they are known */
+  bool dynamic; /* sizes are dynamic: offsets are computed when they are known */
 } wick_low_plan;
 
 /* `f` must be verified; *out is a copy of it in mem with offsets.

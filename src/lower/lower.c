@@ -131,7 +131,7 @@ static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, 
     if (!choice.index.id)
       return lower_fail(s, n, WICK_EUNSUPPORTED, "a view's index is no loop's own");
   }
-  if (choice.index.id && s->alias.memref[v.id].open) { /* rows of dynamic size */
+  if (choice.index.id && s->alias.memref[v.id].dynamic) { /* rows of dynamic size */
     wick_value row = lower_size(s, s->alias.memref[v.id].row);
     choice.index = wick_build2(&s->b, WICK_OP_mul, choice.index, row);
     choice.step = 1, choice.count = (int64_t)1 << 40;
@@ -303,11 +303,12 @@ static uint32_t lower_copy_dims(const wick_memref *a, const wick_memref *b, uint
 }
 
 /* Finds the merged dimensions of a copy between buffers of dynamic size, and their types. */
-static uint32_t lower_copy_open(lower_state *s, const wick_node *n, wick_dim *dim, wick_type *type)
+static uint32_t lower_copy_dynamic(lower_state *s, const wick_node *n, wick_dim *dim,
+                                   wick_type *type)
 {
   const wick_memref *a = &s->alias.memref[n->in[0].id], *b = &s->alias.memref[n->in[1].id];
   const wick_type_info *t = wick_info_of(s->f, n->in[0]);
-  bool dense = a->open && b->open;
+  bool dense = a->dynamic && b->dynamic;
   uint32_t rank = dense ? 1 : t->rank;
   memcpy(dim, dense ? &a->numel : t->dim, rank * sizeof *dim);
   for (uint32_t k = 0; k < 2; k++) {
@@ -332,7 +333,7 @@ static wick_status lower_copy(lower_state *s, const wick_node *n)
   if (same[1] == 0) return NULL;
   wick_type type[2];
   wick_value in[2];
-  uint32_t rank = known ? lower_copy_dims(a, b, last, dim) : lower_copy_open(s, n, dim, type);
+  uint32_t rank = known ? lower_copy_dims(a, b, last, dim) : lower_copy_dynamic(s, n, dim, type);
   for (uint32_t k = 0; k < 2; k++) {
     if (known) type[k] = lower_copy_type(s, n->in[k], rank, last, dim);
     WICK_TRY(lower_view(s, n, n->in[k], type[k], &in[k]));
@@ -359,7 +360,7 @@ static void lower_params(lower_state *s)
   wick_type numbers = wick_type_buffer(m, WICK_I64, 1, &none, WICK_IO),
             counts = wick_type_buffer(m, WICK_I64, 1, &ncount, WICK_IO);
   if (s->out->flows.n) s->counts = wick_build_param(b, counts, WICK_INOUT, "counts");
-  if (s->open) {
+  if (s->dynamic) {
     s->table = wick_build_param(b, numbers, WICK_IN, "sizes");
     if (!s->planned) s->places = wick_build_param(b, numbers, WICK_IN, "places");
   }
@@ -413,15 +414,15 @@ static void lower_ports(lower_state *s)
   for (uint32_t v = 1; v <= s->f->nparam; v++) {
     const wick_type_info *t = wick_info_of(s->f, (wick_value){v});
     wick_dim nbytes = lower_nbytes(s, s->f->value[v].type);
-    bool open = false;
+    bool dynamic = false;
     for (uint32_t k = 0; k < t->rank; k++) {
       bool here =
           !wick_dim_is_const(t->dim[k]) || s->f->nconstraint; /* a shape constraint may determine
                                                                  it */
       port[v - 1].dim[k] = here ? wick_sizes_slot(sizes, t->dim[k]) : WICK_PROGRAM_CONST;
-      open = open || here;
+      dynamic = dynamic || here;
     }
-    port[v - 1].nbytes = open ? wick_sizes_slot(sizes, nbytes) : WICK_PROGRAM_CONST;
+    port[v - 1].nbytes = dynamic ? wick_sizes_slot(sizes, nbytes) : WICK_PROGRAM_CONST;
   }
   s->out->port = port;
   for (uint32_t i = 0; i < s->out->kernels.n; i++)
@@ -507,7 +508,7 @@ static lower_state lower_begin(const wick_pass_context *pass, const wick_func *f
   s.concurrent = wick_low_concurrent(&s.alias, tmp);
   s.buffer = wick_new(tmp, uint32_t, f->nvalue + 1);
   out->sizes = wick_sizes_begin(f, s.keep);
-  s.open = out->sizes.nsymbol > 0;
+  s.dynamic = out->sizes.nsymbol > 0;
   return s;
 }
 
@@ -516,10 +517,10 @@ static wick_status lower_whole(lower_state *s, bool counted)
 {
   const wick_func *f = s->f;
   if (!s->planned && !counted) lower_flows(s);
-  if (s->open && !s->planned) lower_buffers(s);
+  if (s->dynamic && !s->planned) lower_buffers(s);
   lower_params(s);
   for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(s, &f->node[i]));
-  if (s->open) {
+  if (s->dynamic) {
     lower_ports(s);
     WICK_TRY(lower_fill(s));
   }

@@ -25,7 +25,7 @@ typedef struct lower_state {
   wick_names weights;       /* pairs of a kernel and a constant that were counted */
   const bool *concurrent;   /* per node: low/concurrent.h */
   bool planned;             /* pass->planned: offsets are constant, also with dynamic sizes */
-  bool open;                /* sizes are dynamic; then */
+  bool dynamic;             /* sizes are dynamic; then */
   wick_value table, places; /* are parameters of the entry */
   uint32_t *buffer;         /* per value that is a root in the arena: the index of its offset + 1 */
   wick_value counts;        /* a parameter of the entry: the table of counts; 0: none */

@@ -45,8 +45,8 @@ typedef struct check_result {
 static bool check_unranked(const wick_module *m, wick_type type)
 {
   const wick_type_info *t = wick_type_get(m, type);
-  wick_dim open = wick_dim_symbol(m->dims, WICK_ONNX_UNRANKED, 1, WICK_ONNX_LARGEST);
-  return t->kind == WICK_TENSOR && t->rank == 1 && wick_dim_eq(t->dim[0], open);
+  wick_dim unknown = wick_dim_symbol(m->dims, WICK_ONNX_UNRANKED, 1, WICK_ONNX_LARGEST);
+  return t->kind == WICK_TENSOR && t->rank == 1 && wick_dim_eq(t->dim[0], unknown);
 }
 
 static void check_type(const wick_module *m, wick_type type, wick_text *out)
@@ -113,7 +113,7 @@ static const char *check_dim(const wick_module *m, wick_dim d, wick_arena *tmp)
 }
 
 /* Adds the dynamic sizes and their shape constraints. */
-static void check_open(const wick_func *f, wick_arena *tmp, wick_text *out)
+static void check_dynamic_sizes(const wick_func *f, wick_arena *tmp, wick_text *out)
 {
   const wick_module *m = f->module;
   wick_dim_list sym = check_sizes(f, tmp);
@@ -216,7 +216,7 @@ static void check_print(const char *path, const check_result *c, wick_arena *tmp
   if (c->described)
     check_needs(c, &t);
   else
-    check_open(f, tmp, &t);
+    check_dynamic_sizes(f, tmp, &t);
   fputs(wick_str_shown_lines(tmp, t.at), stdout);
 }
 

@@ -401,16 +401,16 @@ static const wick_shape *invocation_session_shapes(wick_invocation *j,
     for (uint32_t k = 0; k < io->rank && !model_inputs; k++)
       for (uint32_t s = 0; s < j->nsize && io->dim[k] < 0; s++)
         if (strcmp(j->sizes[s].name, io->dim_name[k]) == 0) dim[k] = j->sizes[s].value;
-    bool open = false;
-    for (uint32_t k = 0; k < io->rank; k++) open = open || dim[k] < 0;
-    if (!open)
+    bool dynamic = false;
+    for (uint32_t k = 0; k < io->rank; k++) dynamic = dynamic || dim[k] < 0;
+    if (!dynamic)
       shape[(*out_n)++] =
           (wick_shape){io->name, model_inputs ? model_inputs->array[i].rank : io->rank, dim};
   }
   return shape;
 }
 
-static bool invocation_has_open(const wick_invocation *j)
+static bool invocation_has_dynamic(const wick_invocation *j)
 {
   for (uint32_t i = 0; i < wick_compiled_ninput(j->compiled); i++) {
     const wick_io *io = wick_compiled_input(j->compiled, i);
@@ -445,7 +445,7 @@ wick_status wick_invocation_session(wick_invocation *j, const wick_model_inputs 
   wick_session_options o = {
       .size = sizeof o, .threads = (uint32_t)j->threads, .profile = profile, .arg = arg};
   WICK_TRY(wick_invocation_take(j, wick_session_create(j->compiled, &o, &j->session)));
-  if (!invocation_has_open(j)) return NULL;
+  if (!invocation_has_dynamic(j)) return NULL;
   if (model_inputs) WICK_TRY(invocation_agrees(j, model_inputs));
   uint32_t nshape;
   const wick_shape *shape = invocation_session_shapes(j, model_inputs, &nshape);

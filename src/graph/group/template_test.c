@@ -482,7 +482,7 @@ static void template_windows(void **state)
 
 /* If the number of places is known, it is divided evenly. If it is dynamic, most frequent sizes
  * are. */
-static void template_open_places(void **state)
+static void template_dynamic_places(void **state)
 {
   (void)state;
   wick_target t;
@@ -496,7 +496,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(template_convolutions), cmocka_unit_test(template_filtering),
       cmocka_unit_test(template_cut_tiles),    cmocka_unit_test(template_blocks),
-      cmocka_unit_test(template_by_depth),     cmocka_unit_test(template_open_places),
+      cmocka_unit_test(template_by_depth),     cmocka_unit_test(template_dynamic_places),
       cmocka_unit_test(template_others),       cmocka_unit_test(template_windows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ typedef struct winograd_group {
   int64_t n, in, ob, y, x, ty, tx, lanes; /* extents; ob: blocks of output channels */
   int64_t group;                          /* number of groups of channels */
   /* sizes are dynamic: rows and columns of tiles have an axis each; y and x are typical */
-  bool open;
+  bool dynamic;
 } winograd_group;
 
 static int64_t winograd_extent(const wick_stage *st, uint32_t axis)
@@ -56,10 +56,10 @@ static bool winograd_group_of(const wick_schedule *s, winograd_group *w)
   if (s->nstage < 4) return false;
   w->out = &s->stage[s->output];
   w->tiles = &s->stage[0], w->products = &s->stage[1], w->outputs = &s->stage[2];
-  uint32_t open = w->open = w->tiles->naxis == 5;
+  uint32_t dynamic = w->dynamic = w->tiles->naxis == 5;
   if (w->out->fold || w->out->naxis != 5 || !winograd_own(w, w->tiles) || !w->products->fold ||
-      w->tiles->naxis != 4 + open || w->products->naxis != 7 + open ||
-      w->outputs->naxis != 4 + open)
+      w->tiles->naxis != 4 + dynamic || w->products->naxis != 7 + dynamic ||
+      w->outputs->naxis != 4 + dynamic)
     return false;
   while ((w->m + 1) * (w->m + 1) <= winograd_own(w, w->outputs)) w->m++;
   if (!w->m || !winograd_reads(w, w->products, w->tiles) ||
@@ -71,7 +71,7 @@ static bool winograd_group_of(const wick_schedule *s, winograd_group *w)
   w->ob = winograd_extent(w->out, 1);
   w->lanes = winograd_extent(w->out, 4);
   w->in = winograd_extent(w->tiles, 1);
-  w->group = w->in / wick_max_i64(winograd_extent(w->products, 5 + open), 1);
+  w->group = w->in / wick_max_i64(winograd_extent(w->products, 5 + dynamic), 1);
   w->ty = wick_ceildiv_i64(w->y, w->m), w->tx = wick_ceildiv_i64(w->x, w->m);
   return w->n > 0 && w->ob > 0 && w->y > 0 && w->x > 0 && w->in > 0 && w->group > 0;
 }
@@ -116,7 +116,7 @@ static double winograd_cost(const winograd_group *w, const winograd_cut *c, bool
  * that its extent differs from that of the rows in the other blocks. */
 static bool winograd_cuts_row(const winograd_group *w, int64_t rows)
 {
-  return !w->open && w->y % w->m && rows < w->ty && w->ty % rows == (rows > 1);
+  return !w->dynamic && w->y % w->m && rows < w->ty && w->ty % rows == (rows > 1);
 }
 
 enum { WINOGRAD_LEAST = 8, WINOGRAD_WHOLE = 49 }; /* tiles of a block */
@@ -137,7 +137,7 @@ static wick_tile winograd_tile(const winograd_group *w, const wick_target *t, in
   wick_elem elem = wick_info_of(w->s->group, winograd_node(w, w->out)->first)->elem;
   wick_tile best = {1, 1, 1e300};
   int64_t least = 0, most = 0;
-  if (w->open) winograd_columns(w, &least, &most);
+  if (w->dynamic) winograd_columns(w, &least, &most);
   if (w->group == 1) return wick_template_tile(t, elem, vectors, places, least, most, far);
   for (int64_t v = 1; v <= vectors && v <= 8; v++) {
     wick_tile x = wick_template_tile(t, elem, v, places, least, most, far);
@@ -150,7 +150,7 @@ static wick_tile winograd_tile(const winograd_group *w, const wick_target *t, in
 /* Returns the number of consecutive places in a block. */
 static int64_t winograd_places(const winograd_group *w, const winograd_cut *c)
 {
-  return w->open ? w->tx : c->rows * w->tx;
+  return w->dynamic ? w->tx : c->rows * w->tx;
 }
 
 /* Tries all numbers of parts with c->rows rows and keeps the best division. `near` is the number of
@@ -182,8 +182,8 @@ enum { WINOGRAD_COLUMNS = 32 };
 
 /* Divides work of dynamic sizes. A block has as many rows of a typical size as fit into the second
  * cache. It has whole rows, unless the longest row needs more than twice that memory. */
-static winograd_cut winograd_cut_open(const winograd_group *w, const wick_target *t,
-                                      int64_t weights)
+static winograd_cut winograd_cut_dynamic(const winograd_group *w, const wick_target *t,
+                                         int64_t weights)
 {
   int64_t least, most, tile = winograd_nbytes(w), budget = winograd_budget(t),
                        tiles = wick_max_i64(budget / tile, 1);
@@ -205,7 +205,7 @@ static winograd_cut winograd_cut_open(const winograd_group *w, const wick_target
  * the weights that are streamed with them. */
 static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *t, int64_t weights)
 {
-  if (w->open) return winograd_cut_open(w, t, weights);
+  if (w->dynamic) return winograd_cut_dynamic(w, t, weights);
   int64_t row = winograd_nbytes(w) * w->tx, budget = winograd_budget(t),
           least = wick_min_i64(wick_ceildiv_i64(WINOGRAD_LEAST, w->tx), w->ty),
           most = wick_max_i64(budget / row,
@@ -270,7 +270,7 @@ static void winograd_output(const winograd_group *w, const winograd_cut *c, wick
   if (x) wick_text_printf(steps, "%s.%s ", o, loop[3]);
   wick_text_printf(steps, "%s.%s; vector %s.%s; unroll %s.yi %s.xi; ", o, loop[1], o, loop[4], o,
                    o);
-  if (w->open) wick_text_printf(steps, "tail %s.yi mask; tail %s.xi mask; ", o, o);
+  if (w->dynamic) wick_text_printf(steps, "tail %s.yi mask; tail %s.xi mask; ", o, o);
   wick_text_printf(steps, "at tiles %s.%s scratch; vector tiles.c; ", o, x ? loop[3] : loop[2]);
   wick_text_printf(steps, "at products %s.%s scratch; ", o, loop[1]);
 }
@@ -293,18 +293,18 @@ void template_winograd(template_state *t)
   for (const wick_stage *st = w->outputs + 1; st < w->out; st++)
     wick_text_printf(steps, "inline %s; ", st->name);
   winograd_output(w, &cut, steps);
-  const char *place = w->open ? "tx" : "t";
+  const char *place = w->dynamic ? "tx" : "t";
   wick_text_printf(steps, "split products.ob oi:%lld; split products.%s ti:%lld; ",
                    (long long)cut.tile.vectors, place, (long long)cut.tile.places);
-  if (w->open) wick_text_add(steps, "tail products.tx overlap; ");
+  if (w->dynamic) wick_text_add(steps, "tail products.tx overlap; ");
   wick_text_printf(steps, "split products.c u:%lld; ",
                    (long long)(t->knobs.unroll ? wick_max_i64(t->knobs.unroll, 2) : 4));
   wick_text_printf(steps, "order products: xi n ob %s%s cb c u ti oi v; vector products.v; ",
-                   w->open ? "ty " : "", place);
+                   w->dynamic ? "ty " : "", place);
   wick_text_add(steps, "unroll products.u products.ti products.oi; ");
   winograd_prefetch(w, t->t, &cut, weights, t->knobs.prefetch, steps);
   wick_text_printf(steps, "at outputs %s.%s reg; unroll outputs.n outputs.ob %s; ", w->out->name,
                    cut.columns ? "xt" : winograd_loop(w, w->out, 3),
-                   w->open ? "outputs.ty outputs.tx" : "outputs.t");
+                   w->dynamic ? "outputs.ty outputs.tx" : "outputs.t");
   wick_text_add(steps, "vector outputs.v; ");
 }

@@ -231,10 +231,10 @@ typedef struct assign_layouts_layer {
   int64_t tile; /* tile of Winograd's algorithm; 0: not used */
 } assign_layouts_layer;
 
-/* Builds the convolution. With `open`, the sizes of the image are dynamic, in a range around the
+/* Builds the convolution. With `dynamic`, the sizes of the image are dynamic, in a range around the
  * given ones. */
 static const wick_func *assign_layouts_single(assign_layouts_random *r,
-                                              const assign_layouts_layer *l, bool open)
+                                              const assign_layouts_layer *l, bool dynamic)
 {
   int64_t dim[4] = {1, l->in, l->y, l->x}, w[4] = {l->out, l->in / l->group, l->taps, l->taps},
           pad[4] = {l->pad, l->pad, l->pad, l->pad}, stride[2] = {l->stride, l->stride};
@@ -244,8 +244,8 @@ static const wick_func *assign_layouts_single(assign_layouts_random *r,
   wick_dim any[4] = {wick_dim_const(1), wick_dim_const(l->in),
                      wick_dim_symbol(r->m->dims, "H", (l->y + 1) / 2, 2 * l->y),
                      wick_dim_symbol(r->m->dims, "W", (l->x + 1) / 2, 2 * l->x)};
-  wick_type type = open ? wick_type_tensor(r->m, WICK_F32, 4, any)
-                        : wick_type_tensor_const(r->m, WICK_F32, 4, dim);
+  wick_type type = dynamic ? wick_type_tensor(r->m, WICK_F32, 4, any)
+                           : wick_type_tensor_const(r->m, WICK_F32, 4, dim);
   wick_value in[2] = {wick_build_param(&r->b, type, WICK_IN, "x"), assign_layouts_weights(r, 4, w)},
              y = wick_build(&r->b, WICK_OP_conv, 2, in, a, 0, NULL);
   y = wick_build1(&r->b, WICK_OP_relu, y);
@@ -297,15 +297,15 @@ static void test_minimal_filtering(void **state)
     wick_arena mem = wick_arena_make(&guard);
     assign_layouts_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = i};
     const wick_func *f = assign_layouts_single(&r, &layers[i], false);
-    wick_func *g, *strict, *open;
+    wick_func *g, *strict, *dynamic;
     assert_null(assign_layouts_run(f, &t, true, &mem, &strict));
     assert_int_equal(assign_layouts_tile(strict), 0);
     assert_null(assign_layouts_run(f, &t, false, &mem, &g));
     assert_int_equal(assign_layouts_tile(g), layers[i].tile);
     assign_layouts_same(&r, f, g, &guard, i);
     assert_null(
-        assign_layouts_run(assign_layouts_single(&r, &layers[i], true), &t, false, &mem, &open));
-    assert_int_equal(assign_layouts_tile(open), layers[i].tile);
+        assign_layouts_run(assign_layouts_single(&r, &layers[i], true), &t, false, &mem, &dynamic));
+    assert_int_equal(assign_layouts_tile(dynamic), layers[i].tile);
     wick_module_free(r.m);
     wick_arena_free(&mem);
   }

@@ -417,7 +417,7 @@ static void attention_causal_conv(wick_onnx_op *o)
   }
   for (uint32_t k = 0; k < 3; k += 2)
     if (!wick_dim_is_const(w->dim[k])) {
-      wick_onnx_open(o, "the size of the weights", w->dim[k]);
+      wick_onnx_must_be_known(o, "the size of the weights", w->dim[k]);
       return;
     }
   wick_dim before = wick_dim_const(w->dim[2].v - 1);
@@ -513,8 +513,8 @@ static void attention_linear(wick_onnx_op *o)
   const wick_dim shape[] = {k->dim[0], k->dim[1], size, wick_built_info(b, a.v)->dim[3]};
   wick_elem elem = q->elem, kept = wick_onnx_has(o, 3) ? wick_onnx_info(o, 3)->elem : elem;
   if (!wick_dim_is_const(steps) || !wick_dim_is_const(size)) {
-    wick_onnx_open(o, "its length and the size of a head",
-                   wick_dim_add(o->c->module->dims, steps, size));
+    wick_onnx_must_be_known(o, "its length and the size of a head",
+                            wick_dim_add(o->c->module->dims, steps, size));
     return;
   }
   if (steps.v < 1 || steps.v > ATTENTION_STEPS) {

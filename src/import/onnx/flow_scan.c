@@ -166,7 +166,7 @@ void wick_onnx_scan_batched(wick_onnx_op *o)
   if (o->failed) return;
   for (uint32_t k = 0; k < 2; k++)
     if (!wick_dim_is_const(t->dim[k])) {
-      wick_onnx_open(o, k ? "its number of iterations" : "its batch size", t->dim[k]);
+      wick_onnx_must_be_known(o, k ? "its number of iterations" : "its batch size", t->dim[k]);
       return;
     }
   if (t->dim[0].v < 1 || t->dim[0].v > 1024) {

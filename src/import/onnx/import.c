@@ -491,7 +491,7 @@ static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
 }
 
 /* Returns whether sizes or contents of inputs, given later, may avoid all errors. */
-static bool import_is_open(const wick_onnx_context *c)
+static bool import_is_dynamic(const wick_onnx_context *c)
 {
   uint32_t errors = c->errors.list.n + c->errors.more;
   return c->branches || c->unlisted || errors == (c->symbolic ? c->misfits : c->unknown);
@@ -543,7 +543,7 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
   wick_status failure = import_tries(&c, mem);
   if (options && options->remarks) *options->remarks = c.remarks;
   if (failure) {
-    if (!options || !options->described || !import_is_open(&c)) return failure;
+    if (!options || !options->described || !import_is_dynamic(&c)) return failure;
     if (options->needs && !import_needs(&c, options->needs, mem)) return failure;
     wick_onnx_problems why = options->problems ? *options->problems : (wick_onnx_problems){0};
     import_begin(&c, mem);

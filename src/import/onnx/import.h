@@ -307,7 +307,7 @@ bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
                        const int64_t **out);
 /* Adds an error: `what` must be known, which requires numbers for the symbols in d. Returns
  * false. */
-bool wick_onnx_open(wick_onnx_op *o, const char *what, wick_dim d);
+bool wick_onnx_must_be_known(wick_onnx_op *o, const char *what, wick_dim d);
 /* Equal: requires that two sizes are equal; divides: that d is a multiple of `by`. They add a shape
  * constraint if that is not certain, and return false if it is impossible. */
 bool wick_onnx_equal(wick_onnx_op *o, wick_dim a, wick_dim b);

@@ -36,7 +36,7 @@ static wick_value feature_columns(wick_onnx_op *o, uint32_t i, int64_t n)
   x = wick_build_cast(o->b, x, WICK_F32);
   if (n < 0 || wick_dim_is(have, n)) return x;
   if (!wick_dim_is_const(have)) {
-    wick_onnx_open(o, "the number of features", have);
+    wick_onnx_must_be_known(o, "the number of features", have);
     return x;
   }
   if (have.v > n) return wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(n));

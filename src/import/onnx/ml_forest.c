@@ -234,7 +234,7 @@ wick_value wick_forest_apply(wick_onnx_op *o, const wick_forest *f, wick_value x
                                    WICK_OP_reduce_max};
   const wick_type_info *info = wick_built_info(o->b, x);
   if (!wick_dim_is_const(info->dim[1])) {
-    wick_onnx_open(o, "the number of features", info->dim[1]);
+    wick_onnx_must_be_known(o, "the number of features", info->dim[1]);
     return (wick_value){0};
   }
   forest t = {.f = f, .columns = info->dim[1].v};

@@ -15,7 +15,7 @@ static int64_t linear_features(wick_onnx_op *o, wick_value x)
   if (wick_dim_is_const(f))
     wick_onnx_fail(o, WICK_ETYPE, "there are no features");
   else
-    wick_onnx_open(o, "the number of features", f);
+    wick_onnx_must_be_known(o, "the number of features", f);
   return 0;
 }
 

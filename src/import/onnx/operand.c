@@ -99,7 +99,7 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
   return v->content || operand_lowest(o, i, out_n, out) || wick_onnx_unknown(o, i, what);
 }
 
-bool wick_onnx_open(wick_onnx_op *o, const char *what, wick_dim d)
+bool wick_onnx_must_be_known(wick_onnx_op *o, const char *what, wick_dim d)
 {
   wick_dim_list sym = {0};
   wick_text t = wick_text_begin(o->c->tmp);
@@ -155,7 +155,7 @@ bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *
   if (!wick_onnx_dims(o, i, what, out_n, &dim)) return false;
   int64_t *v = wick_new(o->c->tmp, int64_t, *out_n);
   for (uint32_t k = 0; k < *out_n; k++) {
-    if (!wick_dim_is_const(dim[k])) return wick_onnx_open(o, what, dim[k]);
+    if (!wick_dim_is_const(dim[k])) return wick_onnx_must_be_known(o, what, dim[k]);
     v[k] = dim[k].v;
   }
   *out = v;

@@ -66,8 +66,8 @@ static bool resize_size(wick_onnx_op *o, uint32_t axis, double scale, wick_dim *
     *out = wick_dim_floordiv(dims, wick_dim_mul(dims, in, wick_dim_const((int64_t)whole)),
                              wick_dim_const(4096));
   } else if (!resize_by_fraction(o, in, scale, out)) {
-    return wick_onnx_open(o, wick_str_printf(o->c->tmp, "the size that is scaled by %g", scale),
-                          in);
+    return wick_onnx_must_be_known(
+        o, wick_str_printf(o->c->tmp, "the size that is scaled by %g", scale), in);
   }
   return true;
 }
@@ -223,7 +223,7 @@ static void resize_keep_ratio(wick_onnx_op *o, int policy, uint32_t n, const uin
     const wick_dim both[] = {in, want[i]};
     for (uint32_t k = 0; k < 2; k++)
       if (!wick_dim_is_const(both[k])) {
-        wick_onnx_open(o, "a size, for keep_aspect_ratio_policy,", both[k]);
+        wick_onnx_must_be_known(o, "a size, for keep_aspect_ratio_policy,", both[k]);
         return;
       }
     if (in.v < 1 || want[i].v < 1) {

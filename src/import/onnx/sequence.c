@@ -35,7 +35,8 @@ static bool sequence_items(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const w
   }
   wick_value stack = wick_onnx_stack(o->b, o->in[i]);
   if (stack.id)
-    return wick_onnx_open(o, "the length of its sequence", wick_built_info(o->b, stack)->dim[0]);
+    return wick_onnx_must_be_known(o, "the length of its sequence",
+                                   wick_built_info(o->b, stack)->dim[0]);
   if (!n || wick_onnx_is_nothing(o->b, o->in[i])) {
     wick_onnx_fail(o, WICK_ETYPE, "input %u is no sequence", i);
     return false;
@@ -121,7 +122,7 @@ static void sequence_insert_stack(wick_onnx_op *o, wick_value stack)
        known = !wick_onnx_has(o, 2) || wick_onnx_known_int(o->c, o->in[2], &at);
   for (uint32_t k = 0; same && k < x->rank; k++) same = wick_dim_eq(x->dim[k], s->dim[k + 1]);
   if (!same || !known || (wick_onnx_has(o, 2) && at != 0))
-    wick_onnx_open(o, "the length of its sequence", s->dim[0]);
+    wick_onnx_must_be_known(o, "the length of its sequence", s->dim[0]);
   else
     o->out[0] = wick_onnx_stack_insert(o, stack, o->in[1], wick_onnx_has(o, 2));
 }
@@ -257,7 +258,7 @@ static bool sequence_sizes(wick_onnx_op *o, wick_dim extent, uint32_t *out_n, in
   int64_t size = 1, sum = 0, most = wick_dim_is_const(extent) ? extent.v : WICK_ONNX_LARGEST;
   if (wick_onnx_has(o, 1) && !wick_onnx_numbers(o, 1, "split", &n, &given)) return false;
   if (each && !wick_dim_is_const(extent))
-    return wick_onnx_open(o, "the size that is split", extent);
+    return wick_onnx_must_be_known(o, "the size that is split", extent);
   if (each && given) size = given[0];
   bool good = size >= 1;
   if (each && good) n = (uint32_t)wick_min_i64(wick_ceildiv_i64(most, size), SEQUENCE_MOST + 1);

@@ -102,7 +102,7 @@ static void signal_dft_along(wick_onnx_op *o, uint32_t axis)
   bool inverse = wick_onnx_int(o, "inverse", 0) != 0,
        onesided = wick_onnx_int(o, "onesided", 0) != 0;
   if (axis < rank && !wick_dim_is_const(t->dim[axis])) {
-    wick_onnx_open(o, "the size that is transformed", t->dim[axis]);
+    wick_onnx_must_be_known(o, "the size that is transformed", t->dim[axis]);
     return;
   }
   if (axis >= rank || (!wick_dim_is(t->dim[rank], 1) && !wick_dim_is(t->dim[rank], 2))) {
@@ -183,8 +183,8 @@ static void signal_stft(wick_onnx_op *o)
     return;
   }
   if (!wick_dim_is_const(t->dim[1]) || !wick_dim_is_const(window)) {
-    wick_onnx_open(o, "the length of signal and window",
-                   wick_dim_add(o->c->module->dims, t->dim[1], window));
+    wick_onnx_must_be_known(o, "the length of signal and window",
+                            wick_dim_add(o->c->module->dims, t->dim[1], window));
     return;
   }
   int64_t length = t->dim[1].v;

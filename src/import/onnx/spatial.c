@@ -57,7 +57,7 @@ static wick_value spatial_begin(spatial *s, const int64_t *out_pad)
   for (uint32_t k = 0; k < s->outer; k++) {
     wick_dim d = wick_onnx_info(o, 0)->dim[2 + k];
     if (!wick_dim_is_const(d))
-      return wick_onnx_open(o, "an outer size of more than three", d), (wick_value){0};
+      return wick_onnx_must_be_known(o, "an outer size of more than three", d), (wick_value){0};
     int64_t n = d.v, reach = (w->kernel[k] - 1) * w->dilation[k], before = w->pad[k],
             after = w->pad[w->n + k];
     if (s->transposed) {

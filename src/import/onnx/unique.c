@@ -102,7 +102,7 @@ static bool unique_begin(wick_onnx_op *o, const uint32_t *axis, unique_rows *u)
   const wick_type_info t = *wick_onnx_info(o, 0);
   int64_t perm[WICK_MAX_RANK], dim[WICK_MAX_RANK];
   wick_dim all = wick_type_numel(o->c->module, wick_built_type(o->b, o->in[0]));
-  if (!wick_type_const_dims(&t, dim)) return wick_onnx_open(o, "its input's size", all);
+  if (!wick_type_const_dims(&t, dim)) return wick_onnx_must_be_known(o, "its input's size", all);
   if (all.v > UNIQUE_MOST) {
     wick_onnx_fail(o, WICK_EUNSUPPORTED, "its input has %lld elements, at most %d are possible",
                    (long long)all.v, UNIQUE_MOST);

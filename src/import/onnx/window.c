@@ -49,7 +49,7 @@ static bool window_kernel(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_win
         wick_onnx_fail(o, WICK_ETYPE, "kernel_shape has %lld for axis %u, the weights %lld",
                        (long long)w->kernel[i], i, (long long)have);
       else
-        wick_onnx_open(o, "the size of the kernel", kernel[i]);
+        wick_onnx_must_be_known(o, "the size of the kernel", kernel[i]);
       return false;
     }
     if (!given) w->kernel[i] = have;
@@ -92,7 +92,7 @@ bool wick_onnx_window_read(wick_onnx_op *o, const wick_dim *kernel, wick_onnx_wi
     wick_dim size = wick_onnx_info(o, 0)->dim[2 + i];
     int64_t s = out->stride[i], reach = (out->kernel[i] - 1) * out->dilation[i] + 1, over = s;
     if (s > 1 && !wick_dim_is_const(size))
-      return wick_onnx_open(o, "the input's size, for auto_pad with a stride,", size);
+      return wick_onnx_must_be_known(o, "the input's size, for auto_pad with a stride,", size);
     if (s > 1 && size.v % s) over = size.v % s; /* the elements that the last stride covers */
     window_share(out, i, wick_max_i64(reach - over, 0), mode == WINDOW_UPPER);
   }
@@ -142,7 +142,7 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
     if (shape.n) {
       int64_t whole;
       if (!wick_dim_is_const(size))
-        return wick_onnx_open(o, "the input's size, for output_shape,", size);
+        return wick_onnx_must_be_known(o, "the input's size, for output_shape,", size);
       if (shape.at[i] < 0 || wick_mul_overflows(size.v, s, &whole) ||
           wick_sub_overflows(whole, shape.at[i], &whole) ||
           wick_add_overflows(whole, total, &total)) {
