@@ -231,6 +231,8 @@ typedef struct wick_op {
   wick_status (*infer)(wick_infer *c);
   wick_status (*ref)(
       wick_ref *c); /* slow and obvious: the oracle (scalar operators: derived from eval) */
+  /* Returns the multiply-adds of `ref`, from the sizes in c. NULL: no more than elements. */
+  double (*products)(const wick_ref *c);
   void (*compute)(const wick_compute *c); /* the definition in stages (scalar operators: a map) */
   /* The definition in terms of other operators; for scalar operators also at loop level. in[] and
    * out[] are values of b. */

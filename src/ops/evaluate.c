@@ -6,6 +6,7 @@
 
 #include "ops/elementwise/scalar.h"
 #include "ops/ref.h"
+#include "ops/work.h"
 
 /* ---- storage ---- */
 
@@ -37,6 +38,7 @@ typedef struct evaluate {
   evaluate_block *free;
   wick_list(evaluate_plan) plans;
   uint32_t depth;
+  double seconds; /* by the estimate */
 } evaluate;
 
 typedef struct evaluate_frame {
@@ -282,6 +284,11 @@ static wick_status evaluate_row(evaluate *e, evaluate_frame *fr, const wick_node
                 .nout = n->nout,
                 .in = in,
                 .out = result};
+  e->seconds += wick_ref_seconds(&r);
+  if (e->options && e->options->most_seconds && e->seconds > e->options->most_seconds)
+    return wick_fail(e->mem, WICK_ELIMIT, r.location,
+                     "the evaluation takes longer than %.0f seconds, by estimate",
+                     e->options->most_seconds);
   wick_status s = ref(&r);
   if (s) return wick_fail(e->mem, s->code, NULL, "%s", s->message);
   wick_arena_rewind(e->scratch, mark);
@@ -463,4 +470,59 @@ wick_status wick_evaluate(const wick_func *f, uint32_t nin, const wick_tensor *i
     out[k].data = wick_arena_copy(mem, result[k].tensor.data, nbytes, 64);
   }
   return NULL;
+}
+
+/* ---- the estimate ---- */
+
+static bool evaluate_sized(const evaluate_frame *fr, wick_value v, wick_tensor *out)
+{
+  const wick_type_info *t = wick_info_of(fr->f, v);
+  *out = (wick_tensor){.elem = t->elem, .rank = t->rank};
+  bool ok = t->kind == WICK_TENSOR;
+  for (uint32_t k = 0; ok && k < t->rank; k++) ok = evaluate_dim(fr, t->dim[k], &out->dim[k]);
+  return ok;
+}
+
+static double evaluate_node_seconds(const evaluate_frame *fr, const wick_node *n, wick_arena *tmp)
+{
+  wick_mark m = wick_arena_mark(tmp);
+  wick_tensor *in = wick_new(tmp, wick_tensor, n->nin), *out = wick_new(tmp, wick_tensor, n->nout);
+  wick_ref r = {.op = n->op, .attr = n->attr, .nin = n->nin, .nout = n->nout, .in = in, .out = out};
+  bool ok = wick_ref_of(n->op) != NULL;
+  for (uint32_t i = 0; ok && i < n->nin; i++)
+    ok = !n->in[i].id || evaluate_sized(fr, n->in[i], &in[i]);
+  for (uint32_t k = 0; ok && k < n->nout; k++)
+    ok = evaluate_sized(fr, (wick_value){n->first.id + k}, &out[k]);
+  double seconds = ok ? wick_ref_seconds(&r) : 0;
+  wick_arena_rewind(tmp, m);
+  return seconds;
+}
+
+static double evaluate_rounds(const wick_func *f, const wick_node *loop)
+{
+  const wick_value_info *count = &f->value[loop->in[0].id];
+  bool known = count->ncontent == 1 && wick_dim_is_const(count->content[0]);
+  return known ? (double)count->content[0].v : 1;
+}
+
+double wick_evaluate_seconds(const wick_func *f, uint32_t nin, const wick_tensor *in,
+                             wick_arena *tmp)
+{
+  wick_mark m = wick_arena_mark(tmp);
+  evaluate e = {.mem = tmp, .tmp = tmp, .scratch = tmp};
+  evaluate_frame fr = {.f = f};
+  bool ok = f->level == WICK_GRAPH && nin == f->nparam;
+  for (uint32_t i = 0; ok && i < nin; i++) ok = !evaluate_bind(&e, &fr, i, &in[i]);
+  double seconds = 0, *rounds = wick_new(tmp, double, f->nnode + 1); /* of the nodes around it */
+  uint32_t *loop = wick_new(tmp, uint32_t, f->nnode + 1), depth = 0;
+  for (uint32_t i = 0; ok && i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    while (depth && f->node[loop[depth - 1]].end <= i) depth--;
+    double around = depth ? rounds[depth - 1] : 1;
+    seconds += around * evaluate_node_seconds(&fr, n, tmp);
+    if (n->op != WICK_OP_loop) continue;
+    loop[depth] = i, rounds[depth++] = around * evaluate_rounds(f, n);
+  }
+  wick_arena_rewind(tmp, m);
+  return seconds;
 }

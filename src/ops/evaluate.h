@@ -9,7 +9,16 @@ typedef struct wick_evaluate_options {
   /* Is called with every tensor after it is computed, and with the parameters. May be NULL. */
   void (*observe)(void *arg, const wick_func *f, wick_value v, const wick_tensor *t);
   void *arg;
+  /* Fails with WICK_ELIMIT before a node by which this many seconds are exceeded, by the estimate
+   * of ops/work.h; 0: no limit. */
+  double most_seconds;
 } wick_evaluate_options;
+
+/* Estimates the seconds of wick_evaluate. The branch of an `if` counts whether it is taken or not,
+ * and a loop counts once if the number of its iterations is not a constant. Sizes that the operands
+ * do not determine count nothing. */
+double wick_evaluate_seconds(const wick_func *f, uint32_t nin, const wick_tensor *in,
+                             wick_arena *tmp);
 
 /* Runs `f`, which is verified, on concrete tensors.
  * - in: as many tensors as f has parameters; they determine the symbols of f's dimensions

@@ -133,7 +133,7 @@ static void evaluate_check(const evaluate_row *row)
                       wick_elem_is_float(x->elem) ? (wick_scalar){.f = row->in[nin][k]}
                                                   : (wick_scalar){.i = (int64_t)row->in[nin][k]});
   }
-  wick_evaluate_options options = {count_values, &seen};
+  wick_evaluate_options options = {.observe = count_values, .arg = &seen};
   s = wick_evaluate(wick_module_find(m, "f"), nin, in, &options, &mem, &tmp, &scratch, out);
   if (row->error) {
     assert_non_null(s);
@@ -187,8 +187,49 @@ static void test_memory(void **state)
   wick_arena_free(&scratch);
 }
 
+/* The estimate counts products and the rounds of loops. What it cannot know, a limit finds. */
+static void test_seconds(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *text;
+    double least, most, limit;
+  } row[] = {
+      {"graph @f(%x: f32[4,4]) -> f32[4,4] { %y = matmul %x, %x; return %y }", 1e-8, 1e-5, 0},
+      {"graph @f(%x: f32[4,4]) -> f32[4000,4000] { %a = broadcast_to %x {shape=[1000,1000,4,4]}; "
+       "%r = reshape %a {shape=[4000,4000]}; %y = matmul %r, %r; return %y }",
+       10, 100, 5},
+      {"graph @f(%x: f32[4,4]) -> f32[4,4] { %n = const 1000000000 : i64[]; %y = loop %n, %x "
+       "(%i: i64[], %v: f32[4,4]) { %t = const true : bool[]; %w = tanh %v; yield %t, %w } : "
+       "f32[4,4]; return %y }",
+       100, 10000, 1e-3},
+  };
+  for (size_t i = 0; i < WICK_COUNT(row); i++) {
+    wick_guard guard = {.allocator = wick_allocator_malloc()};
+    wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard),
+               scratch = wick_arena_make(&guard);
+    wick_module *m = wick_module_create(&guard, "");
+    wick_status s = wick_parse_module(m, "t", row[i].text, strlen(row[i].text), &tmp);
+    if (s) fail_msg("%s", s->message);
+    wick_tensor in = {.elem = WICK_F32, .rank = 2, .dim = {4, 4}}, out;
+    in.data = wick_new(&mem, float, 16);
+    const wick_func *f = wick_module_find(m, "f");
+    double seconds = wick_evaluate_seconds(f, 1, &in, &tmp);
+    if (seconds < row[i].least || seconds > row[i].most) fail_msg("row %zu: %g", i, seconds);
+    wick_evaluate_options o = {.most_seconds = row[i].limit};
+    s = wick_evaluate(f, 1, &in, &o, &mem, &tmp, &scratch, &out);
+    if (row[i].limit) assert_int_equal(s->code, WICK_ELIMIT);
+    if (!row[i].limit) assert_null(s);
+    wick_module_free(m);
+    wick_arena_free(&mem);
+    wick_arena_free(&tmp);
+    wick_arena_free(&scratch);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_memory)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_memory),
+                                     cmocka_unit_test(test_seconds)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "ops/evaluate.h"
-
+#include "command.h"
 #include "model_inputs.h"
 
 wick_status wick_check_arrays(const wick_words *inputs, const char *path, wick_files *files,
@@ -19,8 +18,42 @@ wick_status wick_check_arrays(const wick_words *inputs, const char *path, wick_f
   return NULL;
 }
 
-wick_status wick_check_evaluate(const wick_func *f, const wick_arrays *array, const char *folder,
-                                wick_arena *mem, wick_arena *tmp)
+/* "about 5 minutes" */
+static const char *check_duration(double seconds, wick_arena *mem)
+{
+  static const struct {
+    double seconds;
+    const char *one;
+  } unit[] = {
+      {365.25 * 86400, "year"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+  uint32_t i = 0;
+  while (i + 1 < WICK_COUNT(unit) && seconds < 1.5 * unit[i].seconds) i++;
+  double n = seconds / unit[i].seconds;
+  return wick_str_printf(mem, "about %.0f %s%s", n, unit[i].one, n < 1.5 ? "" : "s");
+}
+
+wick_status wick_check_run(const char *command, const char *path, bool unlimited,
+                           const wick_func *f, uint32_t n, const wick_tensor *in, wick_arena *mem,
+                           wick_arena *tmp, wick_arena *scratch, wick_tensor *out)
+{
+  const wick_evaluate_options o = {.most_seconds = unlimited ? 0 : WICK_EVALUATION_SECONDS};
+  static const char advice[] = "--no-limit evaluates them nevertheless";
+  double seconds = wick_evaluate_seconds(f, n, in, tmp);
+  if (o.most_seconds && seconds > o.most_seconds)
+    return wick_fail(mem, WICK_ELIMIT, path, "the operators' definitions take %s; %s",
+                     check_duration(seconds, mem), advice);
+  if (seconds > WICK_EVALUATION_LONG)
+    wick_command_say(command, "%s: the operators' definitions take %s", path,
+                     check_duration(seconds, mem));
+  wick_status s = wick_evaluate(f, n, in, &o, mem, tmp, scratch, out);
+  if (s && s->code == WICK_ELIMIT && o.most_seconds)
+    return wick_fail(mem, WICK_ELIMIT, NULL, "%s; %s", s->message, advice);
+  return s;
+}
+
+wick_status wick_check_evaluate(const wick_func *f, const wick_arrays *array, const char *path,
+                                bool unlimited, const char *folder, wick_arena *mem,
+                                wick_arena *tmp)
 {
   const wick_node *r = wick_return(f);
   uint32_t n = array->n, nout = r->nin;
@@ -33,7 +66,7 @@ wick_status wick_check_evaluate(const wick_func *f, const wick_arrays *array, co
     memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
   }
   wick_module_align(f->module);
-  wick_status s = wick_evaluate(f, n, in, NULL, mem, tmp, &scratch, result);
+  wick_status s = wick_check_run("check", path, unlimited, f, n, in, mem, tmp, &scratch, result);
   wick_arena_free(&scratch);
   if (s) return s;
   wick_array *out = wick_new(mem, wick_array, nout);

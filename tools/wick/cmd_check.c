@@ -24,7 +24,7 @@
 #include "invocation.h"
 
 typedef struct check_flags {
-  bool print, data, json;
+  bool print, data, json, unlimited;
   wick_words inputs; /* files */
   const char *outputs;
   wick_onnx_range *range;
@@ -424,7 +424,8 @@ static wick_status check_onnx(check_input *in, check_result *out)
   WICK_TRY(wick_import_onnx(in->module, in->bytes, in->path, &options, in->mem, in->tmp, &out->f));
   WICK_TRY(wick_verify_func(out->f, in->tmp));
   return flags->outputs && !out->described
-             ? wick_check_evaluate(out->f, &model_inputs, flags->outputs, in->mem, in->tmp)
+             ? wick_check_evaluate(out->f, &model_inputs, in->path, flags->unlimited,
+                                   flags->outputs, in->mem, in->tmp)
              : NULL;
 }
 
@@ -442,9 +443,9 @@ static wick_status check_text(check_input *in, check_result *out)
   if ((model_inputs.n || flags->outputs) && model_inputs.n != out->f->nparam)
     return wick_fail(in->mem, WICK_EINVAL, in->path, "%u inputs are given, expected %u",
                      model_inputs.n, out->f->nparam);
-  return flags->outputs
-             ? wick_check_evaluate(out->f, &model_inputs, flags->outputs, in->mem, in->tmp)
-             : NULL;
+  return flags->outputs ? wick_check_evaluate(out->f, &model_inputs, in->path, flags->unlimited,
+                                              flags->outputs, in->mem, in->tmp)
+                        : NULL;
 }
 
 /* Opens an artifact. It contains its interface and its sizes, but no graph. */
@@ -520,6 +521,7 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
        "evaluates the model on these tensors, by the operators' definitions"},
       {"outputs", 'o', WICK_FLAG_FOLDER, &f.outputs, "DIR",
        "writes the results of --inputs to DIR/output_K.npy"},
+      WICK_UNLIMITED_FLAG(&f.unlimited),
       WICK_LINKS_FLAG(&files->allow_links),
       {"print", 0, WICK_FLAG_BOOL, &f.print, NULL, "prints the imported module"},
       {"data", 0, WICK_FLAG_BOOL, &f.data, NULL,

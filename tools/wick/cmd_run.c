@@ -8,9 +8,9 @@
 
 #include "base/file.h"
 #include "driver/model.h"
-#include "ops/evaluate.h"
 
 #include "args.h"
+#include "check_evaluate.h"
 #include "command.h"
 #include "invocation.h"
 #include "model_inputs.h"
@@ -23,7 +23,7 @@ typedef struct run_state {
   const char *outputs, *profile, *labels;
   int64_t top;
   wick_invocation_image image;
-  bool reference, json;
+  bool reference, unlimited, json;
   wick_module *module; /* for the reference: imported with the sizes and contents of the inputs */
 } run_state;
 
@@ -77,7 +77,8 @@ static wick_status run_reference(run_state *r, const wick_model_inputs *model_in
     memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
     if (a->elem == WICK_STRING) in[i].data = run_numbers(r, a);
   }
-  WICK_TRY(wick_evaluate(f, model_inputs->n, in, NULL, &j->mem, &j->tmp, &j->scratch, result));
+  WICK_TRY(wick_check_run(j->command, j->path, r->unlimited, f, model_inputs->n, in, &j->mem,
+                          &j->tmp, &j->scratch, result));
   *out = wick_new(&j->mem, wick_array, *out_n);
   for (uint32_t k = 0; k < *out_n; k++) {
     wick_array *a = &(*out)[k];
@@ -219,6 +220,7 @@ static int run_main(wick_invocation *j, void *arg, int argc, char **argv)
       WICK_IMAGE_FLAGS(&r->image),
       {"reference", 0, WICK_FLAG_BOOL, &r->reference, NULL,
        "evaluates the operators' definitions, slowly, instead of compiled code"},
+      WICK_UNLIMITED_FLAG(&r->unlimited),
       WICK_INVOCATION_FLAGS(j),
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};

@@ -14,6 +14,7 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
+#include "ops/work.h"
 
 static wick_status attention_infer(wick_infer *c)
 {
@@ -448,6 +449,7 @@ const wick_op wick_op_attention = {
     .aux_operands = 1u << 3,
     .infer = attention_infer,
     .ref = attention_ref,
+    .products = wick_products_attention,
     .compute = attention_compute,
     .grad = wick_grad_attention,
 };

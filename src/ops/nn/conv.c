@@ -6,6 +6,7 @@
 #include "ops/nn/window.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
+#include "ops/work.h"
 
 static wick_status conv_infer(wick_infer *c)
 {
@@ -181,6 +182,7 @@ const wick_op wick_op_conv = {
     .layout = wick_layout_conv,
     .infer = conv_infer,
     .ref = conv_ref,
+    .products = wick_products_conv,
     .compute = conv_compute,
     .grad = wick_grad_conv,
 };

@@ -4,6 +4,7 @@
 #include "ops/nn/window_source.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
+#include "ops/work.h"
 
 static wick_status conv_transpose_operands(wick_infer *c, const wick_type_info *x,
                                            const wick_type_info *w, wick_dim channels)
@@ -217,6 +218,7 @@ const wick_op wick_op_conv_transpose = {
     .elems = WICK_NUMBERS,
     .infer = conv_transpose_infer,
     .ref = conv_transpose_ref,
+    .products = wick_products_conv_transpose,
     .compute = conv_transpose_compute,
     .grad = wick_grad_conv_transpose,
 };

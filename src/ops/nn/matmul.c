@@ -4,6 +4,7 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
+#include "ops/work.h"
 
 static wick_status matmul_infer(wick_infer *c)
 {
@@ -140,6 +141,7 @@ const wick_op wick_op_matmul = {
     .layout = wick_layout_matmul,
     .infer = matmul_infer,
     .ref = matmul_ref,
+    .products = wick_products_matmul,
     .compute = matmul_compute,
     .grad = wick_grad_matmul,
 };

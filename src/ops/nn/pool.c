@@ -6,6 +6,7 @@
 #include "ops/nn/window.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
+#include "ops/work.h"
 
 #define POOL_ATTRS                                                                                 \
   WICK_WINDOW_ATTRS, {"kernel", WICK_ATTR_INTS, 0, true, NULL, 1, WICK_WINDOW_LIMIT},              \
@@ -395,6 +396,7 @@ const wick_op wick_op_max_pool = {
     .layout = wick_layout_pool,
     .infer = max_pool_infer,
     .ref = pool_ref,
+    .products = wick_products_pool,
     .compute = max_pool_compute,
     .grad = wick_grad_max_pool,
 };
@@ -413,6 +415,7 @@ const wick_op wick_op_avg_pool = {
     .layout = wick_layout_pool,
     .infer = pool_infer,
     .ref = pool_ref,
+    .products = wick_products_pool,
     .compute = avg_pool_compute,
     .grad = wick_grad_avg_pool,
 };
@@ -427,6 +430,7 @@ const wick_op wick_op_lp_pool = {
     .elems = WICK_FLOATS,
     .infer = pool_infer,
     .ref = pool_ref,
+    .products = wick_products_pool,
     .compute = lp_pool_compute,
     .grad = wick_grad_lp_pool,
 };

@@ -4,6 +4,7 @@
 #include "ops/layout/layout.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/ref.h"
+#include "ops/work.h"
 
 enum { GRU_CELL, GRU_GATE };  /* activations */
 enum { GRU_Z, GRU_R, GRU_N }; /* gates */
@@ -132,6 +133,7 @@ const wick_op wick_op_gru = {
     .aux_operands = 1u << WICK_RECURRENT_LENGTHS,
     .infer = gru_infer,
     .ref = gru_ref,
+    .products = wick_products_recurrent,
     .expand = gru_expand,
     .grad = wick_grad_opened,
 };

@@ -4,6 +4,7 @@
 #include "ops/recurrent/recurrent.h"
 #include "ops/ref.h"
 #include "ops/tensor.h"
+#include "ops/work.h"
 
 enum { LSTM_CELL, LSTM_GATE, LSTM_HIDDEN }; /* activations */
 enum { LSTM_I, LSTM_O, LSTM_F, LSTM_G };    /* gates */
@@ -118,6 +119,7 @@ const wick_op wick_op_lstm = {
     .aux_operands = 1u << WICK_RECURRENT_LENGTHS,
     .infer = lstm_infer,
     .ref = lstm_ref,
+    .products = wick_products_recurrent,
     .expand = lstm_expand,
     .grad = wick_grad_opened,
 };

@@ -1,6 +1,7 @@
 /* The simple recurrent operator: a step is one product of blocks, followed by element-wise
  * operators. */
 #include "ops/recurrent/recurrent.h"
+#include "ops/work.h"
 
 static wick_status rnn_infer(wick_infer *c) { return wick_recurrent_infer(c, 1, 1); }
 
@@ -54,6 +55,7 @@ const wick_op wick_op_rnn = {
     .aux_operands = 1u << WICK_RECURRENT_LENGTHS,
     .infer = rnn_infer,
     .ref = rnn_ref,
+    .products = wick_products_recurrent,
     .expand = rnn_expand,
     .grad = wick_grad_opened,
 };

@@ -12,6 +12,7 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
+#include "ops/work.h"
 
 enum { DFT_PASS_MOST = 32 }; /* most numbers of one transform */
 static const double dft_pass_pi = 3.14159265358979323846;
@@ -360,6 +361,7 @@ const wick_op wick_op_dft_pass = {
     .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
     .infer = dft_pass_infer,
     .ref = dft_pass_ref,
+    .products = wick_products_dft_pass,
     .compute = dft_pass_compute,
     .grad = dft_pass_grad,
 };
