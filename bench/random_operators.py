@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Single operators of random kinds, shapes and attributes on Wick, ONNX Runtime and OpenVINO, in turns in one process.
 
-    build/venv/bin/python bench/random_operators.py [--seed 1] [--count 200] [--threads 1] [--rounds 7] [--write] [FAMILY ...]
+    build/venv/bin/python bench/random_operators.py [--seed 1] [--count 200] [--threads 1] [--save FOLDER] [FAMILY ...]
 
 A case is an ONNX model of one node that takes between 20 us and 5 ms on the faster peer; others are drawn again. The ratio
 is Wick's time over that of the faster of the peers that run the model, each the least of all rounds. Outputs are compared
@@ -10,14 +10,16 @@ gather, pad, resize, recurrent, quantize, search) cases of all are drawn. The pa
 """
 
 import argparse
+import itertools
 import math
+import pathlib
 import statistics
 import time
 import warnings
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import report
 
@@ -431,74 +433,94 @@ def difference(got, want):
     return worst
 
 
-def measure(case, threads, rounds):
-    """({runtime: seconds}, difference), or None where no peer runs the case or it is out of the range of times."""
-    model = case.model().SerializeToString()
+def measure(model, feed, threads, rounds, shortest, longest):
+    """({runtime: seconds}, difference), or None where no peer runs the model or it is out of the range of times."""
     runs = {}
     for peer in onnxruntime, openvino:
         try:
             runs[peer.__name__] = peer(model, threads)
-            runs[peer.__name__](case.feed)
-        except Exception:  # a peer that refuses the case
+            runs[peer.__name__](feed)
+        except Exception:  # a peer that refuses the model
             runs.pop(peer.__name__, None)
-    timers = {n: timer(r, case.feed) for n, r in runs.items()}
-    if not timers or not SHORTEST < min(t() for t in timers.values()) < LONGEST:
+    timers = {n: timer(r, feed) for n, r in runs.items()}
+    if not timers or not shortest < min(t() for t in timers.values()) < longest:
         return None
     runs["wick"] = ours(model, threads)
-    timers["wick"] = timer(runs["wick"], case.feed)
-    error = difference(runs["wick"](case.feed), next(iter(runs.values()))(case.feed))
+    timers["wick"] = timer(runs["wick"], feed)
+    error = difference(runs["wick"](feed), next(iter(runs.values()))(feed))
     times = [{n: t() for n, t in timers.items()} for _ in range(rounds)]
     return {n: min(t[n] for t in times) for n in timers}, error
 
 
-def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--count", type=int, default=200)
-    p.add_argument("--threads", type=int, default=1)
-    p.add_argument("--rounds", type=int, default=7)
-    p.add_argument("--write", action="store_true", help="the summary into README.md")
-    p.add_argument("--only", type=int, nargs="*", help="numbers of cases")
-    p.add_argument("families", nargs="*", metavar="FAMILY")
-    a = p.parse_args()
-    warnings.filterwarnings("ignore")
-    names = a.families or list(FAMILIES)
-    table, number = [], 0
-    while len(table) < (len(a.only) if a.only else a.count):
-        number += 1
-        name = names[number % len(names)]
-        if a.only and number not in a.only:
-            continue
-        case = FAMILIES[name](Draw([a.seed, number, list(FAMILIES).index(name)]))
-        try:
-            measured = measure(case, a.threads, a.rounds)
-        except onnx.shape_inference.InferenceError:
-            measured = None
-        if measured is None:
-            if a.only:
-                table.append(None)
-            continue
-        ms, error = measured
-        peer = min((n for n in ms if n != "wick"), key=ms.get)
-        ratio = ms["wick"] / ms[peer]
-        table.append((ratio, name, str(case), ms["wick"] * 1e6, ms[peer] * 1e6))
-        wrong = f"  DIFFERS {error:.0e}" if error > TOLERANCE else ""
-        print(f"{ratio:7.2f} {ms['wick'] * 1e6:9.1f} us {ms[peer] * 1e6:9.1f} us {peer:11s} {number:5d} {case}{wrong}", flush=True)
-    table = [t for t in table if t]
+def summary(table, names, threads):
+    """Prints the means of (ratio, family, ..., own and the peer's microseconds); gives the line and the rows."""
     ratios = sorted(t[0] for t in table)
     mean = lambda r: statistics.geometric_mean(r) if r else math.nan
-    over = lambda x: sum(t[0] > x and t[3] - t[4] > 5 for t in table)
-    print(f"\n{len(table)} cases, {a.threads} thread(s): geometric mean {mean(ratios):.2f}, over 1.1 and 5 us: {over(1.1)}, over 1.5: {over(1.5)}, most {ratios[-1]:.2f}")
+    over = lambda x: sum(t[0] > x and t[-2] - t[-1] > 5 for t in table)
+    line = f"geometric mean {mean(ratios):.2f}, 95th percentile {ratios[int(0.95 * len(ratios))]:.2f}, most {ratios[-1]:.2f}, over 1.1 (and 5 us): {over(1.1)}"
+    print(f"\n{len(table)} cases, {threads} thread(s): {line}")
     rows = []
     for n in names:
         own = [t[0] for t in table if t[1] == n]
         if own:
             rows.append([n, len(own), f"{mean(own):.2f}", f"{max(own):.2f}", sum(r > 1.1 for r in own)])
             print(f"{n:12s} {len(own):4d} cases, geometric mean {mean(own):.2f}, most {max(own):.2f}, over 1.1: {sum(r > 1.1 for r in own)}")
-    if a.write and not a.families and not a.only:
-        about = (f"{report.machine()}; {report.versions(['onnxruntime', 'openvino'])}; {report.today()}; seed {a.seed}, {a.threads} thread"
-                 f"{'s' * (a.threads > 1)}; geometric mean {mean(ratios):.2f}, over 1.1 and 5 us: {over(1.1)}, over 1.5: {over(1.5)}.\n\n")  # fmt: skip
-        report.write("random operators", about + report.table(["family", "cases", "geometric mean", "most", "over 1.1"], rows))
+    return line, rows
+
+
+def write(section, seed, threads, line, rows):
+    about = (f"{report.machine()}; {report.versions(['onnxruntime', 'openvino'])}; {report.today()}; seed {seed}, {threads} thread"
+             f"{'s' * (threads > 1)}; {line}.\n\n")  # fmt: skip
+    report.write(section, about + report.table(["family", "cases", "geometric mean", "most", "over 1.1"], rows))
+
+
+def arguments(doc, families, count, rounds):
+    p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--count", type=int, default=count)
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument("--rounds", type=int, default=rounds)
+    p.add_argument("--write", action="store_true", help="the summary into README.md")
+    p.add_argument("--only", type=int, nargs="*", help="numbers of cases")
+    p.add_argument("--save", type=pathlib.Path, help="a folder for the models")
+    p.add_argument("families", nargs="*", metavar="FAMILY")
+    a = p.parse_args()
+    a.families = a.families or list(families)
+    return a
+
+
+def cases(a, families, draw):
+    """(number, family, what `draw` gives for a family and a seed) without end, or of the numbers that are asked for."""
+    for number in a.only or itertools.count(1):
+        name = a.families[number % len(a.families)]
+        yield number, name, draw(families[name], [a.seed, number, list(families).index(name)])
+
+
+def main():
+    a = arguments(__doc__, FAMILIES, 200, 7)
+    warnings.filterwarnings("ignore")
+    table = []
+    for number, name, case in cases(a, FAMILIES, lambda family, seed: family(Draw(seed))):
+        if len(table) == a.count:
+            break
+        try:
+            model = case.model().SerializeToString()
+        except onnx.shape_inference.InferenceError:
+            continue
+        if a.save:
+            (a.save / f"{number}.onnx").write_bytes(model)
+        measured = measure(model, case.feed, a.threads, a.rounds, SHORTEST, LONGEST)
+        if measured is None:
+            continue
+        ms, error = measured
+        peer = min((n for n in ms if n != "wick"), key=ms.get)
+        ratio = ms["wick"] / ms[peer]
+        table.append((ratio, name, ms["wick"] * 1e6, ms[peer] * 1e6))
+        wrong = f"  DIFFERS {error:.0e}" if error > TOLERANCE else ""
+        print(f"{ratio:7.2f} {ms['wick'] * 1e6:9.1f} us {ms[peer] * 1e6:9.1f} us {peer:11s} {number:5d} {case}{wrong}", flush=True)
+    line, rows = summary(table, a.families, a.threads)
+    if a.write:
+        write("random operators", a.seed, a.threads, line, rows)
 
 
 if __name__ == "__main__":
