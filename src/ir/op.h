@@ -200,6 +200,9 @@ typedef struct wick_op {
   bool stage;      /* a stage of a group: its attributes are a name and axes */
   /* Its only stage iterates over 1-D slices itself, so its group contains nothing else. */
   bool unfusable;
+  /* Works on the 1-D slices along its first attribute, an axis, one by one. The first operand and
+   * all results have the same dimensions, except along the axis; there are no other tensors. */
+  bool slices;
   /* Returns the bit set of dimensions along which several elements of the operand contribute to one
    * element of the result. In the result these dimensions are whole or of size 1; all others are
    * the operand's. 0: the operator has another form. */

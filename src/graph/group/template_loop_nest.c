@@ -147,9 +147,11 @@ void template_loop_nest(template_state *t)
   const char *last = template_loop(t, t->out, n - 1);
   int64_t extent = template_most(t, t->out, n - 1), lanes = template_short_lanes(t, n - 1),
           tasks = 1;
+  bool masked = lanes < t->lanes && !template_varies(t->out, n - 1) && template_has_masks(t);
+  while (masked && lanes < extent) lanes *= 2; /* one vector, some of whose lanes are masked */
   while (lanes >= t->lanes && lanes < t->lanes * LOOP_NEST_VECTORS && extent >= 2 * lanes)
     lanes *= 2;
-  bool vector = lanes > 1 && extent >= lanes && loop_nest_is_vector(t, n - 1),
+  bool vector = lanes > 1 && (masked || extent >= lanes) && loop_nest_is_vector(t, n - 1),
        whole = vector && template_is(t->out, n - 1, lanes),
        chunks = !vector && extent > LOOP_NEST_CHUNKS * LOOP_NEST_TASKS;
   loop_nest_before(t, whole && n > 1 ? template_loop(t, t->out, n - 2) : chunks ? "chunk" : last);

@@ -225,6 +225,73 @@ static void top_k_few(const top_k *t)
   top_k_through(t, &s, zero, t->n);
 }
 
+/* ---- several slices at once ---- */
+
+/* A list of fewer elements is kept in registers, without branches: several neighbouring slices
+ * then run as the lanes of vectors. That takes k steps for each element, whether it changes the
+ * list or not; for long slices, most elements do not. */
+enum { TOP_K_LANES = 4, TOP_K_STEPS = 2048 };
+
+/* Builds the list after v, the element with index i, for a list of `have` elements, sorted, that
+ * is full if `have` is k. The list has the values first, then the positions. */
+static uint32_t top_k_lane_insert(const top_k *t, wick_value v, wick_value i, uint32_t have,
+                                  uint32_t k, wick_value *list)
+{
+  wick_builder *b = t->b;
+  wick_value on[TOP_K_FEW + 1], *best = list, *place = list + k;
+  for (uint32_t j = 0; j < have; j++) on[j] = top_k_stage_before(t, v, best[j]);
+  uint32_t more = have < k ? have + 1 : k;
+  for (uint32_t j = more; j-- > 0;) {
+    wick_value value = v, at = i;
+    if (j) { /* the element before moves here if v comes before it */
+      value = wick_build3(b, WICK_OP_where, on[j - 1], best[j - 1], v);
+      at = wick_build3(b, WICK_OP_where, on[j - 1], place[j - 1], i);
+    }
+    best[j] = j < have ? wick_build3(b, WICK_OP_where, on[j], value, best[j]) : value;
+    place[j] = j < have ? wick_build3(b, WICK_OP_where, on[j], at, place[j]) : at;
+  }
+  return more;
+}
+
+/* Positions have 32 bits in the list. */
+static wick_value top_k_lane_place(const top_k *t, wick_value i)
+{
+  return wick_build_cast(t->b, i, WICK_I32);
+}
+
+static void top_k_lanes(const top_k *t, uint32_t k)
+{
+  wick_builder *b = t->b;
+  wick_value list[2 * TOP_K_FEW];
+  uint32_t have = 0;
+  for (uint32_t i = 0; i < k; i++) {
+    wick_value at = wick_build_i64(b, i);
+    have = top_k_lane_insert(t, wick_line_read(b, &t->line, t->x, at), top_k_lane_place(t, at),
+                             have, k, list);
+  }
+  wick_value i = wick_for_begin(b, wick_build_i64(b, k), t->n, 2 * k, list);
+  for (uint32_t j = 0; j < 2 * k; j++) list[j] = (wick_value){i.id + 1 + j};
+  top_k_lane_insert(t, wick_line_read(b, &t->line, t->x, i), top_k_lane_place(t, i), k, k, list);
+  i = wick_for_end(b, 2 * k, list);
+  for (uint32_t j = 0; j < k; j++) {
+    wick_value at = wick_build_i64(b, j), place = {i.id + k + j};
+    wick_line_put(b, &t->line, t->best, at, (wick_value){i.id + j});
+    wick_line_put(b, &t->line, t->place, at, wick_build_cast(b, place, WICK_I64));
+  }
+}
+
+/* Returns k if vectors of neighbouring slices pay, else 0. */
+static uint32_t top_k_in_lanes(const wick_compute *c)
+{
+  const wick_type_info *x = wick_built_info(c->b, c->in[0]);
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_top_k_axis].i;
+  wick_dim n = x->dim[at], k = c->attr[WICK_ATTR_top_k_k].dims[0], last = x->dim[x->rank - 1u];
+  bool pays = at + 1u < x->rank && wick_dim_is_const(n) && wick_dim_is_const(k) && k.v > 0 &&
+              k.v <= TOP_K_FEW && n.v <= INT32_MAX && wick_dim_is_const(last) &&
+              last.v >= TOP_K_LANES && (k.v <= 2 || n.v * k.v <= TOP_K_STEPS);
+  return pays ? (uint32_t)k.v : 0;
+}
+
 /* ---- large k ---- */
 
 /* The state of the loop over rounds: the number of elements that have been read; the number in
@@ -326,6 +393,7 @@ static void top_k_compute(const wick_compute *c)
   int64_t lo, hi;
   wick_dim_range(d, k, &lo, &hi);
   bool few = hi <= TOP_K_FEW;
+  uint32_t lanes = top_k_in_lanes(c);
   wick_dim capacity =
       wick_dim_max(d, wick_dim_mul(d, k, wick_dim_const(2)), wick_dim_const(TOP_K_CAPACITY));
   capacity = wick_dim_min(d, capacity, n);
@@ -337,13 +405,17 @@ static void top_k_compute(const wick_compute *c)
   s.key = (wick_value){t.best.id + 2}, s.number = (wick_value){t.best.id + 3};
   s.count = (wick_value){t.best.id + 4};
   t.n = wick_index(b, n), t.k = wick_index(b, k);
-  wick_if_begin(b, wick_loop_nest_by(b, WICK_OP_gt, t.k, 0), 0, NULL);
-  if (few)
-    top_k_few(&t);
-  else
-    top_k_many(&t, &s, capacity);
-  wick_if_else(b, 0, NULL);
-  wick_if_end(b, 0, NULL);
+  if (lanes) {
+    top_k_lanes(&t, lanes);
+  } else {
+    wick_if_begin(b, wick_loop_nest_by(b, WICK_OP_gt, t.k, 0), 0, NULL);
+    if (few)
+      top_k_few(&t);
+    else
+      top_k_many(&t, &s, capacity);
+    wick_if_else(b, 0, NULL);
+    wick_if_end(b, 0, NULL);
+  }
   c->out[0] = wick_loop_nest_end(b);
   c->out[1] = (wick_value){c->out[0].id + 1};
 }
@@ -360,6 +432,7 @@ const wick_op wick_op_top_k = {
              {"least", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .unfusable = true,
+    .slices = true,
     .elems = WICK_NUMBERS,
     .infer = top_k_infer,
     .ref = top_k_ref,
