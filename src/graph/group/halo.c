@@ -6,7 +6,7 @@
 
 #include "ops/elementwise/scalar.h"
 
-enum { HALO_MOST = 64, HALO_RATIO = 16, HALO_NUMBER = 1 << 20 };
+enum { HALO_MOST = 64, HALO_RATIO = 16, HALO_NUMBER = 1 << 20, HALO_LANES = 4 };
 
 /* ---- which groups need halos ---- */
 
@@ -123,9 +123,7 @@ static const char *halo_group(wick_module *m, const wick_target *t, wick_elem el
   wick_builder b;
   wick_text steps = wick_text_begin(tmp);
   wick_value result[2 * WICK_MAX_RANK];
-  int64_t lanes = t->vector_bytes * 8 / wick_elem_storage[elem].bits,
-          last = box[0].extent[rank - 1];
-  while (lanes > last && lanes > t->vector_bytes / 4) lanes /= 2;
+  int64_t most = t->vector_bytes * 8 / wick_elem_storage[elem].bits;
   const char *name = wick_str_printf(tmp, "halo.%u", m->funcs.n);
   wick_build_begin(&b, m, WICK_GROUP, name, &m->mem);
   wick_type one = wick_type_scalar(m, elem, 1);
@@ -138,7 +136,13 @@ static const char *halo_group(wick_module *m, const wick_target *t, wick_elem el
     result[i] = wick_map_end(&b, 1, &zero);
     char stage[32];
     snprintf(stage, sizeof stage, i ? "zero.%u" : "zero", i);
-    if (lanes > 1 && last == lanes) wick_text_printf(&steps, "vector %s.d%u; ", stage, rank - 1);
+    int64_t lanes = most, last = box[i].extent[rank - 1];
+    while (lanes > last && lanes > HALO_LANES) lanes /= 2;
+    if (lanes > 1 && last == lanes)
+      wick_text_printf(&steps, "vector %s.d%u; ", stage, rank - 1);
+    else if (lanes > 1 && last > lanes)
+      wick_text_printf(&steps, "split %s.d%u lane:%lld; vector %s.lane; ", stage, rank - 1,
+                       (long long)lanes, stage);
   }
   wick_build_return(&b, nbox, result);
   wick_func *g = NULL;
