@@ -149,6 +149,25 @@ static wick_status interpret_load(interpret *t, const wick_node *n)
   return NULL;
 }
 
+static wick_status interpret_load_lanes(interpret *t, const wick_node *n)
+{
+  const wick_type_info *r = interpret_type(t, n->first);
+  const interpret_buffer *b = &t->buffer[n->in[0].id];
+  for (uint32_t i = 0; i < r->lanes; i++) {
+    int64_t first = t->lane[n->in[1].id][0].i, own = t->lane[n->in[2].id][i].i,
+            offset = n->attr[WICK_ATTR_load_lanes_offset].i, at;
+    t->lane[n->first.id][i] = (wick_scalar){.i = 0};
+    if (!interpret_on(t, n, 3, i)) continue;
+    if (wick_add_overflows(first, offset, &at) || wick_add_overflows(at, own, &at) || at < 0 ||
+        (uint64_t)at >= b->nelem)
+      return interpret_fail(t, n, WICK_EINTERNAL, "element %lld + %lld + %lld of a buffer of %llu",
+                            (long long)first, (long long)offset, (long long)own,
+                            (unsigned long long)b->nelem);
+    t->lane[n->first.id][i] = wick_load_elem(r->elem, b->data, (uint64_t)at);
+  }
+  return NULL;
+}
+
 static wick_status interpret_store(interpret *t, const wick_node *n)
 {
   const wick_type_info *v = interpret_type(t, n->in[2]);
@@ -349,6 +368,7 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   case WICK_OP_alloc: return interpret_alloc(t, n);
   case WICK_OP_view: return interpret_view(t, n);
   case WICK_OP_load: return interpret_load(t, n);
+  case WICK_OP_load_lanes: return interpret_load_lanes(t, n);
   case WICK_OP_store: return interpret_store(t, n);
   case WICK_OP_prefetch: return NULL;
   case WICK_OP_for: return interpret_for(t, n);

@@ -15,7 +15,8 @@ typedef struct licm_state {
 static bool licm_movable(const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
-  return op->effect == WICK_PURE && !n->nregion && !op->terminator && n->op != WICK_OP_load;
+  return op->effect == WICK_PURE && !n->nregion && !op->terminator && n->op != WICK_OP_load &&
+         n->op != WICK_OP_load_lanes;
 }
 
 static void licm_parents(licm_state *s, wick_arena *mem)

@@ -52,9 +52,10 @@ static bool merge_stores_stops(const merge_stores_state *s, const wick_node *n, 
   const wick_op *op = wick_op_of(n);
   if (n->nregion || op->terminator || (op->effect != WICK_PURE && n->op != WICK_OP_prefetch))
     return true;
-  if (n->op != WICK_OP_load || !nat) return false;
+  if ((n->op != WICK_OP_load && n->op != WICK_OP_load_lanes) || !nat) return false;
   const wick_node *a = &s->f->node[at[0]];
   if (n->in[0].id != a->in[0].id) return false;
+  if (n->op == WICK_OP_load_lanes) return true;
   int64_t begin = a->attr[WICK_ATTR_store_offset].i, end = begin + (int64_t)(nat * s->lanes),
           load = n->attr[WICK_ATTR_load_offset].i;
   bool apart = load >= end || load + (int64_t)wick_info_of(s->f, n->first)->lanes <= begin;

@@ -44,12 +44,23 @@ static wick_value nest_active(nest *t, const nest_run *r, wick_value mask)
   return !active.id ? mask : mask.id ? nest_binary(t, WICK_OP_and, mask, active) : active;
 }
 
-/* Loads lanes one by one, if they are not contiguous. `index` is a vector. */
+/* Returns true if machines have instructions that load such elements from a place per lane. */
+static bool nest_gathers(wick_elem e, uint32_t lanes)
+{
+  uint32_t bits = wick_elem_storage[e].bits;
+  return (bits == 32 || bits == 64) && lanes >= 4;
+}
+
+/* Loads lanes that are not contiguous. `index` is a vector. */
 static wick_value nest_gather(nest *t, const nest_run *r, const nest_place *p, wick_value index,
                               wick_elem e, wick_value mask)
 {
   wick_value *lane = wick_new(t->tmp, wick_value, r->lanes);
   wick_type one = wick_type_scalar(t->m, e, 1), all = wick_type_scalar(t->m, e, r->lanes);
+  if (nest_gathers(e, r->lanes)) {
+    wick_value in[4] = {p->buffer, nest_i64(t, 0), index, mask};
+    return wick_build(&t->b, WICK_OP_load_lanes, mask.id ? 4 : 3, in, NULL, 1, &all);
+  }
   for (uint32_t i = 0; i < r->lanes; i++) {
     wick_attr a = {.i = i};
     wick_value at = wick_build(&t->b, WICK_OP_extract, 1, &index, &a, 0, NULL), on = {0};
@@ -368,6 +379,24 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
 
 /* ---- bodies ---- */
 
+/* Returns true if a lane of the condition is true: halves are joined until one lane is left. */
+static wick_value nest_any(nest *t, wick_value condition, uint32_t lanes)
+{
+  int64_t *lane = wick_new(&t->m->mem, int64_t, lanes);
+  while (lanes > 1 && !t->b.status) {
+    uint32_t half = (lanes + 1) / 2;
+    wick_value part[2], in[2] = {condition, condition};
+    for (uint32_t h = 0; h < 2; h++) { /* an odd lane in the middle is in both */
+      for (uint32_t i = 0; i < half; i++) lane[i] = h ? lanes - half + i : i;
+      wick_attr at = {.n = half, .ints = wick_dup(&t->m->mem, int64_t, lane, half)};
+      part[h] = wick_build(&t->b, WICK_OP_shuffle, 2, in, &at, 0, NULL);
+    }
+    condition = wick_build2(&t->b, WICK_OP_or, part[0], part[1]);
+    lanes = half;
+  }
+  return condition;
+}
+
 /* Builds a `fail` for each lane, because the operator takes one condition. */
 static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const wick_value *in)
 {
@@ -380,12 +409,14 @@ static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const
   }
   wick_value mask = wick_dim_is_const(r->active) ? (wick_value){0} : nest_mask(t, r);
   int64_t active = mask.id ? lanes : r->active.v;
+  nest_when any = nest_when_begin(t, nest_any(t, nest_widen(t, in[0], lanes), lanes), 0, NULL);
   for (int64_t i = 0; i < active; i++) {
     wick_value one[2];
     for (uint32_t k = 0; k < 2; k++) one[k] = nest_lane(t, nest_widen(t, in[k], lanes), i);
     if (mask.id) one[0] = nest_binary(t, WICK_OP_and, one[0], nest_lane(t, mask, i));
     wick_build(&t->b, n->op, 2, one, n->attr, 0, NULL);
   }
+  nest_when_end(t, &any, NULL);
 }
 
 wick_value nest_body_node(nest *t, const nest_run *r, const wick_node *n, const wick_value *val)

@@ -69,6 +69,7 @@ static const struct {
     ALIKE(1, read, element_load),
     ALIKE(1, read, element_store),
     ALIKE(1, load, store),
+    ALIKE(1, load, load_lanes),
     ALIKE(1, load, prefetch),
     ALIKE(1, call, kernel),
     ALIKE(1, kernel, launch),

@@ -156,6 +156,31 @@ static void memory_load(emit *e, const wick_node *n)
   emit_set(e, n->first, x);
 }
 
+/* Where the target has no such instruction, LLVM loads the lanes one by one. */
+static void memory_load_lanes(emit *e, const wick_node *n)
+{
+  const wick_type_info *t = emit_info(e, n->first);
+  LLVMValueRef p = memory_address(e, n, t->elem), at = emit_as_vector(e, emit_get(e, n->in[2]));
+  if (!p) return;
+  LLVMTypeRef vector = LLVMVectorType(
+                  memory_type(e, &(wick_type_info){.elem = t->elem, .lanes = 1}), t->lanes),
+              bools = LLVMVectorType(LLVMInt1TypeInContext(e->context), t->lanes);
+  uint64_t align = emit_elem_bytes(t->elem);
+  if (e->target->pointer_bits != 64)
+    at = LLVMBuildTrunc(e->b, at, LLVMVectorType(emit_word(e), t->lanes), "");
+  LLVMTypeRef elem = LLVMIntTypeInContext(e->context, (unsigned)align * 8);
+  p = LLVMBuildGEP2(e->b, elem, p, &at, 1, "");
+  bool masked = n->nin > 3 && n->in[3].id;
+  LLVMValueRef arg[4] = {p, LLVMConstInt(LLVMInt32TypeInContext(e->context), align, false),
+                         masked ? emit_as_vector(e, emit_get(e, n->in[3]))
+                                : LLVMConstAllOnes(bools),
+                         LLVMConstNull(vector)};
+  LLVMTypeRef over[2] = {vector, LLVMTypeOf(p)};
+  LLVMValueRef x = emit_intrinsic(e, "llvm.masked.gather", over, 2, arg, 4);
+  if (t->elem == WICK_BOOL) x = LLVMBuildICmp(e->b, LLVMIntNE, x, LLVMConstNull(vector), "");
+  emit_set(e, n->first, t->lanes > 1 ? x : LLVMBuildExtractElement(e->b, x, emit_i64(e, 0), ""));
+}
+
 static void memory_store(emit *e, const wick_node *n)
 {
   const wick_type_info *t = emit_info(e, n->in[2]);
@@ -241,6 +266,11 @@ static void memory_view(emit *e, const wick_node *n)
 }
 
 const struct emit_named emit_memory_rows[] = {
-    {"load", memory_load},   {"store", memory_store}, {"prefetch", memory_prefetch},
-    {"alloc", memory_alloc}, {"view", memory_view},   {NULL, NULL},
+    {"load", memory_load},
+    {"load_lanes", memory_load_lanes},
+    {"store", memory_store},
+    {"prefetch", memory_prefetch},
+    {"alloc", memory_alloc},
+    {"view", memory_view},
+    {NULL, NULL},
 };

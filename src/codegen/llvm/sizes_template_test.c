@@ -138,6 +138,12 @@ static void elements(void **state)
        NULL,
        3,
        {{1, 1, 1}, {2, 3, 5}, {2, 15, 16}, {1, 16, 17}, {4, 60, 33}, {3, 2, 60}}},
+      {"graph @main(%x: f32[B[1..9],70], %i: i32[2,37], %w: f32[2,37]) -> f32[B,37] {"
+       "  %1 = resample %x, %i, %w {axis=1}; return %1 }",
+       0,
+       NULL,
+       1,
+       {{1}, {7}, {9}}},
       {"graph @main(%x: i8[S[1..100],T[64..100]]) -> i8[T,S] {"
        "  %1 = transpose %x {perm=[1,0]}; return %1 }",
        0,

@@ -212,6 +212,30 @@ const wick_op wick_op_load = {
     .infer = load_infer,
 };
 
+static wick_status load_lanes_infer(wick_infer *c)
+{
+  const wick_type_info *t, *w = wick_type_get(c->module, c->want[0]);
+  WICK_TRY(memory_buffer(c, 0, &t));
+  WICK_TRY(memory_index(c, 1));
+  if (w->kind != WICK_SCALAR || w->elem != t->elem)
+    return wick_infer_fail(c, WICK_ETYPE, "the result is not of the buffer's elements");
+  if (!wick_type_eq(c->in[2]->type, wick_type_scalar(c->module, WICK_I64, w->lanes)))
+    return wick_infer_fail(c, WICK_ETYPE, "the places are not i64 of %u lanes", w->lanes);
+  return memory_mask(c, 3, w->lanes);
+}
+
+const wick_op wick_op_load_lanes = {
+    .name = "load_lanes",
+    .doc = "Loads one element for each lane, from index + offset + the lane of the third operand. "
+           "Where the mask is false, the lane is 0 and memory is not touched",
+    .nin = {3, 4},
+    .nout = {1, 1},
+    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .typed = true,
+    .infer = load_lanes_infer,
+};
+
 static wick_status store_infer(wick_infer *c)
 {
   const wick_type_info *t, *v;
