@@ -252,7 +252,7 @@ wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_el
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
   wick_type type = wick_type_tensor(m, e, rank, dim);
-  wick_build_begin(&b, m, WICK_GROUP, wick_str_printf(tmp, "specialization.%u", m->funcs.n), mem);
+  wick_build_begin(&b, m, WICK_GROUP, wick_str_printf(tmp, "copy.%u", m->funcs.n), mem);
   wick_value x = wick_build_param(&b, type, WICK_IN, NULL);
   uint32_t naxis = wick_axes_of(&b, type, axis);
   for (uint32_t k = 0; k < naxis; k++) index[k] = axis[k].sym;

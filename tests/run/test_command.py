@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -56,6 +57,15 @@ def two(tmp_path):
 def test_bench_reads_pictures():
     said = wick("bench", ROOT / "examples/digits/digits.onnx", "--inputs", SEVEN, "--seconds", 0.01)
     assert "runs on" in said
+
+
+def test_copies_are_called_copies(tmp_path):
+    """A padded convolution of an input reads a copy of it in a buffer with a halo."""
+    w = np.ones((32, 16, 3, 3), np.float32)
+    model = save(tmp_path / "c.onnx", [("Conv", ["x", "w"], ["y"], {"pads": [1] * 4})], [("x", T.FLOAT, [1, 16, 40, 40])],
+                 [("y", T.FLOAT, None)], {"w": w})  # fmt: skip
+    said = wick("explain", model)
+    assert re.search(r"^  (copy|main\.pack)\.\d+\.loop ", said, re.M) and "specialization." not in said
 
 
 # ---- output arrives ----

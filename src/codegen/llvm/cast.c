@@ -1,6 +1,8 @@
 /* Emits conversions between element types. Narrow floats are integers here (emit.h): 16-bit floats
  * are converted to and from f32 if the target has instructions for this; a pass expands all other
  * conversions. */
+#include <math.h>
+
 #include "codegen/llvm/emit.h"
 
 static bool cast_is_wide(wick_elem e) { return e == WICK_F32 || e == WICK_F64; }
@@ -141,6 +143,29 @@ static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMVa
   return LLVMBuildTrunc(e->b, y, emit_type_of(e, n->first), "");
 }
 
+/* Converts to integers of 32 or 64 bits, whose limits are not floats: lanes within the limits are
+ * converted, the others are the limits (NaN is 0). LLVM would convert one lane after another. */
+static LLVMValueRef cast_long(emit *e, const wick_node *n, wick_elem to, LLVMValueRef x)
+{
+  uint32_t bits = wick_elem_storage[to].bits;
+  bool is_signed = wick_elem_class(to) == WICK_SINT;
+  LLVMTypeRef type = emit_type_of(e, n->first), from = LLVMTypeOf(x);
+  LLVMValueRef end = emit_float(e, from, ldexp(1, (int)bits - is_signed)),
+               least = emit_float(e, from, is_signed ? -ldexp(1, (int)bits - 1) : -1);
+  LLVMRealPredicate above = is_signed ? LLVMRealOGE : LLVMRealOGT;
+  LLVMValueRef within = LLVMBuildAnd(e->b, LLVMBuildFCmp(e->b, above, x, least, ""),
+                                     LLVMBuildFCmp(e->b, LLVMRealOLT, x, end, ""), ""),
+               in = LLVMBuildSelect(e->b, within, x, LLVMConstNull(from), ""),
+               y = is_signed ? LLVMBuildFPToSI(e->b, in, type, "")
+                             : LLVMBuildFPToUI(e->b, in, type, "");
+  uint64_t ones = UINT64_MAX >> (64 - bits + is_signed);
+  y = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOGE, x, end, ""),
+                      emit_int(e, type, (int64_t)ones), y, "");
+  if (!is_signed) return y;
+  return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, x, least, ""),
+                         emit_int(e, type, (int64_t)~ones), y, "");
+}
+
 static LLVMValueRef cast_from_float(emit *e, const wick_node *n, wick_elem from, wick_elem to,
                                     LLVMValueRef x)
 {
@@ -153,6 +178,7 @@ static LLVMValueRef cast_from_float(emit *e, const wick_node *n, wick_elem from,
   if (to == WICK_BOOL) return LLVMBuildFCmp(e->b, LLVMRealUNE, x, LLVMConstNull(wide), "");
   bool is_signed = wick_elem_class(to) == WICK_SINT;
   if (wick_elem_storage[to].bits <= 16) return cast_short(e, n, to, x);
+  if (emit_info(e, n->first)->lanes > 1) return cast_long(e, n, to, x);
   return emit_intrinsic(e, is_signed ? "llvm.fptosi.sat" : "llvm.fptoui.sat", over, 2, &x, 1);
 }
 
