@@ -88,7 +88,7 @@ static void walk_put(walk *w, const wick_node *n)
   if (nany) {
     int64_t step = 0;
     wick_value in[4] = {p->buffer, nest_place_any(t, w->r, p, rank, index, any, &step), v, {0}};
-    if (step < 0) nest_fail(t, "stage `%s`: lanes write at places of their own", w->r->st->name);
+    if (step < 0) nest_fail(t, "stage `%s`: lanes write at positions of their own", w->r->st->name);
     if (step == 1) in[2] = nest_widen(t, v, w->r->lanes), in[3] = nest_mask(t, w->r);
     wick_build(&t->b, WICK_OP_store, in[3].id ? 4 : 3, in, NULL, 0, NULL);
     return;

@@ -419,7 +419,7 @@ const wick_schedule_step wick_schedule_steps[] = {
      "A new loop begins at each PLACE of the axis. Conditions, minima and remainders that are "
      "decided in the whole of one of these loops cost nothing there.",
      "LOOP is serial, and the outermost part of an axis of the group's output with a constant "
-     "extent; the places are ascending numbers inside it."},
+     "extent; the positions are ascending numbers inside it."},
     {"lanes", "STAGE:N", WICK_SERIAL, schedule_lanes,
      "Loops of a loop nest that only move elements take N elements of the last dimension at once.",
      "STAGE is a loop nest; N is from 1 to 1024."},

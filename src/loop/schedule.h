@@ -42,7 +42,7 @@ typedef struct wick_sloop {
   int64_t unit;  /* the unit of a tail's steps; 0: that of the loops inside */
   bool prefetch; /* reads of parameters are also prefetched for the next iteration */
   bool turn;     /* unrolled: parameters are read along it and transposed in registers */
-  uint32_t ncut; /* places of the axis at which a new loop begins, ascending */
+  uint32_t ncut; /* positions of the axis at which a new loop begins, ascending */
   const int64_t *cut;
 } wick_sloop;
 

@@ -69,7 +69,7 @@ static wick_status lower_placed(lower_state *s, const wick_node *n, wick_value r
     const wick_type_info *t = wick_info_of(s->f, root);
     if (t->space != WICK_ARENA || !s->buffer[root.id])
       return lower_fail(s, n, WICK_EUNSUPPORTED, "it has no place in the arena");
-    wick_value in[2] = {s->places, wick_build_i64(&s->b, s->buffer[root.id] - 1)};
+    wick_value in[2] = {s->offsets, wick_build_i64(&s->b, s->buffer[root.id] - 1)};
     wick_type i64 = wick_type_scalar(s->f->module, WICK_I64, 1);
     wick_picked choice = {.index = wick_build(&s->b, WICK_OP_load, 2, in, NULL, 1, &i64),
                           .step = WICK_ARENA_ALIGN * 8 / wick_elem_storage[t->elem].bits,
@@ -107,7 +107,7 @@ static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, 
   } else if (s->f->node[d].op == WICK_OP_const) {
     *out = s->constants;
     WICK_TRY(lower_constant(s, &s->f->node[d], out_offset));
-  } else if (s->places.id) {
+  } else if (s->offsets.id) {
     WICK_TRY(lower_placed(s, &s->f->node[d], p->root, out));
   } else {
     *out = s->arena;
@@ -362,7 +362,7 @@ static void lower_params(lower_state *s)
   if (s->out->flows.n) s->counts = wick_build_param(b, counts, WICK_INOUT, "counts");
   if (s->dynamic) {
     s->table = wick_build_param(b, numbers, WICK_IN, "sizes");
-    if (!s->planned) s->places = wick_build_param(b, numbers, WICK_IN, "places");
+    if (!s->planned) s->offsets = wick_build_param(b, numbers, WICK_IN, "offsets");
   }
   for (uint32_t v = 1; v <= s->f->nparam; v++) {
     const wick_value_info *info = &s->f->value[v];
@@ -444,7 +444,7 @@ static wick_status lower_fill(lower_state *s)
                    wick_dim_const(s->out->buffers.n)};
   s->b.values.at[s->table.id].type = wick_type_buffer(m, WICK_I64, 1, &n[0], WICK_IO);
   if (!s->planned)
-    s->b.values.at[s->places.id].type = wick_type_buffer(m, WICK_I64, 1, &n[1], WICK_IO);
+    s->b.values.at[s->offsets.id].type = wick_type_buffer(m, WICK_I64, 1, &n[1], WICK_IO);
   const wick_func *f;
   const char *name = wick_str_printf(s->keep, "%s.sizes", s->f->name);
   WICK_TRY(wick_sizes_function(&s->out->sizes, name, s->planned ? s->f : NULL, s->mem, s->tmp, &f));

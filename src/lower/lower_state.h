@@ -21,15 +21,15 @@ typedef struct lower_state {
   bool pending;             /* a launch may still be running */
   /* per constant of the module: its offset in the blob + 1; 0: none yet */
   uint64_t *offset;
-  wick_names keys;          /* keys of kernels: the number of a key less 1 is the kernel's index */
-  wick_names weights;       /* pairs of a kernel and a constant that were counted */
-  const bool *concurrent;   /* per node: low/concurrent.h */
-  bool planned;             /* pass->planned: offsets are constant, also with dynamic sizes */
-  bool dynamic;             /* sizes are dynamic; then */
-  wick_value table, places; /* are parameters of the entry */
-  uint32_t *buffer;         /* per value that is a root in the arena: the index of its offset + 1 */
-  wick_value counts;        /* a parameter of the entry: the table of counts; 0: none */
-  bool fault;               /* the last launch may fail: nothing runs concurrently with it */
+  wick_names keys;           /* keys of kernels: the number of a key less 1 is the kernel's index */
+  wick_names weights;        /* pairs of a kernel and a constant that were counted */
+  const bool *concurrent;    /* per node: low/concurrent.h */
+  bool planned;              /* pass->planned: offsets are constant, also with dynamic sizes */
+  bool dynamic;              /* some sizes are dynamic */
+  wick_value table, offsets; /* parameters of the entry if sizes are dynamic */
+  uint32_t *buffer;  /* per value that is a root in the arena: the index of its offset + 1 */
+  wick_value counts; /* a parameter of the entry: the table of counts; 0: none */
+  bool fault;        /* the last launch may fail: nothing runs concurrently with it */
   wick_arena *mem, *tmp;
   wick_arena *keep; /* for the data that *out points to */
   wick_lowered *out;

@@ -261,9 +261,9 @@ void wick_session_leave(wick_session_state *s)
   union {
     const void *c;
     void *p;
-  } table = {s->sized->table}, places = {s->sized->places};
+  } table = {s->sized->table}, offsets = {s->sized->offsets};
   s->args[s->first++] = table.p; /* a specialization has its inputs from here on */
-  s->args[s->first++] = places.p;
+  s->args[s->first++] = offsets.p;
 }
 
 const wick_program *wick_session_program(const wick_session_state *s) { return s->program; }

@@ -149,10 +149,10 @@ static wick_status sizes_places(const wick_program_sizes *p, const int64_t *tabl
   wick_plan plan;
   wick_status bad = wick_plan_make(buffer, p->nbuffer, &options, keep, mem, &plan);
   if (bad) return wick_fail(mem, bad->code, NULL, "%s", bad->message);
-  int64_t *places = wick_new(keep, int64_t, p->nbuffer + 1);
+  int64_t *offsets = wick_new(keep, int64_t, p->nbuffer + 1);
   for (uint32_t i = 0; i < p->nbuffer; i++)
-    places[i] = (int64_t)(plan.offset_bytes[i] / SIZES_ALIGN);
-  out->places = places, out->arena_bytes = plan.nbytes;
+    offsets[i] = (int64_t)(plan.offset_bytes[i] / SIZES_ALIGN);
+  out->offsets = offsets, out->arena_bytes = plan.nbytes;
   out->scratch_bytes = (uint64_t)wick_max_i64(table[p->scratch], 0);
   return NULL;
 }

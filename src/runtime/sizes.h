@@ -8,7 +8,7 @@
 
 typedef struct wick_sized {
   const int64_t *table;                /* program->sizes.nslot of them */
-  const int64_t *places;               /* offsets of the program's buffers, in units of 64 bytes */
+  const int64_t *offsets;              /* offsets of the program's buffers, in units of 64 bytes */
   uint64_t arena_bytes, scratch_bytes; /* scratch: for each worker */
   const wick_io *io;                   /* inputs, then outputs; no size is dynamic */
 } wick_sized;

@@ -200,15 +200,15 @@ static uint32_t assign_users(const assign *s, uint32_t i)
   return root;
 }
 
-/* Returns true if a and b have the same dimensions. With `line`, a must have one element for each
- * row of b instead. */
-static bool assign_fits(const wick_func *f, wick_value a, wick_value b, bool line)
+/* Returns true if a and b have the same dimensions. With `per_row`, a must have one element for
+ * each row of b instead. */
+static bool assign_fits(const wick_func *f, wick_value a, wick_value b, bool per_row)
 {
   const wick_type_info *x = wick_info_of(f, a), *y = wick_info_of(f, b);
-  if (x->rank != y->rank || (line && !x->rank)) return false;
-  for (uint32_t k = 0; k + line < x->rank; k++)
+  if (x->rank != y->rank || (per_row && !x->rank)) return false;
+  for (uint32_t k = 0; k + per_row < x->rank; k++)
     if (!wick_dim_eq(x->dim[k], y->dim[k])) return false;
-  return !line || wick_dim_is(x->dim[x->rank - 1], 1);
+  return !per_row || wick_dim_is(x->dim[x->rank - 1], 1);
 }
 
 /* Returns true if n folds a tensor of `like`'s shape along its last dimension only. */
@@ -258,14 +258,14 @@ static bool assign_is_epilogue(const assign *s, const wick_node *n)
 
 /* Returns true if n has one element for each row of `like`, and depends on a fold along rows of
  * that shape. */
-static bool assign_is_line(const assign *s, const wick_node *n, wick_value like, uint32_t depth)
+static bool assign_is_per_row(const assign *s, const wick_node *n, wick_value like, uint32_t depth)
 {
   const wick_func *f = s->g.f;
   if (!assign_fits(f, n->first, like, true)) return false;
   if (!wick_group_is_scalar(f, n)) return assign_is_row(f, n, like);
   for (uint32_t k = 0; k < n->nin && depth; k++) {
     uint32_t d = n->in[k].id ? s->g.definer[n->in[k].id] : UINT32_MAX;
-    if (d != UINT32_MAX && assign_is_line(s, &f->node[d], like, depth - 1)) return true;
+    if (d != UINT32_MAX && assign_is_per_row(s, &f->node[d], like, depth - 1)) return true;
   }
   return false;
 }
@@ -359,7 +359,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   if (s->anchor[root] != UINT32_MAX && !s->rows[root]) return false;
   if (assign_is_row(f, n, like)) return s->rows[root] = true;
   if (wick_group_is_scalar(f, n))
-    return whole ? !s->rows[root] || !assign_is_epilogue(s, n) : assign_is_line(s, n, like, 8);
+    return whole ? !s->rows[root] || !assign_is_epilogue(s, n) : assign_is_per_row(s, n, like, 8);
   if (!whole || s->rows[root]) return false;
   s->anchor[root] = i;
   assign_before_anchor(s, root, i);

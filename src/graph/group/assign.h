@@ -6,10 +6,10 @@
  * - around folds along the last dimension (rows: softmax, the means of a norm): element-wise nodes
  *   of the whole shape, or of one element for each row, before, between and after the folds;
  * - before element-wise nodes and folds: casts of narrow floats to wider ones, of any shape;
- * - before an anchor that reads all channels at a place: element-wise nodes, and before them a node
- *   with stages of its own that handles each channel separately (a depthwise convolution). This
- *   requires that the images between them exceed half of the second cache, and that the weights are
- *   few. A row of the image is consumed while it is in the cache.
+ * - before an anchor that reads all channels at a position: element-wise nodes, and before them a
+ *   node with stages of its own that handles each channel separately (a depthwise convolution).
+ *   This requires that the images between them exceed half of the second cache, and that the
+ *   weights are few. A row of the image is consumed while it is in the cache.
  *
  * A node that could be the end of another anchor's group, through a chain of only users, joins that
  * group rather than the nodes before a row's fold. A group is within one region. */

@@ -25,7 +25,7 @@ double wick_cost_step(const wick_target *t, const wick_cost_tile *x)
                 : x->stream_bytes <= second / 10 * 6 ? cost_near
                                                      : cost_far,
          stream = (double)x->vectors * line * t->vector_bytes / 64,
-         products = (double)x->products / 2, load = (double)(x->vectors + x->places) / 2;
+         products = (double)x->products / 2, load = (double)(x->vectors + x->positions) / 2;
   double cycles = products > load ? products : load;
   if (stream > cycles) cycles = stream;
   return (cycles > 4 ? cycles : 4) + 0.3;
@@ -37,7 +37,7 @@ static wick_cost_limit cost_step_limit(const wick_target *t, const wick_cost_til
   near.stream_bytes = 0;
   double products = (double)x->products / 2;
   if (wick_cost_step(t, x) > wick_cost_step(t, &near)) return WICK_COST_STREAM;
-  if ((double)(x->vectors + x->places) / 2 > products && x->vectors + x->places > 8)
+  if ((double)(x->vectors + x->positions) / 2 > products && x->vectors + x->positions > 8)
     return WICK_COST_LOADS;
   return products < 4 ? WICK_COST_LATENCY : WICK_COST_PRODUCTS;
 }
@@ -217,7 +217,7 @@ static void cost_loads(const wick_schedule *s, const wick_stage *fold, const cos
       if (uses && !axis[a].reduce) n *= size[a];
       vector = vector || (uses && axis[a].vector);
     }
-    *(vector ? &out->vectors : &out->places) += n;
+    *(vector ? &out->vectors : &out->positions) += n;
   }
 }
 

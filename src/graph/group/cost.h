@@ -11,10 +11,10 @@
 #include "loop/schedule.h"
 #include "target/target.h"
 
-/* A tile of a sum of products in registers: each step loads `vectors` vectors and `places` shared
- * values. */
+/* A tile of a sum of products in registers: each step loads `vectors` vectors and `positions`
+ * shared values. */
 typedef struct wick_cost_tile {
-  int64_t vectors, places, products; /* products: accumulators */
+  int64_t vectors, positions, products; /* products: accumulators */
   uint64_t stream_bytes; /* bytes of vectors that the whole sum streams or reads again */
 } wick_cost_tile;
 /* Cycles of one step. */

@@ -18,17 +18,17 @@ typedef struct wick_template {
 
 extern const wick_template wick_templates[]; /* tried in order; ends with an entry without a name */
 
-/* A block of accumulators in registers: vectors by places. A place is a position of the output
- * along the axes that are not channels. */
+/* A block of accumulators in registers: vectors by positions. A position is an index of the
+ * output's axes that are not channels. */
 typedef struct wick_tile {
-  int64_t vectors, places;
+  int64_t vectors, positions;
   double slack; /* cycles of such a tile, as a multiple of the cycles of its multiply-adds */
 } wick_tile;
-/* Returns the best tile if there are that many vectors and places in all, and if each vector takes
- * `far` cycles to load. If the number of places is dynamic, `places` is a typical number, and
- * `least` and `most` are its bounds. Otherwise both bounds are 0. */
-wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places,
-                             int64_t least, int64_t most, double far);
+/* Returns the best tile if there are that many vectors and positions in all, and if each vector
+ * takes `far` cycles to load. If the number of positions is dynamic, `positions` is a typical
+ * number, and `least` and `most` are its bounds. Otherwise both bounds are 0. */
+wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors,
+                             int64_t positions, int64_t least, int64_t most, double far);
 
 /* Sets g->schedule. The schedule comes from the tuning records if they have one for this group,
  * otherwise from the templates. If no template fits, only stages that can be computed in line are
@@ -41,11 +41,11 @@ WICK_CHECKED wick_status wick_template_schedule(wick_func *g, const wick_target 
  * model. For maps and 1-D slices, `vectors` is the number of vectors next to each other. For
  * Winograd's algorithm, `rows` is the number of rows of a block. */
 typedef struct wick_knobs {
-  int64_t vectors, rows, columns; /* of the tile: vectors, and rows and columns of places */
+  int64_t vectors, rows, columns; /* of the tile: vectors, and rows and columns of positions */
   int64_t parts;                  /* Winograd: parts of the channels */
   int64_t unroll;                 /* unrolled iterations of the sum */
   int keep; /* 1: no, 2: yes; keep maps that several passes over a slice read */
-  /* 1: no, 2: yes. `outside`: the channels outside of the places. `prefetch`: fetch the next
+  /* 1: no, 2: yes. `outside`: the channels outside of the positions. `prefetch`: fetch the next
    * weights early. For Winograd's algorithm, 2 fetches those of the next channels, 3 those of the
    * next product. */
   int outside, prefetch;

@@ -123,18 +123,18 @@ static const char *attention_unroll(const attention_group *a, const char *stage,
 
 /* Writes the loops of a sum of products in registers: `sum` outside, then the loops of the tile. */
 static void attention_product(const attention_group *a, uint32_t stage, const char *sum,
-                              int64_t extent, const char *places, const char *vectors,
+                              int64_t extent, const char *positions, const char *vectors,
                               int64_t lanes)
 {
   const wick_stage *st = a->st[stage];
   const char *u = attention_unroll(a, st->name, sum, extent);
   attention_lanes(a, st->name, vectors, lanes);
   attention_order(a, st);
-  attention_text(a, " %s%s %s %s%s; ", sum, u, places, vectors, attention_lane(lanes));
+  attention_text(a, " %s%s %s %s%s; ", sum, u, positions, vectors, attention_lane(lanes));
   for (uint32_t k = 0; k < a->nbatch; k++)
     attention_text(a, "unroll %s.%s; ", st->name, template_loop(a->t, st, k));
   if (a->many) attention_text(a, "unroll %s.block; ", st->name);
-  attention_text(a, "unroll %s.%s %s.%s; ", st->name, places, st->name, vectors);
+  attention_text(a, "unroll %s.%s %s.%s; ", st->name, positions, st->name, vectors);
 }
 
 /* Writes the loops of a fold that yields one number for each query from all keys of a block. It has
@@ -152,34 +152,34 @@ static void attention_row(const attention_group *a, uint32_t stage)
 
 /* ---- the whole group ---- */
 
-/* Returns the cycles of tiles of v vectors by p places that cover all vectors and places. Each
- * vector of a tile streams `each` bytes of vectors. */
-static double attention_cost(const attention_group *a, int64_t vectors, int64_t places, int64_t v,
-                             int64_t p, uint64_t each)
+/* Returns the cycles of tiles of v vectors by p positions that cover all vectors and positions.
+ * Each vector of a tile streams `each` bytes of vectors. */
+static double attention_cost(const attention_group *a, int64_t vectors, int64_t positions,
+                             int64_t v, int64_t p, uint64_t each)
 {
   double cost = 0;
   for (uint32_t rest = 0; rest < 4; rest++) { /* bits: the last, smaller tile along each axis */
-    int64_t x = rest & 1 ? vectors % v : v, y = rest & 2 ? places % p : p,
-            count = (rest & 1 ? x != 0 : vectors / v) * (rest & 2 ? y != 0 : places / p);
+    int64_t x = rest & 1 ? vectors % v : v, y = rest & 2 ? positions % p : p,
+            count = (rest & 1 ? x != 0 : vectors / v) * (rest & 2 ? y != 0 : positions / p);
     wick_cost_tile tile = {x, y, x * y, (uint64_t)x * each};
     if (count && x && y) cost += (double)count * wick_cost_step(a->t->t, &tile);
   }
   return cost;
 }
 
-/* Returns the best tile in registers, or the one that the knob sets. With `whole`, the tile has all
- * vectors. With `even`, its number of places is a power of two, so that it divides the queries of a
- * task; smaller tiles after the others were measured to add half of the time. */
-static wick_tile attention_tile_of(const attention_group *a, int64_t vectors, int64_t places,
+/* Returns the best tile in registers, or the one that the knob sets. With `whole`, the tile has
+ * all vectors. With `even`, its number of positions is a power of two, so that it divides the
+ * queries of a task; smaller tiles after the others were measured to add half of the time. */
+static wick_tile attention_tile_of(const attention_group *a, int64_t vectors, int64_t positions,
                                    bool whole, bool even, uint64_t each, int64_t knob)
 {
   int64_t registers = a->t->t->nvector ? a->t->t->nvector : 8;
   wick_tile best = {whole ? vectors : 1, 1, 1};
   double least = 1e300;
   for (int64_t v = whole ? vectors : 1; v <= vectors && v <= 8; v++)
-    for (int64_t p = 1; p <= places && (p == 1 || v * (p + 1) + 2 <= registers); p++) {
-      if ((even && p & (p - 1)) || (knob && p != wick_min_i64(knob, places))) continue;
-      double cost = attention_cost(a, vectors, places, v, p, each);
+    for (int64_t p = 1; p <= positions && (p == 1 || v * (p + 1) + 2 <= registers); p++) {
+      if ((even && p & (p - 1)) || (knob && p != wick_min_i64(knob, positions))) continue;
+      double cost = attention_cost(a, vectors, positions, v, p, each);
       if (cost < least * 0.999) best = (wick_tile){v, p, 1}, least = cost;
     }
   a->t->refused = a->t->refused || (knob && least == 1e300);
@@ -191,7 +191,7 @@ static void attention_around(const attention_group *a, const wick_stage *st, con
                              const char *column, const wick_tile *tile, const char *outside)
 {
   const char *s = st->name;
-  attention_text(a, "split %s.%s mi:%lld; ", s, query, (long long)tile->places);
+  attention_text(a, "split %s.%s mi:%lld; ", s, query, (long long)tile->positions);
   attention_lanes(a, s, column, a->columns);
   attention_text(a, "split %s.%s ev:%lld; ", s, column, (long long)tile->vectors);
   attention_order(a, st);
@@ -227,7 +227,7 @@ static void attention_inside(const attention_group *a, const wick_tile *tile)
     attention_text(a, "at mask %s scratch; ", a->block);
     attention_turned(a, MASK, "key", a->n);
   }
-  attention_text(a, "split scores.key ki:%lld; ", (long long)tile->places);
+  attention_text(a, "split scores.key ki:%lld; ", (long long)tile->positions);
   attention_lanes(a, "scores", "query", a->queries);
   attention_order(a, a->st[SCORES]);
   attention_text(a, " key ki query%s; unroll scores.ki scores.query; at products scores.key reg; ",
@@ -283,7 +283,7 @@ void template_attention(template_state *t)
                                          (uint64_t)a->d * bytes, t->knobs.columns),
             values = attention_tile_of(a, wick_ceildiv_i64(a->e, a->columns), size, false, true,
                                        (uint64_t)a->n * bytes, t->knobs.rows);
-  size = wick_ceildiv_i64(size, values.places) * values.places;
+  size = wick_ceildiv_i64(size, values.positions) * values.positions;
   for (const wick_stage *st = a->st[VALUES] + 1; st < a->out; st++)
     if (!st->fold) attention_text(a, "inline %s; ", st->name);
   attention_copies(a);

@@ -14,21 +14,21 @@ typedef struct cut {
   bool many; /* too many pieces: the axis stays whole */
 } cut;
 
-static void cut_add(cut *c, int64_t place)
+static void cut_add(cut *c, int64_t position)
 {
   uint32_t i = 0;
-  if (place <= 0 || place >= c->extent) return;
-  while (i < c->n && c->at[i] < place) i++;
-  if (i < c->n && c->at[i] == place) return;
+  if (position <= 0 || position >= c->extent) return;
+  while (i < c->n && c->at[i] < position) i++;
+  if (i < c->n && c->at[i] == position) return;
   if (c->n == CUT_MOST) {
     c->many = true;
     return;
   }
   for (uint32_t k = c->n++; k > i; k--) c->at[k] = c->at[k - 1];
-  c->at[i] = place;
+  c->at[i] = position;
 }
 
-/* Returns true if the index is linear in `n` places of the axis from `from` on. */
+/* Returns true if the index is linear in `n` positions of the axis from `from` on. */
 static bool cut_is_linear(const cut *c, wick_dim index, wick_dim sym, int64_t from, int64_t n)
 {
   wick_dims *dims = c->t->g->module->dims;

@@ -53,14 +53,14 @@ static void depthwise_between(template_state *t, const depthwise_group *g, const
 {
   const wick_stage *st = g->between;
   const char *name = st->name, *axis[5];
-  int64_t width = template_extent(t, st, 3), most = t->t->nvector / 4, places = 1;
+  int64_t width = template_extent(t, st, 3), most = t->t->nvector / 4, positions = 1;
   for (uint32_t k = 0; k < 5; k++) axis[k] = template_loop(t, st, k);
   for (int64_t p = 2; p <= most; p++)
-    if (width % p == 0) places = p;
-  if (places == 1 && width > 8) places = 4;
+    if (width % p == 0) positions = p;
+  if (positions == 1 && width > 8) positions = 4;
   wick_text_printf(&t->steps, "at %s %s.%s scratch; ", name, t->out->name, row);
   wick_text_printf(&t->steps, "split %s.%s xi:%lld; order %s: %s %s %s %s xi %s; ", name, axis[3],
-                   (long long)places, name, axis[0], axis[1], axis[2], axis[3], axis[4]);
+                   (long long)positions, name, axis[0], axis[1], axis[2], axis[3], axis[4]);
   wick_text_printf(&t->steps, "vector %s.%s; unroll %s.xi; at %s %s.%s reg; ", name, axis[4], name,
                    g->depthwise->name, name, axis[3]);
   template_fold_loops(t, g->depthwise,

@@ -113,7 +113,7 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
                            : template_loop(t, out, part[i].axis);
     wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name, loop, part[i].name,
                      (long long)part[i].size);
-    /* a tile with few places costs as much as a full one */
+    /* a tile with few positions costs as much as a full one */
     if (part[i].axis == r->x && template_varies(out, r->x))
       wick_text_printf(&t->steps, "tail %s.%s overlap; ", out->name, loop);
     wick_text_printf(&names, " %s", part[i].name);
@@ -121,7 +121,7 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
   return names;
 }
 
-bool template_is_place(const template_state *t, const template_roles *r, uint32_t axis)
+bool template_is_position(const template_state *t, const template_roles *r, uint32_t axis)
 {
   return axis < t->out->naxis && axis != r->v && axis != r->o && !(r->batch >> axis & 1);
 }
@@ -132,10 +132,10 @@ const char *template_rows_loop(template_state *t, const template_roles *r,
   return template_splits_rows(r, tile, order, r->y) ? "rows" : template_loop(t, t->out, r->y);
 }
 
-/* Writes the order of the output's loops: batches and groups, blocks of places, channels, then the
- * places of a block. The channels are last if they are not outside. Within each kind, the order is
- * that of the axes. A loop after one over the rows of a block is not parallel, because the last
- * block may have fewer rows. Returns the innermost loop. */
+/* Writes the order of the output's loops: batches and groups, blocks of positions, channels,
+ * then the positions of a block. The channels are last if they are not outside. Within each
+ * kind, the order is that of the axes. A loop after one over the rows of a block is not
+ * parallel, because the last block may have fewer rows. Returns the innermost loop. */
 static const char *template_out_order(template_state *t, const template_roles *r,
                                       const template_tile *tile, const template_order *order,
                                       wick_text *parallel, int64_t lanes)
@@ -146,11 +146,11 @@ static const char *template_out_order(template_state *t, const template_roles *r
   template_order_begin(t, out);
   for (uint32_t pass = 0; pass < 5; pass++)
     for (uint32_t k = 0; k < out->naxis; k++) {
-      bool place = template_is_place(t, r, k), channel = k == r->v || k == r->o,
-           block = place && order->axis != UINT32_MAX && k <= order->axis,
+      bool position = template_is_position(t, r, k), channel = k == r->v || k == r->o,
+           block = position && order->axis != UINT32_MAX && k <= order->axis,
            rows = pass == 3 && template_splits_rows(r, tile, order, k),
            group = pass == 0 && k == r->o && template_has_groups(t, r);
-      uint32_t when = channel ? (order->channels_outside ? 2 : 4) : !place ? 0 : block ? 1 : 3;
+      uint32_t when = channel ? (order->channels_outside ? 2 : 4) : !position ? 0 : block ? 1 : 3;
       if (when != pass && !rows && !group) continue;
       if (k == r->v && !template_splits_lanes(out, k, lanes)) continue;
       at = rows                  ? "rows"

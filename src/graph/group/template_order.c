@@ -1,10 +1,11 @@
-/* Blocks of places. If the data that all places read exceeds the second cache, each tile of
+/* Blocks of positions. If the data that all positions read exceeds the second cache, each tile of
  * channels would load it again from farther away; blocks keep it in the cache. */
 #include "graph/group/template_state.h"
 
-/* Returns how many bytes of the parameter the places of a block read, for one group of channels. A
- * block has one place along each axis before `axis`, `rows` places along `axis`, and all places
- * along the axes after it. If `axis` is UINT32_MAX, the block has all places. */
+/* Returns how many bytes of the parameter the positions of a block read, for one group of
+ * channels. A block has one position along each axis before `axis`, `rows` positions along
+ * `axis`, and all positions along the axes after it. If `axis` is UINT32_MAX, the block has all
+ * positions. */
 static uint64_t order_bytes(const template_state *t, const template_roles *r,
                             const wick_stage *fold, const wick_node *shared, uint32_t axis,
                             int64_t rows)
@@ -15,7 +16,7 @@ static uint64_t order_bytes(const template_state *t, const template_roles *r,
   int64_t first[TEMPLATE_AXES] = {0}, last[TEMPLATE_AXES] = {0};
   uint32_t n = 0;
   for (uint32_t k = 0; k < t->out->naxis; k++) {
-    bool all = (k > axis || axis == UINT32_MAX) && template_is_place(t, r, k);
+    bool all = (k > axis || axis == UINT32_MAX) && template_is_position(t, r, k);
     if (all && !template_varies(t->out, k)) continue;
     last[n] = all ? template_extent(t, t->out, k) - 1 : k == axis ? rows - 1 : 0;
     sym[n++] = fold->axis[k].sym;
@@ -71,7 +72,7 @@ template_order template_order_of(const template_state *t, const template_roles *
                     : k == r->x ? tile->tw
                                 : 1,
             n = 1, rows = extent;
-    if (!template_is_place(t, r, k)) continue;
+    if (!template_is_position(t, r, k)) continue;
     while (rows > least && order_bytes(t, r, fold, shared, k, rows) > budget)
       rows = wick_ceildiv_i64(wick_ceildiv_i64(extent, ++n), least) * least;
     if (n > 1 && rows > least && template_varies(t->out, k))

@@ -1,5 +1,5 @@
 /* The template for sums of products. It decides which axes of the output are vectors and which are
- * places of a tile, and chooses the register tile. */
+ * positions of a tile, and chooses the register tile. */
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 #include "ops/nn/blocked.h"
@@ -83,21 +83,21 @@ static double product_tile_cost(const template_state *t, const template_tile *al
                 tile[4] = {x->ob, x->vb, x->th, x->tw};
   double cost = 0;
   for (uint32_t rest = 0; rest < 16; rest++) { /* bit k: the last, smaller tile along k */
-    int64_t size[4], count[2] = {1, 1};        /* number of vectors, number of places */
+    int64_t size[4], count[2] = {1, 1};        /* number of vectors, number of positions */
     for (uint32_t k = 0; k < 4; k++) {
       bool last = rest >> k & 1;
       size[k] = last ? extent[k] % tile[k] : tile[k];
       count[k / 2] *= last ? size[k] != 0 : extent[k] / tile[k];
     }
     if (!count[0] || !count[1]) continue;
-    int64_t vectors = own * size[0] * size[1], places = size[2] * size[3];
-    wick_cost_tile c = {vectors, places, vectors * places, stream->all};
+    int64_t vectors = own * size[0] * size[1], positions = size[2] * size[3];
+    wick_cost_tile c = {vectors, positions, vectors * positions, stream->all};
     if (stream->each) c.stream_bytes = (uint64_t)c.vectors * stream->each;
     double step = wick_cost_step(t->t, &c),
            wait = (double)vectors * stream->far - product_hidden * step;
     step += product_ends(stream, c.products);
     cost += (double)(count[0] * count[1]) * step;
-    if (rest < 4 && wait > 0) cost += (double)count[0] * wait; /* only the first places wait */
+    if (rest < 4 && wait > 0) cost += (double)count[0] * wait; /* only the first positions wait */
   }
   return cost;
 }
@@ -220,11 +220,11 @@ static bool product_crosses(const template_state *t, uint32_t axis, int64_t n, i
 }
 
 /* Returns true if the loads, of which a cycle has two, leave time to prefetch the cache lines of a
- * tile's places once in `unroll` steps. */
+ * tile's positions once in `unroll` steps. */
 static bool product_loads_fit(const template_tile *x, int64_t unroll)
 {
-  int64_t vectors = x->ob * x->vb, places = x->th * x->tw;
-  return vectors + places + wick_ceildiv_i64(places, unroll) <= vectors * places;
+  int64_t vectors = x->ob * x->vb, positions = x->th * x->tw;
+  return vectors + positions + wick_ceildiv_i64(positions, unroll) <= vectors * positions;
 }
 
 enum { PRODUCT_PAGE = 4096, PRODUCT_PAGES_MOST = 8 };
@@ -250,7 +250,7 @@ static wick_elem product_sum(const template_state *t, const wick_stage *fold)
   return wick_info_of(t->g, template_node(t, fold)->region[1].first)->elem;
 }
 
-/* Returns the cost of n places in a row if the row ends in a loop whose steps overlap
+/* Returns the cost of n positions in a row if the row ends in a loop whose steps overlap
  * (loop/nest_overlap.c). */
 static double product_row_cost(const template_state *t, template_tile all, template_tile x,
                                int64_t n, const template_roles *r, const product_stream *stream)
@@ -266,10 +266,10 @@ static double product_row_cost(const template_state *t, template_tile all, templ
 /* Returns the next of the sizes 1, 2, 3, 4, 6, 8, 12, 16, 24, ... */
 static int64_t product_next_size(int64_t n) { return n == 1 ? 2 : n % 3 ? n / 2 * 3 : n / 3 * 4; }
 
-/* Returns the cost of a tile. If the extent along x is symbolic, this is the mean cost per place
- * for sizes around the typical one, plus a small share of the cost of each smaller size, because
- * few places require many vectors. The sizes are powers of two and three times powers of two, which
- * are most frequent in practice. */
+/* Returns the cost of a tile. If the extent along x is symbolic, this is the mean cost per
+ * position for sizes around the typical one, plus a small share of the cost of each smaller
+ * size, because few positions require many vectors. The sizes are powers of two and three times
+ * powers of two, which are most frequent in practice. */
 static double product_sizes_cost(const template_state *t, const template_tile *all,
                                  const template_tile *x, const template_roles *r,
                                  const product_stream *stream)
@@ -341,16 +341,16 @@ static template_tile product_tile_best(template_state *t, int64_t spare, const t
   return t->refused ? (template_tile){1, 1, 1, 1} : x;
 }
 
-wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors, int64_t places,
-                             int64_t least_places, int64_t most, double far)
+wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors,
+                             int64_t positions, int64_t least_positions, int64_t most, double far)
 {
   template_state s = {.t = t};
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,   vectors, places,
-                      0,          1,          1,          least_places, most};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,      vectors, positions,
+                      0,          1,          1,          least_positions, most};
   product_stream once = {0, 0, far, 0, 0};
-  template_tile all = {vectors, 1, 1, places},
+  template_tile all = {vectors, 1, 1, positions},
                 best = product_tile_best(&s, product_spare(&s, elem), &all, &all, &r, &once);
-  double least = (double)(vectors * places) / 2;
+  double least = (double)(vectors * positions) / 2;
   return (wick_tile){best.ob, best.tw, product_sizes_cost(&s, &all, &best, &r, &once) / least};
 }
 
@@ -454,7 +454,8 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
 
 /* ---- depthwise dot products ---- */
 
-/* Returns a tile of places in a row, in whole groups of places that share reads, and of rows. */
+/* Returns a tile of positions in a row, in whole groups of positions that share reads, and of
+ * rows. */
 static template_tile product_depthwise_tile(template_state *t, const wick_stage *fold,
                                             const wick_node *x)
 {
@@ -579,7 +580,7 @@ void template_inner_product(template_state *t)
   template_tile tile = product_tile_best(t, spare, &all, &all, &r, &stream);
   template_order order = {false, UINT32_MAX, 0};
   const char *at = template_out_loops(t, &r, &tile, &order, 1);
-  if (rows != UINT32_MAX && template_reads_far(t, &r, fold, a)) /* `a` has the places */
+  if (rows != UINT32_MAX && template_reads_far(t, &r, fold, a)) /* `a` has the positions */
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, rows));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   product_inner_loops(t, fold, k, &r);

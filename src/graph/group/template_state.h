@@ -30,7 +30,7 @@ typedef struct template_state {
   const void *found; /* the result of `match`, which `emit` uses */
   bool refused;      /* a knob has a value that does not fit */
   bool cut;          /* the loop of the output's vectors is cut, and serial */
-  int64_t rows;      /* rows of places in a block for which something is computed first; 0: none */
+  int64_t rows; /* rows of positions in a block for which something is computed first; 0: none */
 } template_state;
 
 typedef struct template_tile {
@@ -38,14 +38,15 @@ typedef struct template_tile {
 } template_tile;
 
 /* The roles of the output's axes: v is the vector's axis (none for inner products), o the output
- * channels (blocks), y and x the last two axes of places. UINT32_MAX: no axis has this role. */
+ * channels (blocks), y and x the last two axes of positions. UINT32_MAX: no axis has this role. */
 typedef struct template_roles {
   uint32_t v, o, y, x;
-  int64_t no, nx;      /* a tile does not cross multiples of these sizes along o and x */
-  uint32_t batch;      /* a set of axes along which reads share nothing */
-  int64_t own;         /* elements of the fold that make up one element of the output */
-  int64_t parts;       /* registers that a vector needs while it is used: 2 if it is widened */
-  int64_t least, most; /* bounds of the places if x is none and their number is dynamic; else 0 */
+  int64_t no, nx; /* a tile does not cross multiples of these sizes along o and x */
+  uint32_t batch; /* a set of axes along which reads share nothing */
+  int64_t own;    /* elements of the fold that make up one element of the output */
+  int64_t parts;  /* registers that a vector needs while it is used: 2 if it is widened */
+  /* bounds of the number of positions if x is none and the number is dynamic; else 0 */
+  int64_t least, most;
 } template_roles;
 
 /* ---- stages (template_stages.c) ---- */
@@ -107,8 +108,9 @@ typedef struct template_fold {
 } template_fold;
 void template_fold_loops(template_state *t, const wick_stage *fold, const template_fold *f);
 
-/* Whether the loops over channels are outside of those over places. This concerns all places, or
- * blocks of `rows` places along `axis`; the axes before `axis` are then outside of the channels. */
+/* Whether the loops over channels are outside of those over positions. This concerns all
+ * positions, or blocks of `rows` positions along `axis`; the axes before `axis` are then outside
+ * of the channels. */
 typedef struct template_order {
   bool channels_outside;
   uint32_t axis; /* UINT32_MAX: no blocks */
@@ -139,17 +141,17 @@ const char *template_rows_loop(template_state *t, const template_roles *r,
 bool template_cut(template_state *t, uint32_t axis, int64_t lanes);
 
 /* ---- orders (template_order.c) ---- */
-/* Chooses blocks of places for channels that are outside. The data that `shared` reads for one
+/* Chooses blocks of positions for channels that are outside. The data that `shared` reads for one
  * block stays in the second cache while the channels are traversed. */
 template_order template_order_of(const template_state *t, const template_roles *r,
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared);
-/* Returns true if the data that `shared` reads for all places of a group of channels exceeds the
+/* Returns true if the data that `shared` reads for all positions of a group of channels exceeds the
  * second cache. */
 bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,
                         const wick_node *shared);
 /* Returns true if the axis of the output is neither a channel axis nor a batch axis. */
-bool template_is_place(const template_state *t, const template_roles *r, uint32_t axis);
+bool template_is_position(const template_state *t, const template_roles *r, uint32_t axis);
 
 /* ---- products (template_product.c) ---- */
 int64_t template_dot_lanes(const template_state *t, int64_t extent); /* along a tile's vectors */

@@ -4,7 +4,7 @@
  * `template` records its name in the schedule.
  *
  * Groups are formed so that their last stage, the output, is a map; only loop_nest has another
- * one. A place is a position of the output along the axes that are not channels. */
+ * one. A position is an index of the output's axes that are not channels. */
 #include "base/file.h"
 #include "graph/group/template_spans.h"
 #include "graph/group/template_state.h"
@@ -39,11 +39,12 @@ const wick_template wick_templates[] = {
      "Vectors run along the last axis, tasks over the others."},
     {"outer_product", template_outer_product_match, template_outer_product,
      "A sum of products, one factor of which all lanes share: convolutions, matrix products.",
-     "The sum is computed in a register tile of vectors by places, which the cost model chooses."},
+     "The sum is computed in a register tile of vectors by positions, which the cost model "
+     "chooses."},
     {"depthwise_dot", template_depthwise_dot_match, template_depthwise_dot,
      "A depthwise convolution of bytes, for targets with a dot product instruction.",
      "The lanes are channels, and an instruction multiplies neighbouring columns. A register tile "
-     "has several places."},
+     "has several positions."},
     {"inner_product", template_inner_product_match, template_inner_product,
      "A sum of products whose factors are both contiguous along the axis of the sum.",
      "The lanes are parts of the sum. The register tile is chosen as for outer_product."},
@@ -52,8 +53,9 @@ const wick_template wick_templates[] = {
      "maxima.",
      "The lanes are parts of the slice of memory that is folded, with several partial states."},
     {"window", template_window_match, template_window,
-     "Any other single fold: pooling, depthwise convolutions, sums over places.",
-     "The lanes run along the output's last axis, and several places or vectors are in registers."},
+     "Any other single fold: pooling, depthwise convolutions, sums over positions.",
+     "The lanes run along the output's last axis, and several positions or vectors are in "
+     "registers."},
     {"normalize", template_normalize_match, template_normalize,
      "Folds along the last axis, which the output has, too: softmax, norms.",
      "A task takes whole slices. It computes the folds of a slice one after the other, with the "

@@ -480,15 +480,15 @@ static void template_windows(void **state)
   }
 }
 
-/* If the number of places is known, it is divided evenly. If it is dynamic, most frequent sizes
+/* If the number of positions is known, it is divided evenly. If it is dynamic, most frequent sizes
  * are. */
-static void template_dynamic_places(void **state)
+static void template_dynamic_positions(void **state)
 {
   (void)state;
   wick_target t;
   assert_true(wick_target_find("x86-64-v4", &t));
-  assert_int_equal(wick_template_tile(&t, WICK_F32, 24, 22, 0, 0, 0).places, 11);
-  assert_int_equal(8 % wick_template_tile(&t, WICK_F32, 24, 22, 1, 512, 0).places, 0);
+  assert_int_equal(wick_template_tile(&t, WICK_F32, 24, 22, 0, 0, 0).positions, 11);
+  assert_int_equal(8 % wick_template_tile(&t, WICK_F32, 24, 22, 1, 512, 0).positions, 0);
 }
 
 int main(void)
@@ -496,7 +496,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(template_convolutions), cmocka_unit_test(template_filtering),
       cmocka_unit_test(template_cut_tiles),    cmocka_unit_test(template_blocks),
-      cmocka_unit_test(template_by_depth),     cmocka_unit_test(template_dynamic_places),
+      cmocka_unit_test(template_by_depth),     cmocka_unit_test(template_dynamic_positions),
       cmocka_unit_test(template_others),       cmocka_unit_test(template_windows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

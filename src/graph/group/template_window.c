@@ -1,17 +1,17 @@
 /* The template for folds whose lanes are the output's last axis, and which are not sums of
- * products: pooling, depthwise convolution, sums over places. */
+ * products: pooling, depthwise convolution, sums over positions. */
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 
 /* Writes the loops of the output if only its last two axes matter: vectors along the last one, and
- * `places` of the axis before it, in registers. */
-static const char *window_out_loops(template_state *t, int64_t vectors, int64_t places,
+ * `positions` of the axis before it, in registers. */
+static const char *window_out_loops(template_state *t, int64_t vectors, int64_t positions,
                                     int64_t lanes)
 {
   template_roles r = {t->out->naxis - 1,
                       UINT32_MAX,
                       UINT32_MAX,
-                      t->out->naxis > 1 && places > 1 ? t->out->naxis - 2 : UINT32_MAX,
+                      t->out->naxis > 1 && positions > 1 ? t->out->naxis - 2 : UINT32_MAX,
                       1,
                       1,
                       0,
@@ -19,7 +19,7 @@ static const char *window_out_loops(template_state *t, int64_t vectors, int64_t 
                       1,
                       0,
                       0};
-  template_tile tile = {1, vectors, 1, places};
+  template_tile tile = {1, vectors, 1, positions};
   return template_out_loops(t, &r, &tile, &(template_order){!t->cut, UINT32_MAX, 0}, lanes);
 }
 
@@ -39,11 +39,11 @@ static int64_t window_moves(const template_state *t, const wick_stage *fold, wic
   return end[1].v > end[0].v ? end[1].v - end[0].v : end[0].v - end[1].v;
 }
 
-/* Returns the number of consecutive elements that a tile of `places` neighbours along axis k reads,
- * the maximum over all reads. Elements of the window's last axis that two neighbours share count
- * once. */
+/* Returns the number of consecutive elements that a tile of `positions` neighbours along axis k
+ * reads, the maximum over all reads. Elements of the window's last axis that two neighbours
+ * share count once. */
 static int64_t window_reach(const template_state *t, const wick_stage *fold, uint32_t k,
-                            int64_t places)
+                            int64_t positions)
 {
   const wick_node *f = template_node(t, fold);
   int64_t most = 1, middle = template_extent(t, fold, k) / 2;
@@ -53,7 +53,7 @@ static int64_t window_reach(const template_state *t, const wick_stage *fold, uin
     for (uint32_t d = 0; d < wick_read_index(r)->n; d++) {
       wick_dim index = wick_read_index(r)->dims[d];
       if (wick_dim_eq(index, WICK_DIM_ANY)) continue;
-      int64_t reach = 1 + (places - 1) * window_moves(t, fold, index, k, middle - 1, middle);
+      int64_t reach = 1 + (positions - 1) * window_moves(t, fold, index, k, middle - 1, middle);
       for (uint32_t a = 0; a < fold->naxis; a++)
         if (fold->axis[a].reduce)
           reach += window_moves(t, fold, index, a, 0, template_extent(t, fold, a) - 1);
@@ -65,7 +65,7 @@ static int64_t window_reach(const template_state *t, const wick_stage *fold, uin
 
 /* Returns the number of neighbours in a tile. Their states, and the elements that they read, stay
  * in registers. */
-static int64_t window_places(const template_state *t, const wick_stage *fold)
+static int64_t window_positions(const template_state *t, const wick_stage *fold)
 {
   uint32_t x = t->out->naxis - 2;
   int64_t best = 1, width = template_extent(t, t->out, x);
@@ -136,17 +136,17 @@ void template_window(template_state *t)
   int64_t lanes = window_lanes(t);
   bool expensive = window_is_expensive(t, fold);
   int64_t width = n > 1 ? template_extent(t, t->out, n - 2) : 1, vectors = 1,
-          places = lanes > 1 && n > 1 && !expensive ? window_places(t, fold) : 1;
+          positions = lanes > 1 && n > 1 && !expensive ? window_positions(t, fold) : 1;
   if (lanes > 1 && !expensive &&
       (n < 2 || !window_overlaps(t, fold, n - 2))) /* whole rows of vectors */
     vectors = template_even(wick_ceildiv_i64(template_extent(t, t->out, n - 1), lanes),
                             wick_max_i64(t->t->nvector / 4, 1));
-  if (vectors > 1) places = 1;
-  if (t->knobs.columns) places = wick_min_i64(t->knobs.columns, width);
-  t->refused = t->refused || (t->knobs.columns && places * vectors > t->t->nvector / 2);
+  if (vectors > 1) positions = 1;
+  if (t->knobs.columns) positions = wick_min_i64(t->knobs.columns, width);
+  t->refused = t->refused || (t->knobs.columns && positions * vectors > t->t->nvector / 2);
   template_inline_maps(t);
   t->cut = template_splits_lanes(t->out, n - 1, lanes) && template_cut(t, n - 1, lanes);
-  const char *at = window_out_loops(t, vectors, places, lanes);
+  const char *at = window_out_loops(t, vectors, positions, lanes);
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold,
                       &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX,

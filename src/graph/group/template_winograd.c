@@ -132,23 +132,23 @@ static void winograd_columns(const winograd_group *w, int64_t *least, int64_t *m
 /* Returns the best tile of products. Its vectors belong to one group, so that they share the
  * elements that they read. */
 static wick_tile winograd_tile(const winograd_group *w, const wick_target *t, int64_t vectors,
-                               int64_t places, double far)
+                               int64_t positions, double far)
 {
   wick_elem elem = wick_info_of(w->s->group, winograd_node(w, w->out)->first)->elem;
   wick_tile best = {1, 1, 1e300};
   int64_t least = 0, most = 0;
   if (w->dynamic) winograd_columns(w, &least, &most);
-  if (w->group == 1) return wick_template_tile(t, elem, vectors, places, least, most, far);
+  if (w->group == 1) return wick_template_tile(t, elem, vectors, positions, least, most, far);
   for (int64_t v = 1; v <= vectors && v <= 8; v++) {
-    wick_tile x = wick_template_tile(t, elem, v, places, least, most, far);
+    wick_tile x = wick_template_tile(t, elem, v, positions, least, most, far);
     bool one = (w->ob / w->group) % x.vectors == 0 && vectors % x.vectors == 0;
     if (one && x.slack < best.slack) best = x;
   }
   return best;
 }
 
-/* Returns the number of consecutive places in a block. */
-static int64_t winograd_places(const winograd_group *w, const winograd_cut *c)
+/* Returns the number of consecutive positions in a block. */
+static int64_t winograd_positions(const winograd_group *w, const winograd_cut *c)
 {
   return w->dynamic ? w->tx : c->rows * w->tx;
 }
@@ -161,7 +161,7 @@ static void winograd_cut_try(const winograd_group *w, const wick_target *t, wino
 {
   if (winograd_cuts_row(w, c->rows)) return;
   for (c->parts = 1; c->parts <= WINOGRAD_PARTS && w->ob % c->parts == 0; c->parts *= 2) {
-    c->tile = winograd_tile(w, t, w->ob / c->parts, winograd_places(w, c), far);
+    c->tile = winograd_tile(w, t, w->ob / c->parts, winograd_positions(w, c), far);
     double cost = winograd_cost(w, c, c->rows <= near, far);
     if (cost < *lowest - 0.001) *best = *c, *lowest = cost;
   }
@@ -215,7 +215,8 @@ static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *
   most = wick_min_i64(wick_max_i64(most, least), w->ty);
   for (c.rows = most; c.rows >= least; c.rows--)
     winograd_cut_try(w, t, &c, budget / row, far, &best, &lowest);
-  for (c.rows = most + 1; !best.tile.places; c.rows++) /* a block of all rows is always possible */
+  for (c.rows = most + 1; !best.tile.positions;
+       c.rows++) /* a block of all rows is always possible */
     winograd_cut_try(w, t, &c, budget / row, far, &best, &lowest);
   return best;
 }
@@ -227,12 +228,12 @@ static bool winograd_knobs(const winograd_group *w, const wick_target *t, const 
   if (k->rows) c->rows = wick_min_i64(k->rows, w->ty);
   if (k->parts) c->parts = k->parts;
   if (winograd_cuts_row(w, c->rows) || w->ob % c->parts) return false;
-  int64_t most = w->ob / c->parts, places = winograd_places(w, c);
+  int64_t most = w->ob / c->parts, positions = winograd_positions(w, c);
   if (k->vectors) c->tile.vectors = k->vectors;
-  if (k->columns) c->tile.places = k->columns;
+  if (k->columns) c->tile.positions = k->columns;
   c->tile.vectors = wick_min_i64(c->tile.vectors, most);
-  c->tile.places = wick_min_i64(c->tile.places, places);
-  return c->tile.vectors * (c->tile.places + 1) + 2 <= (t->nvector ? t->nvector : 8);
+  c->tile.positions = wick_min_i64(c->tile.positions, positions);
+  return c->tile.vectors * (c->tile.positions + 1) + 2 <= (t->nvector ? t->nvector : 8);
 }
 
 static const char *winograd_loop(const winograd_group *w, const wick_stage *st, uint32_t axis)
@@ -293,14 +294,14 @@ void template_winograd(template_state *t)
   for (const wick_stage *st = w->outputs + 1; st < w->out; st++)
     wick_text_printf(steps, "inline %s; ", st->name);
   winograd_output(w, &cut, steps);
-  const char *place = w->dynamic ? "tx" : "t";
+  const char *position = w->dynamic ? "tx" : "t";
   wick_text_printf(steps, "split products.ob oi:%lld; split products.%s ti:%lld; ",
-                   (long long)cut.tile.vectors, place, (long long)cut.tile.places);
+                   (long long)cut.tile.vectors, position, (long long)cut.tile.positions);
   if (w->dynamic) wick_text_add(steps, "tail products.tx overlap; ");
   wick_text_printf(steps, "split products.c u:%lld; ",
                    (long long)(t->knobs.unroll ? wick_max_i64(t->knobs.unroll, 2) : 4));
   wick_text_printf(steps, "order products: xi n ob %s%s cb c u ti oi v; vector products.v; ",
-                   w->dynamic ? "ty " : "", place);
+                   w->dynamic ? "ty " : "", position);
   wick_text_add(steps, "unroll products.u products.ti products.oi; ");
   winograd_prefetch(w, t->t, &cut, weights, t->knobs.prefetch, steps);
   wick_text_printf(steps, "at outputs %s.%s reg; unroll outputs.n outputs.ob %s; ", w->out->name,
