@@ -271,15 +271,16 @@ static PyObject *compiled_flow(PyObject *self, void *arg)
 static PyMethodDef compiled_methods[] = {
     {"load", compiled_load, METH_VARARGS | METH_STATIC, "load(path) -> Compiled"},
     {"save", compiled_save, METH_VARARGS, "save(path)"},
-    {"wait", compiled_wait, METH_NOARGS, "waits for copies that are being made"},
+    {"wait", compiled_wait, METH_NOARGS,
+     "waits until specializations that are being compiled are ready"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef compiled_getset[] = {
     {"inputs", compiled_inputs, NULL, "(name, element type, sizes, \"\"...) of each", NULL},
     {"outputs", compiled_outputs, NULL, "as inputs", NULL},
     {"required_inputs", compiled_required_inputs, NULL,
      "for each input the bytes that it must hold, or None", NULL},
-    {"metadata", compiled_metadata, NULL, "what the model's file says of itself", NULL},
-    {"contract", compiled_contract, NULL, "what the bits of the results depend on", NULL},
+    {"metadata", compiled_metadata, NULL, "the metadata of the model's file", NULL},
+    {"contract", compiled_contract, NULL, "the numerical contract", NULL},
     {"cached", compiled_cached, NULL, "it came out of the cache", NULL},
     {"memory", compiled_memory, NULL, "bytes of constants, arena, scratch", NULL},
     {"sizes", compiled_sizes, NULL, "(name, least, most) of each size that varies", NULL},

@@ -355,7 +355,7 @@ static PyGetSetDef model_getset[] = {
      NULL},
     {"outputs", model_outputs, NULL, "as inputs", NULL},
     {"overridable", model_overridable, NULL, "initializers that may be inputs, as inputs", NULL},
-    {"metadata", model_metadata, NULL, "what the file says of itself", NULL},
+    {"metadata", model_metadata, NULL, "the metadata of the file", NULL},
     {"needs_shapes", model_needs_shapes, NULL,
      "shapes or contents of inputs must be given to compile it", NULL},
     {NULL, NULL, NULL, NULL, NULL}};

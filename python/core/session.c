@@ -93,7 +93,7 @@ static bool session_take(session_call *c, PyObject *o, const wick_io *io, int fl
   if (!o || PyObject_GetBuffer(o, b, flags) < 0) return false;
   c->address[c->n++] = b->buf;
   if ((uint64_t)b->len == io->nbytes) return true;
-  PyErr_Format(PyExc_ValueError, "\"%s\" takes %llu bytes, %zd are given", io->name,
+  PyErr_Format(PyExc_ValueError, "\"%s\" needs %llu bytes, but it has %zd", io->name,
                (unsigned long long)io->nbytes, b->len);
   return false;
 }

@@ -61,7 +61,7 @@ static Py_ssize_t tensor_nbytes(const dlpack_tensor *d)
     return -1;
   }
   if (d->lanes != 1 || d->bits % 8 || d->ndim < 0 || d->ndim > WICK_MAX_DIMS) {
-    PyErr_SetString(PyExc_ValueError, "a tensor of such elements or such a rank is not supported");
+    PyErr_SetString(PyExc_ValueError, "elements of this type, or this rank, are not supported");
     return -1;
   }
   int64_t n = 1;

@@ -50,7 +50,7 @@ def _typed(port, value):
             return array
     except (ValueError, TypeError, OverflowError):
         pass
-    raise TypeMismatch(f"input \"{port.name}\": {reprlib.repr(value)} is none that {port.elem} can hold")
+    raise TypeMismatch(f"input \"{port.name}\": {reprlib.repr(value)} is not a value of type {port.elem}")
 
 
 class Options:

@@ -114,7 +114,7 @@ bool wick_read_part(wick_reader *r, uint64_t nbytes, wick_reader *out)
   wick_span s;
   _Static_assert(WICK_READER_DEPTH == 100, "the message below says so");
   if (r->depth >= WICK_READER_DEPTH)
-    wick_reader_refuse(r, wick_reader_position(r), "parts lie more than 100 deep");
+    wick_reader_refuse(r, wick_reader_position(r), "parts are nested more than 100 deep");
   if (!wick_read_span(r, nbytes, &s)) return wick_reader_refuse(out, r->fault_at, r->fault);
   out->at = s.at;
   out->end = s.at + s.nbytes;

@@ -153,8 +153,8 @@ static void test_depth(void **state)
     r = part;
   }
   assert_false(wick_read_part(&r, 4, &part));
-  assert_string_equal(r.fault, "parts lie more than 100 deep");
-  assert_string_equal(part.fault, "parts lie more than 100 deep");
+  assert_string_equal(r.fault, "parts are nested more than 100 deep");
+  assert_string_equal(part.fault, "parts are nested more than 100 deep");
 }
 
 static void test_status(void **state)

@@ -47,7 +47,7 @@ static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *
                                                   : (int64_t)out->scratch_bytes;
   uint64_t end = (uint64_t)*place + size;
   if (end > INT64_MAX / 2 || *place % WICK_FRAME_ALIGN)
-    return wick_fail(mem, WICK_ELIMIT, f->name, "alloc: offset %lld is not a place for %llu bytes",
+    return wick_fail(mem, WICK_ELIMIT, f->name, "alloc: offset %lld is not valid for %llu bytes",
                      (long long)*place, (unsigned long long)nbytes);
   if (end > out->scratch_bytes) out->scratch_bytes = end;
   return NULL;

@@ -37,7 +37,7 @@ static bool elf_at(elf_reader *e, uint64_t offset, uint64_t nbytes)
 static bool elf_string(elf_reader *e, wick_span table, uint32_t at, const char **out)
 {
   if (at >= table.nbytes || !memchr(table.at + at, 0, table.nbytes - at))
-    return wick_reader_refuse(&e->r, wick_reader_position(&e->r), "a name lies outside its table");
+    return wick_reader_refuse(&e->r, wick_reader_position(&e->r), "a name is outside of its table");
   *out = (const char *)table.at + at;
   return true;
 }
@@ -85,7 +85,7 @@ static bool elf_read_section(elf_reader *e, uint32_t *out_name, uint32_t *out_li
   s->bytes = (wick_span){e->file.at, 0};
   if (s->type == ELF_NOBITS) return true;
   if (offset > e->file.nbytes || s->nbytes > e->file.nbytes - offset)
-    return wick_reader_refuse(&e->r, (size_t)offset, "a section lies outside of the object");
+    return wick_reader_refuse(&e->r, (size_t)offset, "a section is outside of the object");
   s->bytes = (wick_span){e->file.at + offset, s->nbytes};
   return true;
 }

@@ -83,7 +83,7 @@ static wick_status link_define(link_state *l, const link_object *o, const wick_e
   l->defined[id] = 1;
   l->address[id] = o->place[s->section].offset + s->value;
   if (s->value >= o->elf.section[s->section].nbytes)
-    return wick_fail(l->mem, WICK_EPARSE, "link", "%s lies outside of its section", s->name);
+    return wick_fail(l->mem, WICK_EPARSE, "link", "%s is outside of its section", s->name);
   wick_push(l->mem, &l->symbols, (wick_symbol){wick_str_dup(l->mem, s->name), l->address[id]});
   return NULL;
 }
@@ -179,7 +179,7 @@ static wick_status link_fix(link_state *l, const link_object *o, const wick_elf_
                             const link_place *p, const wick_elf_reloc *r, uint64_t target)
 {
   if (r->offset >= section->nbytes)
-    return wick_fail(l->mem, WICK_EPARSE, "link", "a relocation lies outside of %s", section->name);
+    return wick_fail(l->mem, WICK_EPARSE, "link", "a relocation is outside of %s", section->name);
   wick_fixup f = {.at = l->bytes[p->part] + p->offset + r->offset,
                   .left = section->nbytes - r->offset,
                   .place = l->base[p->part] + p->offset + r->offset,

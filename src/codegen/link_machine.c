@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char link_far[] = "the distance is out of range";
-static const char link_short[] = "it lies at the very end of its section";
+static const char link_short[] = "it is at the end of its section";
 
 static uint32_t link_get32(const unsigned char *p)
 {

@@ -186,6 +186,6 @@ wick_status wick_object_check(wick_span object, const wick_target *t, wick_arena
   for (uint32_t i = 0; i < n; i++)
     if (!wick_target_may_call(t, name[i])) wick_text_printf(&bad, " %s", name[i]);
   if (!bad.n) return NULL;
-  return wick_fail(mem, WICK_EINTERNAL, t->row, "generated code needs what the target has not:%s",
-                   bad.at);
+  return wick_fail(mem, WICK_EINTERNAL, t->row,
+                   "generated code needs functions that the target does not have:%s", bad.at);
 }

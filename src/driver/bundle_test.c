@@ -179,7 +179,7 @@ static void more_than_a_machine_can_address_is_refused(void **state)
   if (!have_codegen()) skip();
   const char *into = wick_path_join(&mem, folder, "large");
   refused(bundle_write(NULL, large, "cortex-m4", into), WICK_ELIMIT,
-          "net.wick: it wants 3200000128 bytes of memory, more than a program for cortex-m4");
+          "net.wick: it needs 3200000128 bytes of memory, more than a program for cortex-m4");
   assert_false(wick_file_exists(into));
   wick_error *e = bundle_write(NULL, large, "armv8-a", into);
   if (e) print_error("%s\n", wick_error_message(e));

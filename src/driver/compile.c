@@ -328,9 +328,10 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
   for (uint32_t i = 0; i < p.ninput; i++)
     for (uint32_t k = 0; k < p.io[i].rank && p.fixed[i]; k++)
       if (p.io[i].dim[k] < 0)
-        return wick_fail(&c->mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
-                         "sizes follow from what input \"%s\" holds, and its own size %s varies",
-                         p.io[i].name, p.io[i].dim_name[k]);
+        return wick_fail(
+            &c->mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
+            "sizes depend on the contents of input \"%s\", whose own size %s is dynamic",
+            p.io[i].name, p.io[i].dim_name[k]);
   WICK_TRY(compile_sizes(c, l, &p.sizes));
   p.kernel = wick_compile_kernels(c->module, l, &c->mem);
   wick_branch_inputs guard_input;

@@ -304,7 +304,7 @@ static void too_many_steps(void **state)
       void *out[] = {y};
       wick_error *e = wick_run(t.session, in, out);
       if (n > 3)
-        fails(e, WICK_ERANGE, "net: node \"l\" (Loop): index 3 lies outside of what it indexes");
+        fails(e, WICK_ERANGE, "net: node \"l\" (Loop): index 3 is out of bounds");
       else
         ok(e);
       for (int i = 0; i < 12 && n <= 3; i++) assert_true(y[i] == (i < 4 * n ? -x[i] : 0));
@@ -557,12 +557,12 @@ static void sizes_refused(void **state)
   const int64_t x[2] = {4, 3}, z = 8, other[2] = {4, 5};
   const wick_shape shape[3] = {{"x", 2, x}, {"z", 1, &z}, {"q", 2, other}};
   fails(wick_session_shape(t.session, 2, shape), WICK_ETYPE,
-        "input \"z\": dimension 0 is 9, 8 is given");
+        "input \"z\": dimension 0 is 9, but 8 was given");
   assert_int_equal(wick_session_input(t.session, 0)->dim[0], -1); /* as before */
   fails(wick_session_shape(t.session, 3, shape), WICK_EINVAL, "there is no input \"q\"");
   const wick_shape misfit = {"x", 2, other};
   fails(wick_session_shape(t.session, 1, &misfit), WICK_ETYPE,
-        "input \"x\": dimension 1 is 3, 5 is given");
+        "input \"x\": dimension 1 is 3, but 5 was given");
   fails(wick_session_shape(t.session, 1, &shape[1]), WICK_ETYPE,
         "input \"x\": its shape is not given: the size N follows from it");
   ok(wick_session_shape(t.session, 1, &shape[0])); /* z's shape follows */

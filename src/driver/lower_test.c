@@ -214,7 +214,7 @@ static const struct {
   const char *text, *want;
 } errors[] = {
     {NEG "low @main(" IO ") {\n" ALLOC("a") "kernel @neg %a, %x\nkernel @neg %y, %a\nreturn }",
-     "lower: @main: alloc: it has no place in the arena"},
+     "lower: @main: alloc: it has no offset in the arena"},
     {NEG "low @main(@in %c: bool, " IO ") {\nif %c () { kernel @neg %y, %x; yield } () { yield }\n"
          "return }",
      "lower: @main: if: an operand is no buffer"},

@@ -329,7 +329,7 @@ wick_status wick_model_ranges(const wick_model *m, uint32_t n, const wick_size_r
                        r->name, (long long)r->least, (long long)r->most);
     for (uint32_t k = 0; k < given->nsize; k++)
       if (strcmp(given->sizes[k].name, r->name) == 0)
-        return wick_fail(mem, WICK_EINVAL, location, "the size %s is given, and has a range, too",
+        return wick_fail(mem, WICK_EINVAL, location, "the size %s has both a value and a range",
                          r->name);
   }
   given->nrange = n, given->ranges = ranges, given->vary = vary;

@@ -148,7 +148,7 @@ static const char *texttest_wanted(texttest_file *t, const texttest_case *c, con
   texttest_part want = {c->want.at + blank, c->want.n - blank};
   const char *text = wick_str_dupn(t->mem, want.at, want.n);
   bool broken = strncmp(before, "error:", 6) == 0;
-  if (strcmp(text, "same") == 0) return broken ? "(what comes in is not a module)" : before;
+  if (strcmp(text, "same") == 0) return broken ? "(the input is not a module)" : before;
   if (strncmp(text, "error:", 6) == 0) return text;
   wick_module *m;
   bool failed;

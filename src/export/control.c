@@ -91,7 +91,7 @@ void wick_export_loop(wick_export_op *o)
   wick_export *x = o->x;
   const wick_region *r = &o->n->region[0];
   if (control_rows_differ(o)) {
-    wick_export_fail(o, "a loop whose rows are as many as it may run has no form in ONNX");
+    wick_export_fail(o, "a loop that stacks rows up to its largest count has no form in ONNX");
     return;
   }
   const char **in = wick_new(x->mem, const char *, o->n->nin + 1u);

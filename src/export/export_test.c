@@ -119,8 +119,8 @@ static const struct {
           "\\\"x/Identity\\\"\")\n"
           "  return %0\n}\n"},
     {"graph @main(%x: tuple<f32[4]>) -> tuple<f32[4]> {\n  return %x\n}\n",
-     "t: \"x\" is no tensor: ONNX has no type for it\n"
-     "t: \"x/Identity\" is no tensor: ONNX has no type for it"},
+     "t: \"x\" is not a tensor, and ONNX has no type for it\n"
+     "t: \"x/Identity\" is not a tensor, and ONNX has no type for it"},
 };
 
 static void graphs_go_there_and_back(void **state)

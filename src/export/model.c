@@ -69,7 +69,7 @@ wick_onnx_value_info wick_export_value_info(wick_export *x, const char *name, wi
   const wick_type_info *t = wick_type_get(x->m, type);
   wick_onnx_value_info v = {.name = wick_export_span(name)};
   if (t->kind != WICK_TENSOR) {
-    wick_export_error(x, x->location, "\"%s\" is no tensor: ONNX has no type for it", name);
+    wick_export_error(x, x->location, "\"%s\" is not a tensor, and ONNX has no type for it", name);
     return v;
   }
   wick_onnx_shape *shape = wick_new(x->mem, wick_onnx_shape, 1);

@@ -35,7 +35,8 @@ static wick_status inline_once(const wick_func *f, wick_arena *mem, wick_func **
       wick_build_name(&c.b, c.to[n->first.id + k], old->name, old->relation);
     }
     if (c.b.nodes.n > INLINE_MOST)
-      wick_build_fail(&c.b, WICK_ELIMIT, "with what it calls it has more than %d nodes",
+      wick_build_fail(&c.b, WICK_ELIMIT,
+                      "together with the functions that it calls it has more than %d nodes",
                       INLINE_MOST);
   }
   return wick_copy_finish(&c, out);

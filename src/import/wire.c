@@ -255,7 +255,7 @@ static wick_status wire_decode(wire_decoder *d, const wick_wire_message *m, wire
 {
   if (depth > WICK_READER_DEPTH)
     return wick_fail(d->mem, WICK_ELIMIT, d->location,
-                     "at byte %zu: messages lie more than %d deep",
+                     "at byte %zu: messages are nested more than %d deep",
                      (size_t)(in.at[0].at - d->start), WICK_READER_DEPTH);
   uint64_t *has = out;
   size_t count[WIRE_MOST_FIELDS] = {0};

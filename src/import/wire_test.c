@@ -275,7 +275,7 @@ static void test_deep(void **state)
     wick_status s =
         wick_wire_decode(&outer_message, (wick_span){at + cap - n, n}, "f", &mem, &message);
     assert_int_equal(s == NULL, rows[i] <= 100);
-    if (s) assert_non_null(strstr(s->message, "messages lie more than 100 deep"));
+    if (s) assert_non_null(strstr(s->message, "messages are nested more than 100 deep"));
   }
 }
 

@@ -195,10 +195,11 @@ wick_status wick_wire_encode(const wick_wire_message *message, const void *value
   }
   *out = (wick_wire_parts){w.part.at, w.part.n, w.nbytes};
   if (w.deep)
-    return wick_fail(mem, WICK_ELIMIT, location, "messages lie more than %d deep",
+    return wick_fail(mem, WICK_ELIMIT, location, "messages are nested more than %d deep",
                      WICK_READER_DEPTH);
   if (w.nbytes > WICK_WIRE_MOST)
-    return wick_fail(mem, WICK_ELIMIT, location, "it takes %llu bytes, a message has at most %d",
+    return wick_fail(mem, WICK_ELIMIT, location,
+                     "it needs %llu bytes, but a message has at most %d",
                      (unsigned long long)w.nbytes, WICK_WIRE_MOST);
   return NULL;
 }

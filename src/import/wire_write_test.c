@@ -126,12 +126,13 @@ static void limits(void **state)
   wick_wire_parts p;
   wick_status s = wick_wire_encode(&wick_onnx_model_message, &m, "f", &mem, &p);
   assert_non_null(s);
-  assert_string_equal(s->message, "f: messages lie more than 100 deep");
+  assert_string_equal(s->message, "f: messages are nested more than 100 deep");
   static const unsigned char byte;
   const wick_onnx_tensor t = {.raw_data = {&byte, (size_t)INT32_MAX}}; /* only counted */
   s = wick_wire_encode(&wick_onnx_tensor_message, &t, "f", &mem, &p);
   assert_non_null(s);
-  assert_string_equal(s->message, "f: it takes 2147483653 bytes, a message has at most 2147483647");
+  assert_string_equal(s->message,
+                      "f: it needs 2147483653 bytes, but a message has at most 2147483647");
 }
 
 int main(void)

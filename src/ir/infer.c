@@ -204,7 +204,7 @@ wick_status wick_infer_node(wick_infer *c, wick_level level)
   WICK_TRY(wick_infer_results(c, infer_most_results(c)));
   c->nout = op->nout[0];
   if (op->typed && (c->nwant < op->nout[0] || (op->nout[1] != WICK_ANY && c->nwant > op->nout[1])))
-    return wick_infer_fail(c, WICK_ETYPE, "%s wants its result type to be given", op->name);
+    return wick_infer_fail(c, WICK_ETYPE, "%s needs an explicit result type", op->name);
   if (op->typed) {
     c->nout = c->nwant;
     for (uint32_t i = 0; i < c->nwant; i++) c->out[i].type = c->want[i];

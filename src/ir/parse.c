@@ -299,7 +299,7 @@ static bool parse_data(wick_parser *p, const wick_token *at, wick_type type, voi
   wick_dim nelem = wick_type_numel(p->m, type);
   if (t->kind != WICK_TENSOR || !wick_dim_is_const(nelem) || !wick_type_nbytes(p->m, type, nbytes))
     return wick_parse_fail(p, at, WICK_ETYPE,
-                           "data of a constant wants a tensor type of fixed size");
+                           "data of a constant needs a tensor type of fixed size");
   if (wick_token_word(wick_parse_token(p), "hex")) return parse_data_hex(p, *nbytes, out);
   if (wick_parse_is(p, '[')) return parse_data_list(p, t->elem, (uint64_t)nelem.v, *nbytes, out);
   return wick_parse_unexpected(p, "`[` or hex");

@@ -201,7 +201,7 @@ bool wick_parse_attrs(wick_parser *p, const wick_op *op)
 static bool parse_attr_imm(wick_parser *p, const wick_token *at, const char *text, wick_type type,
                            wick_imm *out)
 {
-  if (!type.id) return wick_parse_fail(p, at, WICK_EPARSE, "a number wants its type: `: f32[]`");
+  if (!type.id) return wick_parse_fail(p, at, WICK_EPARSE, "a number needs its type: `: f32[]`");
   wick_elem e = wick_type_get(p->m, type)->elem;
   unsigned char bytes[16] = {0};
   const char *wrong =

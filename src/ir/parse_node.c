@@ -146,8 +146,8 @@ static bool parse_node_same_type(wick_parser *p, const wick_token *at, const cha
   wick_type_print(p->m, is, &a);
   wick_type_print(p->m, said, &b);
   const char *which = index >= 0 ? wick_str_printf(p->tmp, " %d", index) : "";
-  return wick_parse_fail(p, at, WICK_ETYPE, "%s: %s%s is %s, the text says %s", op, what, which,
-                         a.at, b.at);
+  return wick_parse_fail(p, at, WICK_ETYPE, "%s: %s%s is %s, but the text declares %s", op, what,
+                         which, a.at, b.at);
 }
 
 /* Checks the names and types of results against the built node; NULL: it could not be built. */
@@ -158,7 +158,7 @@ static void parse_node_results(wick_parser *p, const wick_token *at, const wick_
   if (named != nout)
     wick_parse_fail(p, at, WICK_EPARSE, "%s: %u results, the text names %u", op->name, nout, named);
   if (n && p->typed.n && p->typed.n != nout)
-    wick_parse_fail(p, at, WICK_EPARSE, "%s: %u results, the text gives %u types", op->name, nout,
+    wick_parse_fail(p, at, WICK_EPARSE, "%s: %u results, but the text has %u types", op->name, nout,
                     p->typed.n);
   for (uint32_t i = 0; n && i < nout && i < p->typed.n; i++) {
     wick_value v = {n->first.id + i};
@@ -178,8 +178,9 @@ static void parse_node_results(wick_parser *p, const wick_token *at, const wick_
 static void parse_node_return(wick_parser *p, const wick_token *at)
 {
   if (p->operands.n != p->wanted.n) {
-    p->building = wick_parse_fail(p, at, WICK_ETYPE, "return: %u values, the function says %u",
-                                  p->operands.n, p->wanted.n);
+    p->building =
+        wick_parse_fail(p, at, WICK_ETYPE, "return: %u values, but the function declares %u",
+                        p->operands.n, p->wanted.n);
     return;
   }
   for (uint32_t i = 0; i < p->operands.n; i++)

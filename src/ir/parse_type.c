@@ -52,8 +52,8 @@ static bool parse_type_symbol_use(wick_parser *p, wick_dim *out)
     *out = known->dim;
     if (known->func == p->func) return true;
     return wick_parse_fail(p, &at, WICK_EPARSE,
-                           "the symbol %s has no range: its first place wants %s[LO..HI]", name,
-                           name);
+                           "the symbol %s has no range: write %s[LO..HI] where it first occurs",
+                           name, name);
   }
   int64_t lo, hi = INT64_MAX;
   if (!wick_parse_int(p, &lo) || !wick_parse_punct(p, WICK_PUNCT_DOTS, "`..`")) return false;

@@ -163,8 +163,9 @@ static const struct {
     {"constant @a : f32[2] = hex \"00\"", "t:1:28: 2 hexadecimal digits, the type has 8 bytes"},
     {"constant @a : f32[] = [x]", "t:1:24: `x`, expected a number"},
     {"constant @a : f32[99999999999,99999999999,9] = []",
-     "t:1:10: data of a constant wants a tensor type of fixed size"},
-    {"constant @a : f32[N]", "t:1:19: the symbol N has no range: its first place wants N[LO..HI]"},
+     "t:1:10: data of a constant needs a tensor type of fixed size"},
+    {"constant @a : f32[N]",
+     "t:1:19: the symbol N has no range: write N[LO..HI] where it first occurs"},
     {"constant @a : f33[1]", "t:1:15: \"f33\" is not a type"},
     {"constant @a : f32[-1]", "t:1:19: a dimension is negative"},
     {"constant @a : f32[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "t:1:51: more than 16 dimensions"},
@@ -180,7 +181,7 @@ static const struct {
     {"graph @f(%x: f32[]) -> f32[] { %0 = nope %x : f32[]; return %0 }",
      "t:1:37: there is no operator \"nope\""},
     {"graph @f(%x: f32[4]) -> f32[4] { %0 = add %x, %x : f32[5]; return %0 }",
-     "t:1:39: add: result is f32[4], the text says f32[5]"},
+     "t:1:39: add: result is f32[4], but the text declares f32[5]"},
     {"graph @f(%x: f32[4], %y: f32[3]) -> f32[4] { %0 = add %x, %y : f32[4]; return %0 }",
      "t:1:51: add: shapes do not broadcast: f32[4] and f32[3]"},
     {"graph @f(%x: f32[4]) -> f32[4] {\n  %0 = add %x, %y\n  return %0\n}",
@@ -189,8 +190,8 @@ static const struct {
     {"graph @f(%x: f32[4]) -> f32[4] { %0, %1 = neg %x; return %0 }",
      "t:1:43: neg: 1 results, the text names 2"},
     {"graph @f(%x: f32[4]) -> f32[3] { return %x }",
-     "t:1:34: return: value is f32[4], the text says f32[3]"},
-    {"graph @f(%x: f32[4]) { return %x }", "t:1:24: return: 1 values, the function says 0"},
+     "t:1:34: return: value is f32[4], but the text declares f32[3]"},
+    {"graph @f(%x: f32[4]) { return %x }", "t:1:24: return: 1 values, but the function declares 0"},
     {"graph @f(%x: f32[4]) -> f32[4] { %0 = neg %x {a=1}; return %0 }",
      "t:1:47: neg has no attribute \"a\""},
     {"graph @f(%x: f32[4]) -> f32[4] { %0 = neg 5 %x; return %0 }",
@@ -198,7 +199,7 @@ static const struct {
     {"graph @f() -> f32[] { %0 = const @c : f32[]; return %0 }", "t:1:34: there is no constant @c"},
     {"graph @f() -> u8[] { %0 = const 300 : u8[]; return %0 }", "t:1:27: 300 is outside of u8"},
     {"graph @f() -> f32[] { %0 = const 1; return %0 }",
-     "t:1:28: a number wants its type: `: f32[]`"},
+     "t:1:28: a number needs its type: `: f32[]`"},
     {"graph @f() { }", "t:1:14: the function does not end in return"},
     {"graph @f(%x: f32[]) { return\n %0 = neg %x }", "t:2:2: nodes after the end of the region"},
     {"graph @f(%c: bool[]) { if %c () { } () { yield }; return }",
@@ -220,7 +221,7 @@ static const struct {
      "%x\n}\nconstant @d = 1\n",
      "t:11:13: `=`, expected `:` and a type\nt:2:8: neg: neg takes 1 to 1 operands, 2 are "
      "given\nt:4:12: %z is not defined here\nt:8:8: there is no operator \"nope\"\nt:9:3: return: "
-     "value is f32[4], the text says f32[]"},
+     "value is f32[4], but the text declares f32[]"},
 };
 
 static void test_problems(void **state)

@@ -127,15 +127,15 @@ static wick_status verify_types(const verify_state *s, uint32_t i)
     if (op->attr[k].kind == WICK_ATTR_FUNC) c.callee = wick_module_find(s->f->module, n->attr[k].s);
   verify_region_types(s, n, &c);
   WICK_TRY(wick_infer_node(&c, s->f->level));
-  if (c.nout != n->nout)
-    return verify_fail(s, i, "the number of results is not what inference says");
+  if (c.nout != n->nout) return verify_fail(s, i, "the number of results differs from inference");
   for (uint32_t k = 0; k < c.nout; k++)
     if (!wick_type_eq(c.out[k].type, want[k])) {
       wick_text a = wick_text_begin(s->tmp), b = wick_text_begin(s->tmp);
       wick_type_print(s->f->module, c.out[k].type, &a);
       wick_type_print(s->f->module, want[k], &b);
       return verify_fail(
-          s, i, wick_str_printf(s->tmp, "result %u is %s, the function says %s", k, a.at, b.at));
+          s, i,
+          wick_str_printf(s->tmp, "result %u is %s, but the function declares %s", k, a.at, b.at));
     }
   wick_arena_rewind(s->tmp, m);
   return NULL;
@@ -148,13 +148,13 @@ static wick_status verify_node(verify_state *s, uint32_t i)
   if (n->op <= WICK_OP_none || n->op >= WICK_NOP) return verify_fail(s, i, "no such operator");
   while (s->depth && f->node[s->stack[s->depth - 1]].end <= i) s->depth--;
   uint32_t scope = verify_scope(s, i);
-  if (!scope) return verify_fail(s, i, "it lies between regions");
+  if (!scope) return verify_fail(s, i, "it is between regions");
   if (n->op == WICK_OP_return && (i != f->nnode - 1 || s->depth))
     return verify_fail(s, i, "return is not the end");
   if (n->op == WICK_OP_yield && (!s->depth || i != scope - 1))
     return verify_fail(s, i, "yield is not a region's end");
   if (n->nattr != wick_op_nattr(wick_op_of(n)))
-    return verify_fail(s, i, "attributes are not those of its row");
+    return verify_fail(s, i, "its attributes are not those of its operator");
   WICK_TRY(verify_operands(s, i));
   if (!n->nregion && n->end != i + 1) return verify_fail(s, i, "its end is not after it");
   if (n->nregion) WICK_TRY(verify_regions(s, i));

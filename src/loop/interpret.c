@@ -397,7 +397,7 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   default: break;
   }
   if (!wick_op_of(n)->eval)
-    return interpret_fail(t, n, WICK_EUNSUPPORTED, "the row cannot be interpreted");
+    return interpret_fail(t, n, WICK_EUNSUPPORTED, "the operator cannot be interpreted");
   interpret_scalar(t, n);
   return NULL;
 }

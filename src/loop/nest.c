@@ -180,7 +180,7 @@ wick_value nest_scratch_alloc(nest *t, wick_elem e, wick_dim n)
   t->scratch = wick_dim_add(dims, place, wick_dim_ceildiv(dims, wick_dim_mul(dims, n, bits), unit));
   t->scratch_peak = wick_dim_max(dims, t->scratch_peak, t->scratch);
   if (wick_dim_eq(t->scratch, WICK_DIM_INVALID)) {
-    nest_fail(t, "what lies in scratch memory is too large");
+    nest_fail(t, "its scratch memory is too large");
     return (wick_value){0};
   }
   wick_type buffer = wick_type_buffer(t->m, e, 1, &n, WICK_SCRATCH);

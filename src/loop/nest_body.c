@@ -225,7 +225,7 @@ static wick_value nest_read_tile(nest *t, const nest_run *r, wick_value tensor, 
       lane = -2;
     }
     if (!wick_dim_is_const(rel)) {
-      nest_fail(t, "stage `%s` lies in registers, and is read at an index that is not a constant",
+      nest_fail(t, "stage `%s` is in registers, but is read at an index that is not a constant",
                 t->s->stage[p->stage].name);
       return (wick_value){0};
     }
@@ -262,7 +262,7 @@ static wick_value nest_read_inline(nest *t, const nest_run *r, wick_value tensor
   child.node = &t->g->node[child.st->node];
   uint32_t numel, own = nest_own(t, child.node, p->nth, &numel), before = 0;
   if (own) {
-    nest_fail(t, "stage `%s` gives several elements at once, and is read in line", child.st->name);
+    nest_fail(t, "stage `%s` computes several elements at once, but is inlined", child.st->name);
     return (wick_value){0};
   }
   for (uint32_t k = 0; k < p->nth; k++) {
@@ -359,7 +359,7 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
   else if (p->in_memory)
     v = nest_load(t, r, p, type->rank, index, type->elem, inside);
   else if (inside.id || (nany && t->s->stage[p->stage].where != WICK_INLINE)) {
-    nest_fail(t, "stage `%s` is not in memory, and is read at an index that may lie outside it",
+    nest_fail(t, "stage `%s` is not in memory, but is read at an index that may be out of bounds",
               t->s->stage[p->stage].name);
     return (wick_value){0};
   } else if (t->s->stage[p->stage].where == WICK_INLINE) {
@@ -573,7 +573,7 @@ static void nest_sink_one(nest *t, const nest_run *r, uint32_t k, uint32_t elem,
       if (wide && wick_dim_uses(t->m->dims, rel, r->vsym))
         rel = wick_dim_sub(t->m->dims, rel, r->vsym);
       if (!wick_dim_is_const(rel)) {
-        nest_fail(t, "stage `%s` lies in registers, but a loop that indexes it is not unrolled",
+        nest_fail(t, "stage `%s` is in registers, but a loop that indexes it is not unrolled",
                   r->st->name);
         return;
       }

@@ -84,7 +84,7 @@ static wick_value kept_access(nest *t, const nest_run *r, uint32_t c, wick_value
   uint32_t rank = kept_index(r, index);
   if (t->b.status) return v;
   if (!nest_address_of(t, r, p, rank, index, &a) || (a.step != 0 && a.step != 1)) {
-    nest_fail(t, "stage `%s`: its states lie apart along the vector", r->st->name);
+    nest_fail(t, "stage `%s`: its states are not contiguous along the vector", r->st->name);
     return v;
   }
   uint32_t lanes = a.step ? r->lanes : 1;
@@ -193,10 +193,11 @@ static void kept_axes(nest *t, nest_run *r, uint32_t l0)
     const wick_sloop *l = &st->loops.at[i];
     bool reduce = st->axis[l->axis].reduce;
     if (i < k->own && kept_beyond(r, i))
-      nest_fail(t, "stage `%s`: not all of its state has the axis of `%s`, which goes innermost",
-                st->name, l->name);
+      nest_fail(
+          t, "stage `%s`: a part of its state does not have the axis of `%s`, the innermost loop",
+          st->name, l->name);
     if (reduce && l->kind != WICK_SERIAL)
-      nest_fail(t, "stage `%s`: its states lie in memory, and `%s` is not serial", st->name,
+      nest_fail(t, "stage `%s`: its states are in memory, but `%s` is not serial", st->name,
                 l->name);
   }
 }

@@ -222,8 +222,10 @@ bool nest_const(nest *t, const nest_run *r, uint32_t axis, int64_t *out)
     *out = r->total[axis].v;
     return true;
   }
-  nest_fail(t, "stage `%s`: a loop that is unrolled, in parts or a vector wants a constant extent",
-            r->st->name);
+  nest_fail(
+      t,
+      "stage `%s`: a loop that is unrolled, divided into parts or a vector needs a constant extent",
+      r->st->name);
   return false;
 }
 

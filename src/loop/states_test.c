@@ -51,9 +51,9 @@ static const struct {
      NULL},
     {"split fold.m lane:4; order fold: k m lane e; vector fold.lane", NULL},
     {"split fold.e eo:21; order fold: e k m eo", NULL},
-    {"order fold: k e m", "not all of its state has the axis of `e`, which goes innermost"},
+    {"order fold: k e m", "a part of its state does not have the axis of `e`, the innermost loop"},
     {"split fold.k u:4; order fold: k u m e; unroll fold.u",
-     "its states lie in memory, and `u` is not serial"},
+     "its states are in memory, but `u` is not serial"},
 };
 
 static void states_ok(wick_status s)

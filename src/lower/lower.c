@@ -68,7 +68,7 @@ static wick_status lower_placed(lower_state *s, const wick_node *n, wick_value r
   if (!s->to[root.id].id) {
     const wick_type_info *t = wick_info_of(s->f, root);
     if (t->space != WICK_ARENA || !s->buffer[root.id])
-      return lower_fail(s, n, WICK_EUNSUPPORTED, "it has no place in the arena");
+      return lower_fail(s, n, WICK_EUNSUPPORTED, "it has no offset in the arena");
     wick_value in[2] = {s->offsets, wick_build_i64(&s->b, s->buffer[root.id] - 1)};
     wick_type i64 = wick_type_scalar(s->f->module, WICK_I64, 1);
     wick_picked choice = {.index = wick_build(&s->b, WICK_OP_load, 2, in, NULL, 1, &i64),
@@ -86,7 +86,7 @@ static wick_status lower_arena(lower_state *s, const wick_node *n, uint64_t *out
   const wick_type_info *t = wick_info_of(s->f, n->first);
   uint64_t nbytes = wick_type_most_nbytes(s->f->module, wick_type_of(s->f, n->first));
   if (t->space != WICK_ARENA || n->attr[WICK_ATTR_alloc_offset].i < 0)
-    return lower_fail(s, n, WICK_EUNSUPPORTED, "it has no place in the arena");
+    return lower_fail(s, n, WICK_EUNSUPPORTED, "it has no offset in the arena");
   *out = (uint64_t)n->attr[WICK_ATTR_alloc_offset].i;
   uint64_t end = wick_align_up(*out + nbytes, WICK_ARENA_ALIGN);
   if (end > s->out->arena_bytes) s->out->arena_bytes = end;
@@ -100,7 +100,7 @@ static wick_status lower_base(lower_state *s, const wick_node *n, wick_value v, 
   const wick_memref *p = &s->alias.memref[v.id];
   uint32_t d = s->alias.definer[p->root.id];
   if (!wick_memref_resolved(p) || s->alias.tied[p->root.id])
-    return lower_fail(s, n, WICK_EUNSUPPORTED, "the place of an operand is not known");
+    return lower_fail(s, n, WICK_EUNSUPPORTED, "the address of an operand is not known");
   *out_offset = 0;
   if (d == UINT32_MAX) {
     *out = s->to[p->root.id];
@@ -327,7 +327,7 @@ static wick_status lower_copy(lower_state *s, const wick_node *n)
   wick_dim dim[WICK_MAX_RANK];
   bool known = a->known && b->known;
   if (!wick_memref_resolved(a) || !wick_memref_resolved(b))
-    return lower_fail(s, n, WICK_EUNSUPPORTED, "the place of an operand is not known");
+    return lower_fail(s, n, WICK_EUNSUPPORTED, "the address of an operand is not known");
   if (lower_empty(s, n, 1)) return NULL;
   WICK_TRY(lower_same(s, n, 1, same));
   if (same[1] == 0) return NULL;

@@ -34,9 +34,9 @@ wick_error *wick_options_take(const char *name, void *out, size_t nout, const vo
                         name, n, name, nout);
   for (size_t i = nout; i < n; i++)
     if (((const unsigned char *)given)[i])
-      return wick_invalid("the %s has %zu bytes, of which this version knows %zu, and sets others "
-                          "than these",
-                          name, n, nout);
+      return wick_invalid(
+          "the %s has %zu bytes, but this version knows only %zu, and some of the others are not 0",
+          name, n, nout);
   memcpy(out, given, n < nout ? n : nout);
   return NULL;
 }

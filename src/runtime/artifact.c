@@ -150,8 +150,8 @@ static bool artifact_read_header(wick_reader *r, wick_artifact *out, uint64_t *o
     return false;
   if (zero || rest || !wick_read_u64(r, &rest) || rest)
     return wick_reader_refuse(r, 44, "reserved bytes are in use");
-  if (machine > WICK_MACHINE_WASM32) return wick_reader_refuse(r, 12, "no such machine");
-  if (nbytes != whole) return wick_reader_refuse(r, 24, "the size is not what the header says");
+  if (machine > WICK_MACHINE_WASM32) return wick_reader_refuse(r, 12, "unknown machine");
+  if (nbytes != whole) return wick_reader_refuse(r, 24, "the size differs from the header");
   if (out->nsection > WICK_ARTIFACT_MOST_SECTIONS)
     return wick_reader_refuse(r, 40, "there are too many sections");
   out->machine = (wick_machine)machine;
@@ -176,7 +176,7 @@ static bool artifact_read_entry(wick_reader *r, wick_span file, uint64_t *end, w
     return wick_reader_refuse(r, at + 48, "an alignment is not a power of two up to 65536");
   if (offset != wick_align_up(*end, out->align) || offset > file.nbytes ||
       nbytes > file.nbytes - offset)
-    return wick_reader_refuse(r, at + 32, "a section does not lie where it belongs");
+    return wick_reader_refuse(r, at + 32, "a section is not at its offset");
   for (uint64_t i = *end; i < offset; i++)
     if (file.at[i]) return wick_reader_refuse(r, i, "there are bytes between the sections");
   out->name = (const char *)name.at;
@@ -225,7 +225,7 @@ static bool artifact_read_symbols(wick_reader *r, wick_arena *mem, wick_artifact
     size_t at = wick_reader_position(r);
     if (!wick_read_u64(r, &offset) || !wick_read_u32(r, &n) || !wick_read_span(r, n, &name))
       return false;
-    if (offset >= ncode) return wick_reader_refuse(r, at, "a function lies outside of the code");
+    if (offset >= ncode) return wick_reader_refuse(r, at, "a function is outside of the code");
     if (!n || memchr(name.at, 0, n)) return wick_reader_refuse(r, at + 12, "an improper name");
     const char *text = wick_str_dupn(mem, (const char *)name.at, n);
     if (list.n && strcmp(list.at[list.n - 1].name, text) >= 0)

@@ -119,7 +119,7 @@ static void bad_contents_are_refused(void **state)
     wick_span bytes;
     const char *want;
   } rows[] = {
-      {"symbols", wick_symbols_make(1, far, &mem), "a function lies outside of the code"},
+      {"symbols", wick_symbols_make(1, far, &mem), "a function is outside of the code"},
       {"symbols", wick_symbols_make(2, disorder, &mem), "the names are not in order"},
       {"symbols", wick_symbols_make(2, twice, &mem), "the names are not in order"},
       {"symbols", BYTES("\0\0\0\0\0\0\0\0\xff\xff\xff\xff"), "symbols"},

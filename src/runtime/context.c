@@ -13,7 +13,7 @@ wick_error *wick_context_create(const wick_options *options, wick_context **out_
   wick_error *wrong = wick_options_take("wick_options", &o, sizeof o, options);
   if (wrong) return wrong;
   if (!o.allocator.alloc != !o.allocator.free)
-    return wick_invalid("wick_options: the allocator has one of alloc and free alone");
+    return wick_invalid("wick_options: the allocator has only one of alloc and free");
   if (!(o.max_seconds >= 0)) return wick_invalid("wick_options: max_seconds is %g", o.max_seconds);
   wick_allocator a = o.allocator.alloc ? o.allocator : wick_allocator_malloc();
   wick_context *c = a.alloc(a.self, sizeof *c);

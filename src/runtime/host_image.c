@@ -24,7 +24,7 @@ static wick_code host_image_decode(wick_host_call *c)
                         .width = out->dim[1],
                         .message = c->message,
                         .message_nbytes = c->message_nbytes};
-  if (!dense) return wick_host_fail(c, WICK_EINTERNAL, "the bytes lie apart");
+  if (!dense) return wick_host_fail(c, WICK_EINTERNAL, "the bytes are not contiguous");
   image.rgb = c->allocator.alloc(c->allocator.self, (size_t)(3 * n));
   if (!image.rgb) return wick_host_fail(c, WICK_ENOMEM, "out of memory");
   wick_code code = wick_picture_read(&image);

@@ -91,7 +91,7 @@ static wick_code regex_prepare(wick_host_call *c)
   if (!s->match || !s->limits || back) {
     regex_drop(c);
     c->state = NULL;
-    return back ? wick_host_fail(c, WICK_EUNSUPPORTED, "the pattern refers to what it matched")
+    return back ? wick_host_fail(c, WICK_EUNSUPPORTED, "the pattern has a back reference")
                 : wick_host_fail(c, WICK_ENOMEM, "out of memory");
   }
   s->api.match_limit(s->limits, REGEX_STEPS);

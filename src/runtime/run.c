@@ -147,7 +147,7 @@ static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape 
     for (uint32_t k = 0; by[i].rank != UINT32_MAX && k < io->rank; k++)
       if (by[i].dim[k] != io->dim[k])
         return wick_fail(mem, WICK_ETYPE, wick_str_printf(mem, "input \"%s\"", io->name),
-                         "dimension %u is %lld, %lld is given", k, (long long)io->dim[k],
+                         "dimension %u is %lld, but %lld was given", k, (long long)io->dim[k],
                          (long long)by[i].dim[k]);
   }
   s->entry = NULL, s->specialized = NULL;
@@ -209,7 +209,7 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
              p->kernel[f.kernel].location);
   else
     snprintf(text, sizeof text,
-             code == WICK_ERANGE ? "%s: index %lld lies outside of what it indexes"
+             code == WICK_ERANGE ? "%s: index %lld is out of bounds"
                                  : "%s: element %lld of the result: division by zero",
              p->kernel[f.kernel].location, (long long)f.detail);
   return run_error(code, text);

@@ -73,12 +73,13 @@ static wick_status sizes_shape_fits(const wick_program *p, uint32_t i, const wic
 {
   const wick_io *io = &p->io[i];
   if (shape->rank != io->rank)
-    return sizes_fail(p, i, mem, WICK_ETYPE,
-                      wick_str_printf(mem, "its rank is %u, %u is given", io->rank, shape->rank));
+    return sizes_fail(
+        p, i, mem, WICK_ETYPE,
+        wick_str_printf(mem, "its rank is %u, but %u was given", io->rank, shape->rank));
   for (uint32_t k = 0; k < io->rank; k++) {
     if (shape->dim[k] < 0 || (io->dim[k] >= 0 && io->dim[k] != shape->dim[k]))
       return sizes_fail(p, i, mem, WICK_ETYPE,
-                        wick_str_printf(mem, "dimension %u is %s, %lld is given", k,
+                        wick_str_printf(mem, "dimension %u is %s, but %lld was given", k,
                                         io->dim[k] < 0
                                             ? io->dim_name[k]
                                             : wick_str_printf(mem, "%lld", (long long)io->dim[k]),
@@ -188,7 +189,8 @@ static wick_status sizes_new(wick_sizing *s, const int64_t *symbol, wick_arena *
   memcpy(table, symbol, p->nsymbol * sizeof *table);
   s->fill((void *[]){table, &fault}, 0, 1);
   out->table = table;
-  if (fault.code) return wick_fail(mem, WICK_ERANGE, NULL, "for these shapes a size is none");
+  if (fault.code)
+    return wick_fail(mem, WICK_ERANGE, NULL, "for these shapes a size is out of range");
   WICK_TRY(sizes_checks(p, table, mem));
   WICK_TRY(sizes_ports(s->program, table, keep, mem, out));
   return sizes_places(p, table, keep, mem, out);

@@ -271,7 +271,7 @@ def test_what_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     assert "Not a directory" in fails(model, "-o", tmp_path / "file")
     call([WICK, "compile", model, "-o", tmp_path / "x.wick"])
-    assert "a bundle is made of a model" in fails(tmp_path / "x.wick", "-o", tmp_path / "b")
+    assert "a bundle is made from a model" in fails(tmp_path / "x.wick", "-o", tmp_path / "b")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "tiny.onnx", "x.wick"]
 
 

@@ -179,7 +179,7 @@ def test_an_input_without_a_rank():
         np.testing.assert_array_equal(got, np.maximum(x, 0) + y)
     model = wick.load(unranked())
     assert model.needs_shapes and model.inputs[0].shape is None and "x: f32[...]" in repr(model)
-    with pytest.raises(wick.TypeMismatch, match=r'input "x": the model says no shape: it must be given'):
+    with pytest.raises(wick.TypeMismatch, match=r'input "x": the model does not declare a shape: one must be given'):
         model.compile()
     program = model.compile(shapes={"x": (-1, 3)}, dynamic=True)  # the rank alone
     for n in 1, 4:
@@ -198,7 +198,7 @@ def test_an_input_without_a_rank_from_files(tmp_path):
             assert r.returncode == 0, r.stderr
         np.testing.assert_array_equal(np.load(tmp_path / "out" / "output_0.npy"), np.full(shape, 3, np.float32))
     r = subprocess.run([WICK, "bench", str(tmp_path / "m.onnx")], capture_output=True, text=True)
-    assert r.returncode == 1 and r.stderr == 'm.onnx: input "x": the model says no shape: it must be given\n'
+    assert r.returncode == 1 and r.stderr == 'm.onnx: input "x": the model does not declare a shape: one must be given\n'
 
 
 # ---- what check says ----

@@ -216,7 +216,7 @@ def test_optionals():
 def test_refused():
     short = graph([node("Identity", ["c"], ["on"])], LOOP, [value("on", B, [])])
     loop = model([node("Loop", ["", "", "x"], ["y"], body=short)], [value("x", F, [4])], [value("y", F, [4])])
-    refused(loop, [X], "Loop", "it has 1 outputs, its body gives less")
+    refused(loop, [X], "Loop", "it has 1 outputs, but its body has fewer")
     yes = graph([node("Conv", ["s", "s"], ["a"])], [], [value("a", F, [4])])
     m = model([node("SequenceConstruct", ["x"], ["s"]), node("If", ["c"], ["y"], then_branch=yes, else_branch=yes)],
               [value("c", B, []), value("x", F, [4])], [value("y", F, [4])])  # fmt: skip

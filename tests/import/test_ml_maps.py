@@ -461,7 +461,7 @@ def test_run_refuses_json(tmp_path):
         r = subprocess.run([WICK, "run", str(tmp_path / f"{model_file}.onnx"), "--inputs", str(tmp_path / "x.json"), "--no-cache"], capture_output=True, text=True)
         assert r.returncode == 1 and "input \"x\": " in r.stderr and want in r.stderr, r.stderr
     r = subprocess.run([WICK, "run", str(tmp_path / "m.onnx"), "--no-cache"], capture_output=True, text=True)
-    assert r.returncode == 1 and "the model takes 1: x map(string,i64)" in r.stderr
+    assert r.returncode == 1 and "the model has 1 inputs: x map(string,i64)" in r.stderr
 
 
 def test_run_writes_labels(tmp_path):

@@ -57,7 +57,7 @@ def outputs(text):
     for line in text.splitlines():
         if m := re.match(r"(\S+): \d+ nodes", line):
             at = got.setdefault(m[1], [])
-        elif line.endswith(": more must be given before it can be compiled"):
+        elif line.endswith(": it cannot be compiled before its sizes or contents are given"):
             at = []  # its interface alone
         elif m := re.match(r"  output (.*): \S+, at most: its size along axis \d+ depends on data$", line):
             at.append((m[1], "f32[n]"))

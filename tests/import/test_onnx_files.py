@@ -122,7 +122,7 @@ def test_external_data(folder, location, offset):
     ("absent.bin", 0, 16, "No such file"),
     ("w.bin", 65, 16, "ends at byte 65 + 16"),
     ("w.bin", 2**64, 16, "expected a number"),
-    ("w.bin", 0, 12, "12 bytes, its shape wants 16"),
+    ("w.bin", 0, 12, "12 bytes, but its shape requires 16"),
 ])
 def test_external_data_is_refused(folder, location, offset, length, why):
     run = external(folder, location, offset, length)

@@ -179,7 +179,7 @@ def test_regular_expressions():
 
         want = [bool(re.fullmatch(pattern.replace(r"\p{L}", r"[^\W\d_]"), s)) for s in text]
         check("RegexFullMatch", {"X": text}, {"Y": T.BOOL}, [np.array(want)], pattern=pattern)
-    for pattern, wrong in (("(", "missing"), (r"(a)\1", "refers to what it matched")):
+    for pattern, wrong in (("(", "missing"), (r"(a)\1", "has a back reference")):
         with pytest.raises(Exception, match=wrong):
             run(model_of("RegexFullMatch", {"X": text}, {"Y": T.BOOL}, pattern=pattern), {"X": text})
     slow = words("a" * 40 + "!")

@@ -72,7 +72,7 @@ def test_opt_of_onnx(model, text, tmp_path):
 
 def test_opt_refuses(model, text, tmp_path):
     wick("compile", model, "-o", tmp_path / "m.wick")
-    assert "m.wick: it is compiled: there is no graph in it" in wick("opt", tmp_path / "m.wick", status=1)
+    assert "m.wick: it is compiled and has no graph" in wick("opt", tmp_path / "m.wick", status=1)
     assert "it is a module in text: --dim is for models" in wick("opt", text, "--dim", "N=3", status=1)
     assert "no input has a size named M" in wick("opt", model, "--dim", "M=3", status=1)
     r = subprocess.run([WICK, "opt", "-"], input=model.read_bytes(), capture_output=True)

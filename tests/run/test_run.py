@@ -142,7 +142,7 @@ def test_what_is_wrong_with_inputs(small, tmp_path):
     np.save(tmp_path / "wide.npy", np.zeros((2, 5), np.float32))
     (tmp_path / "junk.npy").write_bytes(b"junk")
     message = wick("run", small, "--inputs", x, status=1)
-    assert "1 tensors are given, the model takes 2: x f32[?,4], b f32[3]" in message
+    assert "1 tensors are given, but the model has 2 inputs: x f32[?,4], b f32[3]" in message
     message = wick("run", small, "--inputs", tmp_path / "f64.npy", b, status=1)
     assert 'input "x": the file has f64[2,4], expected f32[?,4]' in message
     message = wick("run", small, "--inputs", tmp_path / "wide.npy", b, status=1)
@@ -334,8 +334,8 @@ def test_specializations_for_contents(tmp_path):
     assert "rows=5 rate=-7" in text and "so far rate always 300" in text
     for given, status, said in (("rate", 2, "expected NAME=VALUE"), ("rate=1.5", 2, "expected NAME=VALUE"), ("rate=", 2, "expected NAME=VALUE"),
                                 ("5", 2, "expected NAME=VALUE"), ("rat=5", 1, 'there is no input "rat"'),
-                                ("rate=40000", 1, "40000 is none that i16 can hold"), ("rate=true", 1, "it is no bool"),
-                                ("rate=99999999999999999999", 1, "is none that i16 can hold"), ("x=1", 1, "neither of whole numbers nor of bools"),
+                                ("rate=40000", 1, "40000 is not a value of type i16"), ("rate=true", 1, "it is no bool"),
+                                ("rate=99999999999999999999", 1, "is not a value of type i16"), ("x=1", 1, "neither whole numbers nor bools"),
                                 ("z=1", 1, "no branch depends on its contents"), ("rate=3,3", 1, "the same contents are given twice")):
         assert said in wick(*args, tmp_path / "no.wick", "--specialize-dim", "rows=5", "--specialize-input", given, status=status)
     assert "the size rows is dynamic, too" in wick(*args, tmp_path / "no.wick", "--specialize-input", "rate=3", status=1)
@@ -373,7 +373,7 @@ def test_what_is_no_record(tmp_path):
     several = [subprocess.Popen([WICK, "run", tmp_path / "rows.wick", "--inputs", x, "--record-stats", record], stdout=subprocess.DEVNULL) for _ in range(8)]
     assert [p.wait(60) for p in several] == [0] * 8
     assert [m["runs"] for m in json.loads(record.read_text())["entries"]] == [1, 9]  # none is lost
-    assert "--reference has none" in wick("run", model, "--inputs", x, "--reference", "--record-stats", record, status=2)
+    assert "which --reference does not use" in wick("run", model, "--inputs", x, "--reference", "--record-stats", record, status=2)
 
 
 @pytest.mark.parametrize("cache", [True, False])

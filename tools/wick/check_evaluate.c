@@ -14,7 +14,7 @@ wick_status wick_check_arrays(const wick_words *inputs, const char *path, wick_f
   for (uint32_t i = 0; i < out->n; i++)
     if (out->at[i].json)
       return wick_fail(mem, WICK_EUNSUPPORTED, path,
-                       "maps are inputs of wick run --reference alone");
+                       "maps are inputs only of wick run --reference");
   return NULL;
 }
 

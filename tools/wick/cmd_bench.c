@@ -370,8 +370,8 @@ static int bench_main(wick_invocation *j, void *arg, int argc, char **argv)
       {"kernels", 'k', WICK_FLAG_COUNT, &b->kernels, "N",
        "shows the N slowest kernels; 20 by default"},
       {"roofline", 0, WICK_FLAG_BOOL, &b->roofline, NULL,
-       "each kernel beside the machine's limits and the model, and why it is below; of several "
-       "threads also what they lose"},
+       "compares each kernel with the machine's limits and the cost model, and says why it is "
+       "slower; with several threads, also how it scales"},
       {"json", 0, WICK_FLAG_BOOL, &b->json, NULL, "prints one object of JSON (docs/json.md)"},
       {"pipe", 0, WICK_FLAG_BOOL, &b->pipe, NULL,
        "answers `run N`, `feed A.npy,B.npy`, `output DIR` on the standard input"},

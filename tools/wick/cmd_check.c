@@ -203,7 +203,8 @@ static void check_print(const char *path, const check_result *c, wick_arena *tmp
   for (uint32_t i = 1; i < m->constants.n; i++) nbytes += m->constants.at[i].nbytes;
   wick_text t = wick_text_begin(tmp);
   if (c->described)
-    wick_text_printf(&t, "%s: more must be given before it can be compiled\n", path);
+    wick_text_printf(&t, "%s: it cannot be compiled before its sizes or contents are given\n",
+                     path);
   else
     wick_text_printf(&t, "%s: %u nodes, %.2f MiB of constants\n", path, f->nnode,
                      (double)nbytes / 1048576);

@@ -106,7 +106,7 @@ static wick_status compile_bundle(compile_state *s)
   wick_invocation *j = &s->invocation;
   if (!j->model)
     return wick_fail(&j->mem, WICK_EINVAL, j->path,
-                     "a bundle is made of a model, this is compiled");
+                     "a bundle is made from a model, but this file is already compiled");
   wick_compile_options o = wick_invocation_options(j, NULL);
   wick_bundle_options b = {
       .size = sizeof b, .folder = s->output, .name = s->name, .embed = s->embed};
@@ -168,7 +168,7 @@ static int compile_main(wick_invocation *j, void *arg, int argc, char **argv)
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
-  if (s->kernel && !s->emit) return wick_invocation_usage(j, "--kernel goes with --emit");
+  if (s->kernel && !s->emit) return wick_invocation_usage(j, "--kernel is only for --emit");
   if (s->emit) return wick_invocation_end(j, compile_emit(s));
   if (!s->output) return wick_invocation_usage(j, "--output is missing");
   if (compile_is_artifact(s->output) && (s->name || s->embed))

@@ -57,8 +57,7 @@ static wick_status convert_work(convert_state *s)
   wick_given given;
   const wick_func *f;
   WICK_TRY(wick_invocation_load(j));
-  if (!j->model)
-    return wick_fail(&j->mem, WICK_EINVAL, j->path, "it is compiled: there is no graph in it");
+  if (!j->model) return wick_fail(&j->mem, WICK_EINVAL, j->path, "it is compiled and has no graph");
   WICK_TRY(convert_given(s, &given));
   s->module = wick_module_create(&j->guard, "");
   WICK_TRY(wick_model_import(j->model, &given, s->module, &j->mem, &j->tmp, &f));

@@ -67,8 +67,7 @@ static wick_status opt_import(opt_state *o)
   wick_given given;
   const wick_func *f;
   WICK_TRY(wick_invocation_load(j));
-  if (!j->model)
-    return wick_fail(o->mem, WICK_EINVAL, j->path, "it is compiled: there is no graph in it");
+  if (!j->model) return wick_fail(o->mem, WICK_EINVAL, j->path, "it is compiled and has no graph");
   if (o->inputs.n) WICK_TRY(wick_invocation_feed(j, &o->inputs, &image, &model_inputs));
   WICK_TRY(wick_model_sizes(j->model, model_inputs.nshape, model_inputs.shape, j->nsize, j->sizes,
                             o->mem, &given));

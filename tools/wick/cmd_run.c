@@ -227,7 +227,8 @@ static int run_main(wick_invocation *j, void *arg, int argc, char **argv)
   int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
   if (r->reference && r->profile)
-    return wick_invocation_usage(j, "--record-stats is of compiled code, --reference has none");
+    return wick_invocation_usage(
+        j, "--record-stats counts runs of compiled code, which --reference does not use");
   return wick_invocation_end(j, run_model(r));
 }
 

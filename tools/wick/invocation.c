@@ -122,7 +122,7 @@ static wick_status invocation_content(wick_invocation *j, const wick_io *io, con
   int64_t n = 1;
   for (uint32_t k = 0; k < io->rank; k++) n = io->dim[k] == 1 ? n : 0;
   if (!is_bool && (!wick_elem_is_int(io->elem) || bits < 8))
-    return invocation_content_fail(j, io, "it is neither of whole numbers nor of bools");
+    return invocation_content_fail(j, io, "its elements are neither whole numbers nor bools");
   if (n != 1) return invocation_content_fail(j, io, "it is not one element");
   wick_scalar *x = wick_arena_alloc(&j->mem, sizeof *x, sizeof *x);
   char *end = NULL;
@@ -140,7 +140,7 @@ static wick_status invocation_content(wick_invocation *j, const wick_io *io, con
   if (errno || minus || other || back.i != had.i)
     return invocation_content_fail(
         j, io,
-        wick_str_printf(&j->mem, "%s is none that %s can hold", value, wick_elem_name(io->elem)));
+        wick_str_printf(&j->mem, "%s is not a value of type %s", value, wick_elem_name(io->elem)));
   return NULL;
 }
 

@@ -111,7 +111,8 @@ wick_status wick_labels_read(wick_span bytes, const char *location, wick_arena *
   size_t n = bytes.nbytes, bom = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   text += bom, n -= bom;
   if (n > LABELS_MOST || memchr(text, 0, n))
-    return wick_fail(mem, WICK_EPARSE, location, "it is no text with a label a line, nor JSON");
+    return wick_fail(mem, WICK_EPARSE, location,
+                     "it is neither JSON nor a text with one label per line");
   if (labels_is_json(text, n)) {
     const char *bad = labels_json(text, n, mem, out);
     if (bad) return wick_fail(mem, WICK_EPARSE, location, "%s; expected labels as JSON", bad);

@@ -65,8 +65,8 @@ static wick_status model_inputs_count(const wick_io *const *io, uint32_t n, uint
   wick_text t = wick_text_begin(mem);
   for (uint32_t i = 0; i < n; i++)
     wick_text_printf(&t, "%s%s %s", i ? ", " : "", io[i]->name, model_inputs_expected(io[i], mem));
-  return wick_fail(mem, WICK_EINVAL, "--inputs", "%u tensors are given, the model takes %u: %s",
-                   given, n, t.at);
+  return wick_fail(mem, WICK_EINVAL, "--inputs",
+                   "%u tensors are given, but the model has %u inputs: %s", given, n, t.at);
 }
 
 /* Checks that each name in an archive is an input's and occurs once. The archive's order is

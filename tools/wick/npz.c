@@ -73,7 +73,7 @@ static bool npz_fill(npz_scan *s, zip_t *zip, uint64_t k, const zip_stat_t *st)
   if (n < 0)
     npz_refuse(s, st->name, zip_file_strerror(f));
   else if (have < st->size || n > 0)
-    npz_refuse(s, st->name, "it has another size than it says");
+    npz_refuse(s, st->name, "its size differs from its header");
   zip_fclose(f);
   memcpy(s->names, st->name, length);
   s->names[length - 5] = 0; /* removes ".npy" */

@@ -58,7 +58,8 @@ static wick_status module_machine(const wick_target *t, const wick_codegen_optio
   LLVMTargetMachineOptionsSetRelocMode(options, o->absolute ? LLVMRelocStatic : LLVMRelocPIC);
   *out = LLVMCreateTargetMachineWithOptions(target, t->triple, options);
   LLVMDisposeTargetMachineOptions(options);
-  return *out ? NULL : wick_fail(mem, WICK_EUNSUPPORTED, t->row, "LLVM has no such machine");
+  return *out ? NULL
+              : wick_fail(mem, WICK_EUNSUPPORTED, t->row, "LLVM does not support this target");
 }
 
 static const emit_row *module_rows(wick_arena *mem)

@@ -119,9 +119,8 @@ static wick_status specializations_content(wick_compilation *c, const wick_progr
                      "there is no input \"%s\"", x->input);
   const wick_io *io = &p->io[i];
   if (io->elem != WICK_BOOL && !wick_elem_is_int(io->elem))
-    return specializations_fail(
-        c, WICK_EINVAL, io->name,
-        "specializations guard whole numbers and bools, it has other elements");
+    return specializations_fail(c, WICK_EINVAL, io->name,
+                                "specializations guard only inputs of whole numbers and bools");
   while (w < p->nguard_input && p->guard_input[w] != i) w++;
   if (w == p->nguard_input)
     return specializations_fail(

@@ -142,7 +142,7 @@ static void test_guards_refused(void **state)
   } row[] = {
       {{{"y", bytes, 4}}, "model: there is no input \"y\""},
       {{{"x", bytes, 16}},
-       "model: input \"x\": specializations guard whole numbers and bools, it has other elements"},
+       "model: input \"x\": specializations guard only inputs of whole numbers and bools"},
       {{{"u", bytes, 3}},
        "model: input \"u\": no branch depends on its contents: a specialization for them would "
        "gain nothing"},

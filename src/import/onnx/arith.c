@@ -27,8 +27,8 @@ static void arith_binary_1(wick_onnx_op *o)
     int64_t axis = wick_onnx_int(o, "axis", 0);
     if (axis < 0) axis += x->rank;
     if (axis < 0 || axis + y->rank > x->rank) {
-      wick_onnx_fail(o, WICK_ETYPE, "axis %lld does not place rank %u in rank %u", (long long)axis,
-                     y->rank, x->rank);
+      wick_onnx_fail(o, WICK_ETYPE, "axis %lld does not align rank %u with rank %u",
+                     (long long)axis, y->rank, x->rank);
       return;
     }
     wick_dim dim[WICK_MAX_RANK];

@@ -38,7 +38,7 @@ static void test_broadcast(void **state)
        "  return %0\n"
        "}"},
       {"opset 6; in x 1 2,3,4; in y 1 3; Add x,y -> z broadcast=i1 axis=i3; out z",
-       "m.onnx: node \"z\" (Add): axis 3 does not place rank 1 in rank 3"},
+       "m.onnx: node \"z\" (Add): axis 3 does not align rank 1 with rank 3"},
       {"opset 7; in x 1 2,3,4; in y 1 3; Add x,y -> z axis=i1; out z",
        "m.onnx: node \"z\" (Add): there is no attribute \"axis\" in opset 7"},
       {"opset 7; in x 1 2,3,4; in y 1 3,1; Add x,y -> z; out z",

@@ -224,7 +224,8 @@ static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
   const wick_type_info *q = wick_built_info(o->b, a->q), *k = wick_built_info(o->b, a->k);
   a->nq = q->dim[2], a->nk = k->dim[2], a->elem = q->elem;
   if (wick_onnx_divides(o, q->dim[1], k->dim[1])) return true;
-  wick_onnx_fail(o, WICK_ETYPE, "the heads of the keys are no divisor of the queries'");
+  wick_onnx_fail(o, WICK_ETYPE,
+                 "the number of key heads does not divide the number of query heads");
   return false;
 }
 
@@ -306,12 +307,12 @@ static wick_value attention_modified(wick_onnx_op *o, const char *name, wick_val
   wick_value y = {0};
   if (!a || o->b->status) return x;
   if (!a->g || a->g->output.n != 1) {
-    wick_onnx_fail(o, WICK_EPARSE, "%s is no graph of one result", name);
+    wick_onnx_fail(o, WICK_EPARSE, "%s is not a graph with one output", name);
     return y;
   }
   if (!wick_onnx_subgraph(o, a->g, 1, &x, &y)) return (wick_value){0};
   if (wick_type_eq(wick_built_type(o->b, x), wick_built_type(o->b, y))) return y;
-  wick_onnx_fail(o, WICK_ETYPE, "%s changes the type of what it takes", name);
+  wick_onnx_fail(o, WICK_ETYPE, "the output of %s differs in type from its input", name);
   return (wick_value){0};
 }
 
@@ -498,8 +499,7 @@ static void attention_linear(wick_onnx_op *o)
   int rule = wick_onnx_word(o, "update_rule", "gated_delta linear gated delta");
   bool gated = rule == 0 || rule == 2, delta = rule == 0 || rule == 3;
   if (gated != wick_onnx_has(o, 4) || delta != wick_onnx_has(o, 5)) {
-    wick_onnx_fail(o, WICK_ETYPE,
-                   "its update rule and its inputs decay and beta do not go together");
+    wick_onnx_fail(o, WICK_ETYPE, "its inputs decay and beta do not fit its update rule");
     return;
   }
   attention_state a = {.o = o, .q = attention_heads(o, o->in[0], nq)};

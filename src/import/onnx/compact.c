@@ -107,10 +107,10 @@ static bool compact_numel(wick_onnx_op *o, wick_value x, wick_dim *out)
                       wick_dim_const(1));
     return true;
   }
-  wick_onnx_fail(
-      o, WICK_EUNSUPPORTED,
-      "its input has up to %lld elements, at most %d are possible: open sizes want ranges",
-      (long long)compact_most(o, *out), COMPACT_MOST);
+  wick_onnx_fail(o, WICK_EUNSUPPORTED,
+                 "its input has up to %lld elements, but at most %d are supported; limit the "
+                 "dynamic sizes by ranges",
+                 (long long)compact_most(o, *out), COMPACT_MOST);
   return false;
 }
 
@@ -168,7 +168,7 @@ static void compact_compress(wick_onnx_op *o)
   bool known = wick_dim_is_const(rows) && wick_dim_is_const(extent);
   if (c->elem != WICK_BOOL || c->rank != 1 || wick_dim_is(rows, 0) ||
       compact_most(o, rows) > COMPACT_MOST || (known && rows.v > extent.v)) {
-    wick_onnx_fail(o, WICK_ETYPE, "the condition is no row of at most %lld bools",
+    wick_onnx_fail(o, WICK_ETYPE, "the condition is not a vector of at most %lld bools",
                    (long long)compact_most(o, extent));
     return;
   }

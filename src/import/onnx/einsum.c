@@ -154,7 +154,7 @@ static bool einsum_diagonal(einsum_equation *q, einsum_term *t)
       const wick_type_info *info = wick_built_info(o->b, t->v);
       wick_dim size = info->dim[i];
       if (!wick_dim_is_const(size) || !wick_dim_eq(size, info->dim[k]))
-        return einsum_refuse(q, "has a label twice in a term, whose sizes differ or are open");
+        return einsum_refuse(q, "has a label twice in a term, and its sizes differ or are dynamic");
       int64_t perm[WICK_MAX_RANK], step[WICK_MAX_RANK];
       wick_dim dim[WICK_MAX_RANK], begin[WICK_MAX_RANK];
       uint8_t label[WICK_MAX_RANK], n = 0;
@@ -291,7 +291,7 @@ static void einsum_import(wick_onnx_op *o)
     bool there = false;
     for (uint32_t i = 0; i < o->nin; i++) there = there || einsum_has(&q.term[i], q.out.label[k]);
     if (!there || einsum_axis(&q.out, q.out.label[k]) != k) {
-      einsum_refuse(&q, "has a label in its result that no term has, or twice");
+      einsum_refuse(&q, "has a label in its result that occurs there twice or in no term");
       return;
     }
   }

@@ -125,7 +125,7 @@ static void flow_if(wick_onnx_op *o)
   if (o->failed) return;
   for (uint32_t r = 0; r < 2; r++)
     if (branch[r]->output.n < o->nout)
-      wick_onnx_fail(o, WICK_EPARSE, "a branch gives %zu values, expected %u", branch[r]->output.n,
+      wick_onnx_fail(o, WICK_EPARSE, "a branch has %zu outputs, expected %u", branch[r]->output.n,
                      o->nout);
   if (o->failed) return;
   if (!wick_onnx_known_int(o->c, o->in[0], &cond)) {
@@ -179,7 +179,7 @@ static bool flow_body(wick_onnx_op *o, const wick_onnx_loop *l, wick_value index
   wick_value *in = wick_new(o->c->tmp, wick_value, 2 + l->ncarried + l->nscan);
   if (l->conditional) {
     if (l->body->input.n < 2) {
-      wick_onnx_fail(o, WICK_EPARSE, "its body takes %zu values, expected 2 or more",
+      wick_onnx_fail(o, WICK_EPARSE, "its body has %zu inputs, expected 2 or more",
                      l->body->input.n);
       return false;
     }
@@ -224,7 +224,7 @@ static bool flow_loop_region(wick_onnx_op *o, const wick_onnx_loop *l, bool *out
   int64_t on;
   if (nstacked && l->conditional && !*out_changed &&
       (!wick_onnx_known_int(o->c, y[0], &on) || !on)) {
-    wick_onnx_unknown(o, 1, "when the loop ends, on which shapes depend,");
+    wick_onnx_unknown(o, 1, "the loop's condition, on which shapes depend,");
     return false;
   }
   if (*out_changed) return false;
@@ -267,7 +267,7 @@ static bool flow_loop_unrolled(wick_onnx_op *o, const wick_onnx_loop *l)
 bool wick_onnx_loop_build(wick_onnx_op *o, const wick_onnx_loop *l)
 {
   if (l->body->output.n < l->conditional + l->ncarried) {
-    wick_onnx_fail(o, WICK_EPARSE, "its body gives %zu values, expected %u or more",
+    wick_onnx_fail(o, WICK_EPARSE, "its body has %zu outputs, expected %u or more",
                    l->body->output.n, l->conditional + l->ncarried);
     return false;
   }
@@ -330,11 +330,11 @@ static void flow_loop(wick_onnx_op *o)
   if (!open) l.most = wick_dim_const(most);
   l.result = wick_new(o->c->tmp, wick_value, l.ncarried + l.body->output.n + 1);
   if (stacks && !open && (!counted || !begins || !wick_onnx_has(o, 0))) {
-    wick_onnx_unknown(o, counted ? 1 : 0, "how often the loop runs, on which shapes depend,");
+    wick_onnx_unknown(o, counted ? 1 : 0, "the number of iterations, on which shapes depend,");
     return;
   }
   if (l.body->output.n < 1 + (size_t)o->nout)
-    wick_onnx_fail(o, WICK_EPARSE, "it has %u outputs, its body gives less", o->nout);
+    wick_onnx_fail(o, WICK_EPARSE, "it has %u outputs, but its body has fewer", o->nout);
   if (o->failed || o->b->status || !wick_onnx_loop_build(o, &l)) return;
   for (uint32_t k = 0; k < o->nout; k++) o->out[k] = l.result[k];
 }

@@ -21,7 +21,7 @@ static void image_decoder(wick_onnx_op *o)
   const wick_type_info *t = wick_onnx_info(o, 0);
   int format = wick_onnx_word(o, "pixel_format", "RGB BGR Grayscale");
   if (t->rank != 1 || t->elem != WICK_U8 || !wick_dim_is_const(t->dim[0])) {
-    wick_onnx_fail(o, WICK_ETYPE, "the file is no row of bytes");
+    wick_onnx_fail(o, WICK_ETYPE, "the file is not a vector of bytes");
     return;
   }
   wick_picture image = {.at = image_bytes(o, 0),

@@ -212,7 +212,7 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
                         : import_type(c, v, location, &type)) {
       b.v = wick_build_param(&c->b, type, WICK_IN, name);
       if (!overridden && !v->type->tensor_type->shape && !wick_onnx_shape_given(c, name))
-        wick_onnx_unlisted(c, location, "the model says no shape: it must be given");
+        wick_onnx_unlisted(c, location, "the model does not declare a shape: one must be given");
     }
     wick_onnx_bind(c, v->name, b);
     at++;
@@ -249,7 +249,7 @@ static void import_contents(wick_onnx_context *c)
     bool text = wick_type_get(m, type)->elem == WICK_STRING;
     if (text) nbytes = nbytes / sizeof(int64_t) * sizeof(wick_string);
     if (nbytes != given->data.nbytes) {
-      wick_onnx_error(c, WICK_ETYPE, location, "it holds %llu bytes, %zu are given",
+      wick_onnx_error(c, WICK_ETYPE, location, "it has %llu bytes, but %zu were given",
                       (unsigned long long)nbytes, given->data.nbytes);
       continue;
     }
@@ -328,8 +328,8 @@ static void import_output_type(wick_onnx_context *c, const wick_onnx_value_info 
   const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
   wick_elem want, have = wick_built_info(&c->b, x)->elem;
   if (t && t->elem_type && (!wick_onnx_elem(t->elem_type, &want) || want != have))
-    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, the model says %s", wick_elem_name(have),
-                    wick_onnx_elem_name(t->elem_type, c->tmp));
+    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, but the model declares %s",
+                    wick_elem_name(have), wick_onnx_elem_name(t->elem_type, c->tmp));
 }
 
 /* Adds the results that an output consists of. */
@@ -402,7 +402,7 @@ static void import_graph(wick_onnx_context *c)
   c->scope = wick_onnx_scope_make(c, &c->model->opset_import);
   import_opsets(c, &c->model->opset_import, c->file);
   if (!c->model->opset_import.n && !c->errors.list.n)
-    wick_onnx_error(c, WICK_EPARSE, c->file, "it does not say its opset");
+    wick_onnx_error(c, WICK_EPARSE, c->file, "it does not declare its opset");
   if (c->errors.list.n) return; /* the meaning of its nodes is unknown */
   import_functions(c);
   import_initializer_names(c, g);
@@ -520,7 +520,7 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
   WICK_TRY(wick_wire_decode(&wick_onnx_model_message, bytes, file, tmp, &message));
   wick_onnx_model *model = message;
   if (!model->graph)
-    return wick_fail(tmp, WICK_EPARSE, file, "there is no graph in it: is it an ONNX model?");
+    return wick_fail(tmp, WICK_EPARSE, file, "it has no graph: is it an ONNX model?");
   if (!model->opset_import.n && model->ir_version < 3) {
     model->opset_import.at = wick_dup(tmp, wick_onnx_opset, &first, 1);
     model->opset_import.n = 1;

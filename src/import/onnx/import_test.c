@@ -106,7 +106,7 @@ static void test_opsets(void **state)
 {
   (void)state;
   static const onnx_row rows[] = {
-      {"in x 1 2; Relu x -> y; out y", "m.onnx: it does not say its opset"},
+      {"in x 1 2; Relu x -> y; out y", "m.onnx: it does not declare its opset"},
       {"ir 1; in x 1 2; Relu x -> y; out y", "graph @main(%p0: f32[2]) -> f32[2] {\n"
                                              "  %0 = relu %p0 : f32[2]\n"
                                              "  return %0\n"
@@ -176,7 +176,7 @@ static void test_functions(void **state)
        "v; out z",
        "m.onnx: node \"z\" (F): node \"y\" (Relu): the input \"b\" is not defined before it is "
        "used\n"
-       "m.onnx: node \"w\" (F): it has 2 inputs and 1 outputs, its function takes 1 and gives 1\n"
+       "m.onnx: node \"w\" (F): it has 2 inputs and 1 outputs, but its function has 1 and 1\n"
        "m.onnx: node \"v\" (F): node \"y\" (Relu): the input \"b\" is not defined before it is "
        "used"},
       {"opset 13; def my/F a -> y; Relu a -> y; end; def my/F a -> y; Abs a -> y; end; in x 1 2; "

@@ -58,7 +58,7 @@ static bool index_axes(wick_onnx_op *o, uint32_t n, uint32_t given, const int64_
   for (uint32_t i = 0; i < n; i++) {
     if (!wick_onnx_axis(o, axes ? axes[i] : i, rank, &out[i])) return false;
     if (seen >> out[i] & 1) {
-      wick_onnx_fail(o, WICK_ETYPE, "axis %u is there twice", out[i]);
+      wick_onnx_fail(o, WICK_ETYPE, "axis %u occurs twice", out[i]);
       return false;
     }
     seen |= 1u << out[i];

@@ -77,7 +77,7 @@ static void test_slices(void **state)
        "m.onnx: node \"y\" (Slice): axis 2 is outside [-2, 1]"},
       {"opset 13; in x 1 10,4; const s 7 2 = 1,1; const e 7 2 = 3,3; const a 7 2 = 0,-2; Slice "
        "x,s,e,a -> y; out y",
-       "m.onnx: node \"y\" (Slice): axis 0 is there twice"},
+       "m.onnx: node \"y\" (Slice): axis 0 occurs twice"},
       {"opset 13; in x 1 10,4; const s 7 1 = 1; const e 7 2 = 3,3; Slice x,s,e -> y; out y",
        "m.onnx: node \"y\" (Slice): starts, ends and steps have 1, 2 and 0 numbers"},
       {"opset 13; in x 1 10,4; const s 7 1 = 1; const e 7 1 = 3; const a 7 1 = 0; const k 7 1 = 0; "
@@ -369,7 +369,7 @@ static void test_resize(void **state)
       {"opset 13; in x 1 4,4; const r 1 4 = 0,0,1,1; const s 7 2 = 3,2; Resize x,_,_,s -> y "
        "coordinate_transformation_mode=stf_crop_and_resize; Resize x,r,_,r -> z; out y",
        "m.onnx: node \"y\" (Resize): tf_crop_and_resize has no roi\n"
-       "m.onnx: node \"z\" (Resize): sizes is f32 of rank 1, expected integers in one row"},
+       "m.onnx: node \"z\" (Resize): sizes is f32 of rank 1, expected a vector of integers"},
       {"opset 13; in x 1 4,4; Resize x -> y; const s 1 2 = 2,0; Resize x,_,s -> z; Resize x,_,s,s "
        "-> w; out y",
        "m.onnx: node \"y\" (Resize): it has neither scales nor sizes\n"

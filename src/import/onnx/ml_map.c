@@ -33,7 +33,7 @@ static bool map_keys(wick_onnx_op *o, const char *ints, const char *strings, wic
     }
     const char *good = wick_wire_text(o->c->tmp, text.at[i]);
     if (strlen(good) != text.at[i].nbytes || memcmp(good, text.at[i].at, text.at[i].nbytes) != 0) {
-      wick_onnx_fail(o, WICK_EPARSE, "key %u, \"%s\", is no text in UTF-8", i, good);
+      wick_onnx_fail(o, WICK_EPARSE, "key %u, \"%s\", is not UTF-8", i, good);
       return false;
     }
     key[i] = wick_onnx_string(o->c, text.at[i]);
@@ -66,8 +66,7 @@ static void map_zip(wick_onnx_op *o)
   if (!map_keys(o, "classlabels_int64s", "classlabels_strings", &elem, &n, &key)) return;
   int64_t twice = wick_onnx_keys_twice(o->c->tmp, n, key);
   if (twice >= 0) {
-    wick_onnx_fail(o, WICK_EPARSE, "the label %s is there twice",
-                   map_key_text(o, elem, key[twice]));
+    wick_onnx_fail(o, WICK_EPARSE, "the label %s occurs twice", map_key_text(o, elem, key[twice]));
     return;
   }
   wick_value x = o->in[0];

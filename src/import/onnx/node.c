@@ -245,8 +245,8 @@ static void node_expand(wick_onnx_context *c, const wick_onnx_node *n, const wic
              *out = wick_new(c->tmp, wick_value, (size_t)call.nout + 1);
   if (call.nin > f->input.n || call.nout > f->output.n)
     wick_onnx_fail(&call, WICK_EPARSE,
-                   "it has %u inputs and %u outputs, its function takes %zu and gives %zu",
-                   call.nin, call.nout, f->input.n, f->output.n);
+                   "it has %u inputs and %u outputs, but its function has %zu and %zu", call.nin,
+                   call.nout, f->input.n, f->output.n);
   if (c->depth >= NODE_CALLS)
     wick_onnx_fail(&call, WICK_ELIMIT, "functions call each other more than %d deep", NODE_CALLS);
   for (const wick_onnx_scope *s = c->scope; s; s = s->outer)

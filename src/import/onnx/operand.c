@@ -90,7 +90,7 @@ bool wick_onnx_dims(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out
   const wick_value_info *v = &o->b->values.at[o->in[i].id];
   const wick_type_info *t = wick_onnx_info(o, i);
   if (!wick_elem_is_int(t->elem) || t->rank > 1) {
-    wick_onnx_fail(o, WICK_ETYPE, "%s is %s of rank %u, expected integers in one row", what,
+    wick_onnx_fail(o, WICK_ETYPE, "%s is %s of rank %u, expected a vector of integers", what,
                    wick_elem_name(t->elem), t->rank);
     return false;
   }
@@ -109,7 +109,7 @@ bool wick_onnx_must_be_known(wick_onnx_op *o, const char *what, wick_dim d)
     wick_dim_print(o->c->module->dims, sym.at[i], &t);
   }
   if (!wick_dim_is_symbol(o->c->module->dims, d)) {
-    wick_text_add(&t, ", of which it is made: ");
+    wick_text_add(&t, ", which occur in ");
     wick_dim_print(o->c->module->dims, d, &t);
   }
   wick_onnx_fail(o, WICK_EUNSUPPORTED,

@@ -28,8 +28,8 @@ static void pool_max(wick_onnx_op *o)
   bool indices = o->nout > 1 && o->node->output.at[1].nbytes;
   if (indices && w->n > WICK_ONNX_WINDOW) {
     wick_onnx_fail(o, WICK_EUNSUPPORTED,
-                   "indices are given of at most %d spatial dimensions, not %u", WICK_ONNX_WINDOW,
-                   w->n);
+                   "indices are supported for at most %d spatial dimensions, not %u",
+                   WICK_ONNX_WINDOW, w->n);
     return;
   }
   wick_onnx_set_int(&e, "indices", indices);

@@ -175,7 +175,7 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
   if (!ports_read(c, v, location, &t)) return;
   if (t.map && t.seq) {
     wick_onnx_error(c, WICK_EUNSUPPORTED, location,
-                    "sequences of maps are supported as outputs alone");
+                    "sequences of maps are supported only as outputs");
     return;
   }
   if (t.map) {
@@ -184,13 +184,12 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
   }
   if (!s) {
     ports_note(c, "input", name, at, "?", t, "");
-    wick_onnx_unlisted(c, location, "how many elements it has must be given");
+    wick_onnx_unlisted(c, location, "its number of elements must be given");
     return;
   }
   int64_t count = s->rank == 1 ? s->dim[0] : -2, most = t.seq ? PORTS_MOST : 1;
   if (count < (t.optional ? -1 : 0) || count > most || (!t.seq && !count)) {
-    wick_onnx_error(c, WICK_ETYPE, location,
-                    "its shape is [n], n elements%s%s: no such number is given",
+    wick_onnx_error(c, WICK_ETYPE, location, "its shape must be [n], for n elements%s%s",
                     t.seq ? "" : ", n = 1", t.optional ? ", or -1, none" : "");
     return;
   }
@@ -244,7 +243,7 @@ static void ports_map_output(wick_onnx_context *c, const char *name, wick_value 
   wick_onnx_map m = wick_onnx_map_all(c, x);
   if (m.seq != t.seq || m.key != t.key || m.elem != t.elem) {
     const ports_type have = {.seq = m.seq, .map = true, .key = m.key, .elem = m.elem};
-    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, the model says %s",
+    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, but the model declares %s",
                     ports_text(c->tmp, have), ports_text(c->tmp, t));
     return;
   }
@@ -276,7 +275,7 @@ static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const 
   for (uint32_t k = 0; k < *out_n; k++) {
     const wick_type_info *e = wick_built_info(&c->b, (*out)[k]);
     if (e->kind == WICK_TENSOR && e->elem == t.elem) continue;
-    wick_onnx_error(c, WICK_ETYPE, location, "element %u is %s, the model says %s", k,
+    wick_onnx_error(c, WICK_ETYPE, location, "element %u is %s, but the model declares %s", k,
                     e->kind == WICK_TENSOR ? wick_elem_name(e->elem) : "no tensor",
                     wick_elem_name(t.elem));
     return false;
@@ -293,13 +292,15 @@ void wick_onnx_list_output(wick_onnx_context *c, const wick_onnx_value_info *v, 
   const char *name = wick_wire_text(c->tmp, v->name);
   bool none = wick_onnx_is_nothing(&c->b, x), map = wick_onnx_is_map(&c->b, x);
   if (!wick_onnx_is_list(v)) {
-    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, the model says not so", ports_what(c, x));
+    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, but the model declares another type",
+                    ports_what(c, x));
     return;
   }
   if (!ports_read(c, v, location, &t)) return;
   bool tuple = wick_built_info(&c->b, x)->kind == WICK_TUPLE;
   if (map != t.map || (none && !t.optional) || (!none && !map && tuple != t.seq)) {
-    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, the model says not so", ports_what(c, x));
+    wick_onnx_error(c, WICK_ETYPE, location, "it is %s, but the model declares another type",
+                    ports_what(c, x));
     return;
   }
   if (map) {

@@ -118,7 +118,7 @@ static wick_elem quantize_type(wick_onnx_op *o, const char *name, wick_elem othe
   int64_t type = wick_onnx_int(o, name, 0);
   if (!type) return otherwise;
   if (wick_onnx_elem(type, &e) && e != WICK_STRING) return e;
-  wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s is %lld, which is no type of numbers", name,
+  wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s is %lld, which is not a numeric type", name,
                  (long long)type);
   return otherwise;
 }

@@ -53,7 +53,7 @@ static void test_errors(void **state)
        "m.onnx: node \"y\" (QuantizeLinear): the scale has rank 1, expected that of the input, 2, "
        "below 16"},
       {"opset 21; in x 1 2,6; in s 1 -; QuantizeLinear x,s -> y output_dtype=i8; out y",
-       "m.onnx: node \"y\" (QuantizeLinear): output_dtype is 8, which is no type of numbers"},
+       "m.onnx: node \"y\" (QuantizeLinear): output_dtype is 8, which is not a numeric type"},
       {"opset 10; in x 2 2,3; in w 3 -; MatMulInteger x,w -> y; out y",
        "m.onnx: node \"y\" (MatMulInteger): a factor has rank 0, expected 1 or more"},
       {"opset 10; in x 2 1,3,8,8; in w 3 4,2,3,3; ConvInteger x,w -> y; out y",

@@ -55,7 +55,7 @@ static void test_reductions(void **state)
       {"opset 11; in x 1 2,3; ReduceSum x -> a axes=I2; out a",
        "m.onnx: node \"a\" (ReduceSum): axis 2 is outside [-2, 1]"},
       {"opset 11; in x 1 2,3; ReduceSum x -> a axes=I0,-2; out a",
-       "m.onnx: node \"a\" (ReduceSum): axis 0 is there twice"},
+       "m.onnx: node \"a\" (ReduceSum): axis 0 occurs twice"},
       {"opset 18; in x 1 2,3; in i 7 1; ReduceSum x,i -> a; out a",
        "m.onnx: node \"a\" (ReduceSum): axes must be known when the model is compiled"},
       {"opset 18; in x 1 2,3; ReduceMean x -> a axes=I0; out a",

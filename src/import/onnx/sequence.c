@@ -38,7 +38,7 @@ static bool sequence_items(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const w
     return wick_onnx_must_be_known(o, "the length of its sequence",
                                    wick_built_info(o->b, stack)->dim[0]);
   if (!n || wick_onnx_is_nothing(o->b, o->in[i])) {
-    wick_onnx_fail(o, WICK_ETYPE, "input %u is no sequence", i);
+    wick_onnx_fail(o, WICK_ETYPE, "input %u is not a sequence", i);
     return false;
   }
   if (n->op != WICK_OP_tuple) {
@@ -314,7 +314,7 @@ static void sequence_map(wick_onnx_op *o)
   const wick_value *first;
   const wick_onnx_attr *a = wick_onnx_attr_find(o, "body");
   if (!a || !a->g || a->g->output.n < o->nout) {
-    wick_onnx_fail(o, WICK_EPARSE, "its body gives less than its %u outputs", o->nout);
+    wick_onnx_fail(o, WICK_EPARSE, "its body has fewer outputs than the node's %u", o->nout);
     return;
   }
   if (wick_onnx_stack(o->b, o->in[0]).id) {

@@ -71,7 +71,7 @@ static bool shape_axes(wick_onnx_op *o, uint32_t n, const int64_t *axes, uint32_
     uint32_t axis;
     if (!wick_onnx_axis(o, axes[i], rank, &axis)) return false;
     if (*out >> axis & 1) {
-      wick_onnx_fail(o, WICK_ETYPE, "axis %u is there twice", axis);
+      wick_onnx_fail(o, WICK_ETYPE, "axis %u occurs twice", axis);
       return false;
     }
     *out |= 1u << axis;

@@ -102,7 +102,7 @@ static void test_squeeze(void **state)
       {"opset 13; in x 1 1,3; const i 7 1 = 2; Squeeze x,i -> a; out a",
        "m.onnx: node \"a\" (Squeeze): axis 2 is outside [-2, 1]"},
       {"opset 13; in x 1 1,3; const i 7 2 = 0,-2; Squeeze x,i -> a; out a",
-       "m.onnx: node \"a\" (Squeeze): axis 0 is there twice"},
+       "m.onnx: node \"a\" (Squeeze): axis 0 occurs twice"},
       {"opset 13; in x 1 1,3; in i 7 1; Squeeze x,i -> a; out a",
        "m.onnx: node \"a\" (Squeeze): axes must be known when the model is compiled"},
       {"opset 13; in x 1 1,N,M; const i 7 1 = 0; Squeeze x,i -> a; out a",
@@ -139,7 +139,7 @@ static void test_unsqueeze(void **state)
        "  return %0\n"
        "}"},
       {"opset 11; in x 1 3; Unsqueeze x -> a axes=I0,0; out a",
-       "m.onnx: node \"a\" (Unsqueeze): axis 0 is there twice"},
+       "m.onnx: node \"a\" (Unsqueeze): axis 0 occurs twice"},
       {"opset 11; in x 1 3; Unsqueeze x -> a; out a",
        "m.onnx: node \"a\" (Unsqueeze): attribute \"axes\" is missing"},
   };
@@ -189,7 +189,7 @@ static void test_order(void **state)
        "  return %0, %1\n"
        "}"},
       {"opset 13; in x 1 2,3,4; Transpose x -> a perm=I0,0,1; out a",
-       "m.onnx: node \"a\" (Transpose): perm: 0 is there twice"},
+       "m.onnx: node \"a\" (Transpose): perm: 0 occurs twice"},
       {"opset 3; in x 1 2,3; in y 1 2,4; Concat x,y -> a; out a",
        "graph @main(%p0: f32[2,3], %p1: f32[2,4]) -> f32[2,7] {\n"
        "  %0 = concat %p0, %p1 {axis=1} : f32[2,7]\n"

@@ -179,7 +179,7 @@ static void signal_stft(wick_onnx_op *o)
   bool row = !wick_onnx_has(o, 2) || wick_onnx_info(o, 2)->rank == 1;
   if (row && wick_onnx_has(o, 2)) window = wick_onnx_info(o, 2)->dim[0];
   if (t->rank != 3 || !row) {
-    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, expected 3, and a window in one row", t->rank);
+    wick_onnx_fail(o, WICK_ETYPE, "its rank is %u, expected 3 and a window of rank 1", t->rank);
     return;
   }
   if (!wick_dim_is_const(t->dim[1]) || !wick_dim_is_const(window)) {
@@ -272,7 +272,7 @@ static void signal_mel(wick_onnx_op *o)
                700 * (pow(10, ((double)i * (to - from) / (double)(bins + 2) + from) / 2595) - 1),
            position = floor((double)(length + 1) * hertz / (double)rate);
     if (!(position >= 0 && position < (double)dim[0])) {
-      wick_onnx_fail(o, WICK_ERANGE, "edge %lld lies at %g, outside of %lld bins", (long long)i,
+      wick_onnx_fail(o, WICK_ERANGE, "edge %lld is at %g, outside of %lld bins", (long long)i,
                      position, (long long)dim[0]);
       return;
     }

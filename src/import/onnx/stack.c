@@ -106,9 +106,9 @@ static bool stack_steps(wick_onnx_op *o, const wick_onnx_graph *body, wick_dim n
     return false;
   for (uint32_t k = 0; k < o->nout; k++)
     if (wick_built_info(o->b, y[1 + k])->kind != WICK_TENSOR) {
-      wick_onnx_fail(o, WICK_EUNSUPPORTED,
-                     "the length of input 0 must be known: its body gives "
-                     "what is no tensor");
+      wick_onnx_fail(
+          o, WICK_EUNSUPPORTED,
+          "the length of input 0 must be known, because an output of its body is not a tensor");
       return false;
     }
   y[0] = wick_build_const(o->b, wick_type_tensor(o->c->module, WICK_BOOL, 0, NULL), 0, 1);

@@ -74,6 +74,6 @@ bool wick_onnx_subgraph(wick_onnx_op *o, const wick_onnx_graph *g, uint32_t nin,
   c->b.loc = wick_loc_add(c->module, o->location);
   bool good = wick_onnx_trial_good(o, &t);
   for (size_t k = 0; k < g->output.n; k++)
-    good = good && out[k].id && wick_onnx_whole(o, out[k], "what its graph gives");
+    good = good && out[k].id && wick_onnx_whole(o, out[k], "an output of its graph");
   return good;
 }

@@ -133,7 +133,7 @@ static wick_status tensor_external(const wick_onnx_tensor *t, const wick_onnx_ou
   if (s) return wick_fail(mem, s->code, loc, "its external data: %s", s->message);
   if (length != nbytes)
     return wick_fail(mem, WICK_EPARSE, loc,
-                     "its external data has %llu bytes, its shape wants %llu",
+                     "its external data has %llu bytes, but its shape requires %llu",
                      (unsigned long long)length, (unsigned long long)nbytes);
   if (offset > file->nbytes || length > file->nbytes - offset)
     return wick_fail(
@@ -156,7 +156,7 @@ static size_t tensor_unit(wick_elem e)
 
 static wick_status tensor_count(const char *loc, wick_arena *mem, uint64_t have, uint64_t want)
 {
-  return wick_fail(mem, WICK_EPARSE, loc, "its data has %llu bytes, its shape wants %llu",
+  return wick_fail(mem, WICK_EPARSE, loc, "its data has %llu bytes, but its shape requires %llu",
                    (unsigned long long)have, (unsigned long long)want);
 }
 
@@ -236,7 +236,7 @@ static wick_status tensor_strings(const wick_wire_spans *data, const char *loc,
   if (!outside || (!outside->module && !outside->texts))
     return wick_fail(mem, WICK_EUNSUPPORTED, loc, "strings are not supported here");
   if (data->n != n)
-    return wick_fail(mem, WICK_EPARSE, loc, "its data has %zu strings, its shape wants %llu",
+    return wick_fail(mem, WICK_EPARSE, loc, "its data has %zu strings, but its shape requires %llu",
                      data->n, (unsigned long long)n);
   if (outside->texts) {
     wick_string *text = wick_new(mem, wick_string, n + 1);
@@ -267,12 +267,12 @@ wick_status wick_onnx_tensor_read(const wick_onnx_tensor *t, const wick_onnx_out
   for (size_t i = 0; i < WICK_COUNT(fields); i++) nsource += fields[i]->n > 0;
   if (nsource > 1 || (nsource == 1 && !external && !raw && data->n == 0))
     return wick_fail(mem, WICK_EPARSE, loc,
-                     "its data must be in one place, raw or in the field of its type (%s)",
+                     "its data must be either raw or in the field of its type (%s), not in both",
                      row->name);
   wick_span s = t->raw_data;
   if (out->elem == WICK_STRING) {
     if (external || raw)
-      return wick_fail(mem, WICK_EPARSE, loc, "strings stand neither raw nor in other files");
+      return wick_fail(mem, WICK_EPARSE, loc, "strings can be neither raw nor external data");
     return tensor_strings(&t->string_data, loc, outside, mem, out);
   }
   if (external) WICK_TRY(tensor_external(t, outside, loc, mem, out->nbytes, &s));

@@ -166,24 +166,24 @@ static void test_shapes(void **state)
   t = head(WICK_ONNX_DOUBLE,
            DIMS(1 << 30, 1 << 28)); /* the request of 2^61 bytes fails before any are allocated */
   put_str(&t, RAW, "12345678");
-  fails(&t, "m: w: its data has 8 bytes, its shape wants 2305843009213693952");
+  fails(&t, "m: w: its data has 8 bytes, but its shape requires 2305843009213693952");
   t = head(WICK_ONNX_INT32, DIMS(1 << 30, 1 << 28));
   put_i64(&t, INT32S, 1);
-  fails(&t, "m: w: its data has 4 bytes, its shape wants 1152921504606846976");
+  fails(&t, "m: w: its data has 4 bytes, but its shape requires 1152921504606846976");
 }
 
 static void test_faults(void **state)
 {
   (void)state;
   wick_text t = head(WICK_ONNX_FLOAT, DIMS(2));
-  fails(&t, "m: w: its data has 0 bytes, its shape wants 8");
+  fails(&t, "m: w: its data has 0 bytes, but its shape requires 8");
   put_f32(&t, FLOATS, 1.f);
-  fails(&t, "m: w: its data has 4 bytes, its shape wants 8");
+  fails(&t, "m: w: its data has 4 bytes, but its shape requires 8");
   put_bytes(&t, RAW, "12345678", 8);
-  fails(&t, "m: w: its data must be in one place, raw or in the field of its type (FLOAT)");
+  fails(&t, "m: w: its data must be either raw or in the field of its type (FLOAT), not in both");
   t = head(WICK_ONNX_FLOAT, DIMS(1));
   put_i64(&t, INT32S, 1);
-  fails(&t, "m: w: its data must be in one place, raw or in the field of its type (FLOAT)");
+  fails(&t, "m: w: its data must be either raw or in the field of its type (FLOAT), not in both");
   t = head(WICK_ONNX_UINT8, DIMS(2));
   put_i64(&t, INT32S, 0);
   put_i64(&t, INT32S, 256);
@@ -196,7 +196,7 @@ static void test_faults(void **state)
   fails(&t, "m: w: its data: the input ends too early");
   t = head(WICK_ONNX_INT64, DIMS(1));
   put_bytes(&t, INT64S, "\x01\x02", 2);
-  fails(&t, "m: w: its data has 16 bytes, its shape wants 8");
+  fails(&t, "m: w: its data has 16 bytes, but its shape requires 8");
   t = head(0, DIMS(1));
   fails(&t, "m: w: elements of type UNDEFINED are not supported");
   t = head(WICK_ONNX_FLOAT6E2M3, DIMS(1));
@@ -288,7 +288,7 @@ static void test_external(void **state)
       {"w.bin", "18446744073709551616", NULL,
        "offset is \"18446744073709551616\", expected a number"},
       {"w.bin", "-1", NULL, "offset is \"-1\", expected a number"},
-      {"w.bin", "0", "7", "has 7 bytes, its shape wants 8"},
+      {"w.bin", "0", "7", "has 7 bytes, but its shape requires 8"},
       {"w.bin", "0", "", "length is \"\", expected a number"},
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) {

@@ -29,7 +29,7 @@ static wick_status const_infer(wick_infer *c)
   const wick_type_info *t = wick_type_get(c->module, c->want[0]);
   const wick_imm *imm = &c->attr[WICK_ATTR_const_value].imm;
   if (imm->constant >= c->module->constants.n)
-    return wick_infer_fail(c, WICK_EINTERNAL, "no such constant");
+    return wick_infer_fail(c, WICK_EINTERNAL, "this constant does not exist");
   if (imm->constant) WICK_TRY(const_of_module(c, t));
   if (!imm->constant && t->kind != WICK_TENSOR && t->kind != WICK_SCALAR)
     return wick_infer_fail(c, WICK_ETYPE, "a number is a tensor or a scalar");
@@ -123,7 +123,7 @@ static wick_status call_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "@%s has %u results", f->name, r->nin);
   for (uint32_t i = 0; i < r->nin; i++)
     if (!wick_type_eq(wick_type_of(f, r->in[i]), c->want[i]))
-      return wick_infer_fail(c, WICK_ETYPE, "result %u is not of the type that @%s gives", i,
+      return wick_infer_fail(c, WICK_ETYPE, "result %u does not have the type that @%s returns", i,
                              f->name);
   return NULL;
 }
@@ -219,8 +219,8 @@ static wick_status loop_stacked(wick_infer *c, uint32_t nstacked)
   for (uint32_t k = 0; k < nstacked; k++) {
     const wick_type_info *t = wick_type_get(c->module, c->yield[0][c->nout + 1]);
     if (t->kind != WICK_TENSOR || t->rank == WICK_MAX_RANK)
-      return wick_infer_fail(c, WICK_ETYPE, "stacked value %u is no tensor of rank %d or less", k,
-                             WICK_MAX_RANK - 1);
+      return wick_infer_fail(c, WICK_ETYPE, "stacked value %u is not a tensor of rank %d or less",
+                             k, WICK_MAX_RANK - 1);
     for (uint32_t i = 0; i < t->rank; i++) dim[1 + i] = t->dim[i];
     c->out[c->nout++].type = wick_type_tensor(c->module, t->elem, t->rank + 1u, dim);
   }
@@ -240,8 +240,8 @@ static wick_status loop_of_buffers(const wick_infer *c)
       (c->nin > 1 && c->in[1] && !loop_buffer(c, 1, WICK_I64)) ||
       (c->nin > 2 && c->in[2] && !loop_buffer(c, 2, WICK_BOOL)))
     return wick_infer_fail(c, WICK_ETYPE,
-                           "expected are buffers of the count, i64[], of the index, "
-                           "i64[], and of whether it goes on, bool[]");
+                           "expected buffers of the count, i64[], of the index, i64[], and of "
+                           "whether the loop continues, bool[]");
   return c->nregionparam[0] || c->nyield[0]
              ? wick_infer_fail(c, WICK_ETYPE, "on buffers the region takes and yields nothing")
              : NULL;
@@ -310,7 +310,7 @@ const wick_op wick_op_for = {
 static wick_status while_infer(wick_infer *c)
 {
   if (c->nyield[0] != 1)
-    return wick_infer_fail(c, WICK_ETYPE, "the first region yields the condition alone");
+    return wick_infer_fail(c, WICK_ETYPE, "the first region must yield only the condition");
   WICK_TRY(structure_is_bool(c, c->yield[0][0], "the condition"));
   if (c->nregionparam[0] != c->nin)
     return wick_infer_fail(c, WICK_ETYPE, "the first region takes the carried values");

@@ -116,9 +116,10 @@ static void loop_rows(wick_loop_rule *l)
     const wick_type_info *t = wick_built_info(b, v);
     l->row[l->nrow++] = (wick_loop_value){v, l->yield[1 + k].id != v.id};
     if (t->kind != WICK_TENSOR || t->rank >= WICK_MAX_RANK)
-      wick_build_fail(b, WICK_EUNSUPPORTED,
-                      "it carries what is no tensor of at most %d dimensions: it has no derivative",
-                      WICK_MAX_RANK - 1);
+      wick_build_fail(
+          b, WICK_EUNSUPPORTED,
+          "it carries a value that is not a tensor of at most %d dimensions: it has no derivative",
+          WICK_MAX_RANK - 1);
   }
   for (uint32_t i = l->g.begin; i < l->g.end - 1; i = b->nodes.at[i].end) {
     const wick_node *n = &b->nodes.at[i];
@@ -518,7 +519,8 @@ void wick_grad_loop(wick_adjoint *a)
   l.most = loop_bound(b, a->in[0], LOOP_LOOK);
   wick_dim most = wick_loop_most(n->attr);
   if (l.nstacked && !wick_dim_is_const(most)) {
-    wick_build_fail(b, WICK_EUNSUPPORTED, "a loop of an open number of rows has no derivative yet");
+    wick_build_fail(b, WICK_EUNSUPPORTED,
+                    "a loop with an unbounded number of rows has no derivative yet");
     return;
   }
   if (l.nstacked) l.most = wick_min_i64(l.most, most.v);

@@ -63,7 +63,8 @@ static wick_status put_infer(wick_infer *c)
   c->nout = 0;
   return wick_type_eq(c->in[c->nin - 1]->type, element)
              ? NULL
-             : wick_infer_fail(c, WICK_ETYPE, "what is put is not one element of the tensor");
+             : wick_infer_fail(c, WICK_ETYPE,
+                               "the value that is put is not one element of the tensor");
 }
 
 const wick_op wick_op_element_store = {

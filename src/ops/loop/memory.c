@@ -22,7 +22,7 @@ static wick_status alloc_infer(wick_infer *c)
     if (!t || t->kind != WICK_SCALAR || t->elem != WICK_I64 || t->lanes != 1)
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is not one i64", i);
   }
-  return c->nin == 1 ? wick_infer_fail(c, WICK_ETYPE, "its place is given, its size is not")
+  return c->nin == 1 ? wick_infer_fail(c, WICK_ETYPE, "it has an offset, but no size")
                      : memory_want_buffer(c);
 }
 

@@ -149,7 +149,7 @@ static wick_status read_infer(wick_infer *c)
   wick_type element;
   bool guard = c->attr[WICK_ATTR_read_guard].i;
   if (wick_type_get(c->module, c->in[0]->type)->kind != WICK_TENSOR)
-    return wick_infer_fail(c, WICK_ETYPE, "what is read is not a tensor");
+    return wick_infer_fail(c, WICK_ETYPE, "the operand that is read is not a tensor");
   WICK_TRY(wick_infer_place(c, guard, &element));
   if (guard && !wick_type_eq(c->in[c->nin - 1]->type, element))
     return wick_infer_fail(c, WICK_ETYPE, "the value outside is not one element");

@@ -13,7 +13,7 @@ static wick_status unpool_infer(wick_infer *c)
   WICK_TRY(wick_window_check(c, x->rank, c->attr));
   WICK_TRY(wick_infer_tensor(c, 1, "the places", 0, &at));
   if (!wick_type_eq(wick_type_with_elem(c->module, c->in[0]->type, WICK_I64), c->in[1]->type))
-    return wick_infer_fail(c, WICK_ETYPE, "the places are %s, x is %s",
+    return wick_infer_fail(c, WICK_ETYPE, "the positions are %s, but x is %s",
                            wick_infer_type_text(c, c->in[1]->type),
                            wick_infer_type_text(c, c->in[0]->type));
   if (kernel->n + 2 != x->rank || size->n + 2 != x->rank)

@@ -202,7 +202,7 @@ static wick_status max_unpool_infer(wick_infer *c)
   bool same = at->rank == x->rank && at->elem == WICK_I64;
   for (uint32_t k = 0; same && k < x->rank; k++) same = wick_infer_equal(c, at->dim[k], x->dim[k]);
   if (!same)
-    return wick_infer_fail(c, WICK_ETYPE, "the places are %s, x is %s",
+    return wick_infer_fail(c, WICK_ETYPE, "the positions are %s, but x is %s",
                            wick_infer_type_text(c, c->in[1]->type),
                            wick_infer_type_text(c, c->in[0]->type));
   wick_window w = window_scatter_of(c->attr);
@@ -228,7 +228,7 @@ static wick_status max_unpool_ref(wick_ref *c)
   for (int64_t i = 0; i < x->dim[0] * x->dim[1] * many; i++) {
     int64_t to = wick_load_int(WICK_I64, c->in[1].data, (uint64_t)i), rest = to - i / many * size;
     if (rest < 0 || rest >= size)
-      return wick_ref_fail(c, WICK_ERANGE, "place %lld is outside of its image", (long long)to);
+      return wick_ref_fail(c, WICK_ERANGE, "position %lld is outside of its image", (long long)to);
     wick_ref_move(out, (uint64_t)to, x, (uint64_t)i);
   }
   return NULL;

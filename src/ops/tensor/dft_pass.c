@@ -42,7 +42,7 @@ static wick_status dft_pass_infer(wick_infer *c)
     WICK_TRY(wick_infer_alike(c, 1, "the roots", 3, &w));
     if (x->rank != 4 || w->rank != 3 || !wick_dim_is(w->dim[0], 2) ||
         !wick_dim_is(w->dim[1], r - 1) || !wick_infer_equal(c, w->dim[2], x->dim[3]))
-      return wick_infer_fail(c, WICK_ETYPE, "roots %s do not go with %s",
+      return wick_infer_fail(c, WICK_ETYPE, "roots %s do not fit %s",
                              wick_infer_type_text(c, c->in[1]->type),
                              wick_infer_type_text(c, c->in[0]->type));
   }

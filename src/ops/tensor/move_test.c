@@ -69,7 +69,7 @@ static const row_case searches[] = {
     {"search_sorted", "u8[2,2]: 0 200 7 255; u8[4]: 5 7 200 255", "", "i64[2,2]: 0 2 1 3", 0},
     {"search_sorted", "i64[3]: -5 -4 7; i64[1]: -4", "", "i64[3]: 0 0 1", 0},
     {"search_sorted", "i64[3]; i64[0]", "",
-     "error: the list is i64[0], expected one row of at least one element", 0},
+     "error: the list is i64[0], expected a vector of at least one element", 0},
     {"search_sorted", "i64[3]; i32[2]", "", "error: the list is i32, expected i64", 0},
 };
 
@@ -162,7 +162,7 @@ static const row_case made[] = {
     {"nonzero", "bool[6]: 0 1 1 0 0 1", "", "i64[6]: 1 2 5 5 5 5; i64[]: 3", 0},
     {"nonzero", "bool[2]: 1 1", "", "i64[2]: 0 1; i64[]: 2", 0},
     {"nonzero", "bool[0]", "", "i64[0]; i64[]: 0", 0},
-    {"nonzero", "bool[2,2]", "", "error: x is bool[2,2], expected one row", 0},
+    {"nonzero", "bool[2,2]", "", "error: x is bool[2,2], expected a vector", 0},
     {"top_k", "f32[3]", "k=[4]", "error: the first 4 of 3 elements", 0},
     {"cumprod", "f32[3]: 2 3 4", "exclusive=true", "f32[3]: 1 2 6", 0},
     {"cumsum", "f32[3]: 1 2 3", "", "f32[3]: 1 3 6", 0},

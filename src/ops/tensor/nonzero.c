@@ -9,7 +9,7 @@ static wick_status nonzero_infer(wick_infer *c)
   const wick_type_info *x;
   WICK_TRY(wick_infer_tensor(c, 0, "x", 1, &x));
   if (x->rank != 1)
-    return wick_infer_fail(c, WICK_ETYPE, "x is %s, expected one row",
+    return wick_infer_fail(c, WICK_ETYPE, "x is %s, expected a vector",
                            wick_infer_type_text(c, c->in[0]->type));
   wick_infer_out(c, 0, WICK_I64, 1, x->dim);
   wick_infer_out(c, 1, WICK_I64, 0, NULL);

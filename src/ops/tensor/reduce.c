@@ -16,7 +16,7 @@ static wick_status reduce_axes(const wick_infer *c, uint32_t rank, uint32_t *out
   for (uint32_t i = 0; i < a->n; i++) {
     uint32_t axis;
     WICK_TRY(wick_infer_axis(c, a->ints[i], rank, &axis));
-    if (*out >> axis & 1) return wick_infer_fail(c, WICK_ETYPE, "axis %u is there twice", axis);
+    if (*out >> axis & 1) return wick_infer_fail(c, WICK_ETYPE, "axis %u occurs twice", axis);
     *out |= 1u << axis;
   }
   return NULL;

@@ -13,7 +13,7 @@ static wick_status search_infer(wick_infer *c)
   WICK_TRY(wick_infer_alike(c, 1, "the list", 1, &keys));
   if (keys->rank != 1 || !wick_dim_is_const(keys->dim[0]) || keys->dim[0].v < 1)
     return wick_infer_fail(c, WICK_ETYPE,
-                           "the list is %s, expected one row of at least one element",
+                           "the list is %s, expected a vector of at least one element",
                            wick_infer_type_text(c, c->in[1]->type));
   wick_infer_out(c, 0, WICK_I64, x->rank, x->dim);
   return NULL;

@@ -24,8 +24,8 @@ static wick_status transpose_infer(wick_infer *c)
   for (uint32_t k = 0; k < a->n; k++) {
     bool outside = a->ints[k] < 0 || a->ints[k] >= (int64_t)x->rank;
     if (outside || seen >> a->ints[k] & 1)
-      return wick_infer_fail(c, WICK_ETYPE, "perm: %lld is %s", (long long)a->ints[k],
-                             outside ? "no dimension of x" : "there twice");
+      return wick_infer_fail(c, WICK_ETYPE, "perm: %lld %s", (long long)a->ints[k],
+                             outside ? "is not a dimension of x" : "occurs twice");
     seen |= 1u << a->ints[k];
   }
   transpose_perm(c->attr, x->rank, perm);
