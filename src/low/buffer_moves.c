@@ -2,6 +2,8 @@
  * and accesses, so that moves can follow each other. */
 #include "low/buffer_moves.h"
 
+#include <stdlib.h>
+
 #include "ir/copy.h"
 #include "low/liveness.h"
 
@@ -94,6 +96,25 @@ typedef struct buffer_moves_times {
   uint32_t first_idle, last_idle; /* removed copies; UINT32_MAX, 0: none */
 } buffer_moves_times;
 
+static int buffer_moves_by_offset(const void *a, const void *b)
+{
+  const wick_memref *x = a, *y = b;
+  return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Returns true if no two of n known references to one root share a byte. Sorts them by their
+ * offsets: each is compared with those that begin before its end. */
+static bool buffer_moves_disjoint(wick_memref *p, uint32_t n)
+{
+  qsort(p, n, sizeof *p, buffer_moves_by_offset);
+  for (uint32_t i = 0; i < n; i++) {
+    int64_t end = wick_memref_end(&p[i]);
+    for (uint32_t k = i + 1; k < n && p[k].offset < end; k++)
+      if (!wick_memref_disjoint(&p[i], &p[k])) return false;
+  }
+  return true;
+}
+
 /* Returns true if the removed copies write all elements of the target, each once. The target's
  * previous contents are then dead. */
 static bool buffer_moves_covers(const wick_buffer_moves *m, const wick_buffer_move *x)
@@ -106,13 +127,11 @@ static bool buffer_moves_covers(const wick_buffer_moves *m, const wick_buffer_mo
     const wick_access *b = &list->at[i];
     if (m->drop[b->node] || !buffer_moves_idle(m, x, b->node)) continue;
     dst[n] = m->alias.memref[m->alias.f->node[b->node].in[0].id];
-    for (uint32_t k = 0; k < n; k++)
-      if (!wick_memref_disjoint(&dst[k], &dst[n])) return false;
     if (x->to.dynamic) return wick_memref_covers(&dst[n], &x->to);
     if (!dst[n].known) return false;
     numel += wick_memref_numel(&dst[n++]);
   }
-  return x->to.known && numel == wick_memref_numel(&x->to);
+  return x->to.known && numel == wick_memref_numel(&x->to) && buffer_moves_disjoint(dst, n);
 }
 
 /* Returns true if each access to the root can be moved, and is at the right time. */
@@ -198,7 +217,7 @@ static bool buffer_moves_legal(const wick_buffer_moves *m, const wick_buffer_mov
   if (!in_place && !buffer_moves_idle(m, x, x->at)) return false;
   const wick_access_list *list = &a->access[x->to.root.id];
   int64_t end = x->to.known ? wick_memref_end(&x->to) : INT64_MAX;
-  for (uint32_t i = 0; i < list->n; i++) {
+  for (uint32_t i = list->n; i-- > 0;) { /* the last first: most often it is in the way */
     const wick_access *b = &list->at[i];
     if (m->drop[b->node] || buffer_moves_apart(m, b, &x->to, end)) continue;
     if (buffer_moves_idle(m, x, b->node) || (in_place && buffer_moves_node_legal(m, x, b)))

@@ -10,13 +10,18 @@
 #include "low/plan_memory.h"
 #include "low/reorder_graph.h"
 
-enum { REORDER_FOR_MEMORY_BEAM = 32, REORDER_FOR_MEMORY_READY = 64 };
+enum {
+  REORDER_FOR_MEMORY_BEAM = 32,
+  REORDER_FOR_MEMORY_READY = 64,
+  REORDER_FOR_MEMORY_FEW = 16 /* users of a root that are looked at one by one */
+};
 #define REORDER_FOR_MEMORY_STEPS ((uint64_t)1 << 26)
 
 typedef struct reorder_for_memory_state {
   uint64_t *done;  /* a bit for each step */
   uint32_t *ready; /* in the function's order */
   uint32_t nready;
+  uint32_t *left; /* for each root of many users: how many are still to come */
   uint64_t live, peak, hash;
 } reorder_for_memory_state;
 
@@ -28,6 +33,7 @@ typedef struct reorder_for_memory_next { /* a step that can follow a state of th
 typedef struct reorder_for_memory_search {
   const wick_reorder_graph *g;
   uint32_t nword, width;
+  uint32_t nmany, *many; /* by root: its index among those of many users, or UINT32_MAX */
   reorder_for_memory_state *now, *then; /* [width] */
   uint32_t nnow;
   reorder_for_memory_next *next; /* [width * REORDER_FOR_MEMORY_READY] */
@@ -44,6 +50,25 @@ static bool reorder_for_memory_done(const reorder_for_memory_state *s, uint32_t 
   return s->done[step / 64] >> (step % 64) & 1;
 }
 
+/* Finds the roots of many users. Each state counts those that are left, because a step may use such
+ * a root, and as many steps do as it has users. */
+static void reorder_for_memory_count(reorder_for_memory_search *o, wick_arena *tmp)
+{
+  o->many = wick_new(tmp, uint32_t, o->g->nroot + 1);
+  for (uint32_t r = 0; r < o->g->nroot; r++)
+    o->many[r] = o->g->root[r].nuser > REORDER_FOR_MEMORY_FEW ? o->nmany++ : UINT32_MAX;
+}
+
+/* Marks a step as done. */
+static void reorder_for_memory_mark(const reorder_for_memory_search *o, reorder_for_memory_state *s,
+                                    uint32_t step)
+{
+  const wick_order_step *x = &o->g->step[step];
+  s->done[step / 64] |= (uint64_t)1 << (step % 64);
+  for (uint32_t k = 0; k < x->nneeds; k++)
+    if (o->many[x->needs[k]] != UINT32_MAX) s->left[o->many[x->needs[k]]]--;
+}
+
 /* Computes the bytes in use during a step and after it. */
 static void reorder_for_memory_cost(const reorder_for_memory_search *o,
                                     const reorder_for_memory_state *s, uint32_t step,
@@ -53,8 +78,12 @@ static void reorder_for_memory_cost(const reorder_for_memory_search *o,
   uint64_t at = s->live, gone = 0;
   for (uint32_t k = 0; k < x->nneeds; k++) {
     const wick_order_root *r = &o->g->root[x->needs[k]];
-    bool begun = false, ends = true;
-    for (uint32_t u = 0; u < r->nuser; u++) {
+    bool begun = false, ends = true, many = o->many[x->needs[k]] != UINT32_MAX;
+    if (many) { /* the step is one of those that are left */
+      uint32_t left = s->left[o->many[x->needs[k]]];
+      begun = left < r->nuser, ends = left == 1;
+    }
+    for (uint32_t u = 0; u < r->nuser && !many; u++) {
       if (reorder_for_memory_done(s, r->user[u]))
         begun = true;
       else if (r->user[u] != step)
@@ -142,11 +171,16 @@ static void reorder_for_memory_take(const reorder_for_memory_search *o,
 {
   const reorder_for_memory_state *from = &o->now[n->state];
   out->live = n->live, out->peak = n->peak, out->hash = n->hash;
-  memcpy(out->done, from->done, o->nword * sizeof *out->done);
-  out->done[n->step / 64] |= (uint64_t)1 << (n->step % 64);
-  out->nready = 0;
-  for (uint32_t i = 0; i < from->nready; i++)
-    if (from->ready[i] != n->step) out->ready[out->nready++] = from->ready[i];
+  if (out != from) {
+    memcpy(out->done, from->done, o->nword * sizeof *out->done);
+    memcpy(out->left, from->left, o->nmany * sizeof *out->left);
+  }
+  reorder_for_memory_mark(o, out, n->step);
+  uint32_t at = 0;
+  while (from->ready[at] != n->step) at++;
+  if (out != from) memcpy(out->ready, from->ready, at * sizeof *out->ready);
+  out->nready = from->nready - 1;
+  memmove(out->ready + at, from->ready + at + 1, (out->nready - at) * sizeof *out->ready);
   const wick_order_step *x = &o->g->step[n->step];
   for (uint32_t k = 0; k < x->nafter; k++)
     if (reorder_for_memory_is_ready(o, out, x->after[k]))
@@ -160,6 +194,9 @@ static reorder_for_memory_state *reorder_for_memory_states(const reorder_for_mem
   for (uint32_t i = 0; i < o->width; i++) {
     s[i].done = wick_new(tmp, uint64_t, o->nword);
     s[i].ready = wick_new(tmp, uint32_t, o->g->nstep + 1);
+    s[i].left = wick_new(tmp, uint32_t, o->nmany);
+    for (uint32_t r = 0; r < o->g->nroot; r++)
+      if (o->many[r] != UINT32_MAX) s[i].left[o->many[r]] = o->g->root[r].nuser;
   }
   return s;
 }
@@ -175,6 +212,7 @@ static const uint32_t *reorder_for_memory_find(const wick_reorder_graph *g, uint
   o.width = wide < 1                         ? 1
             : wide > REORDER_FOR_MEMORY_BEAM ? REORDER_FOR_MEMORY_BEAM
                                              : (uint32_t)wide;
+  reorder_for_memory_count(&o, tmp);
   o.now = reorder_for_memory_states(&o, tmp), o.then = reorder_for_memory_states(&o, tmp);
   o.next = wick_new(tmp, reorder_for_memory_next, (size_t)o.width * REORDER_FOR_MEMORY_READY);
   o.taken = wick_new(tmp, struct reorder_for_memory_taken, (size_t)g->nstep * o.width);
@@ -185,11 +223,13 @@ static const uint32_t *reorder_for_memory_find(const wick_reorder_graph *g, uint
     for (uint32_t i = 0; i < o.nnow; i++) reorder_for_memory_expand(&o, i);
     if (!o.nnext) return NULL;
     reorder_for_memory_choose(&o);
+    bool alone = o.width == 1; /* the one state changes in its place */
     for (uint32_t i = 0; i < o.nnext; i++) {
-      reorder_for_memory_take(&o, &o.next[i], &o.then[i]);
+      reorder_for_memory_take(&o, &o.next[i], alone ? &o.now[0] : &o.then[i]);
       o.taken[(size_t)depth * o.width + i] =
           (struct reorder_for_memory_taken){o.next[i].state, o.next[i].step};
     }
+    if (alone) continue;
     reorder_for_memory_state *swap = o.now;
     o.now = o.then, o.then = swap, o.nnow = o.nnext;
   }
@@ -207,6 +247,7 @@ static uint64_t reorder_for_memory_given(const wick_reorder_graph *g, wick_arena
                                          uint64_t *least)
 {
   reorder_for_memory_search o = {.g = g, .nword = g->nstep / 64 + 1, .width = 1};
+  reorder_for_memory_count(&o, tmp);
   reorder_for_memory_state *s = reorder_for_memory_states(&o, tmp);
   *least = 0;
   for (uint32_t i = 0; i < g->nstep; i++) {
@@ -215,7 +256,7 @@ static uint64_t reorder_for_memory_given(const wick_reorder_graph *g, wick_arena
     if (own > *least) *least = own;
     reorder_for_memory_cost(&o, s, i, &at, &s->live);
     if (at > s->peak) s->peak = at;
-    s->done[i / 64] |= (uint64_t)1 << (i % 64);
+    reorder_for_memory_mark(&o, s, i);
   }
   return s->peak;
 }

@@ -136,6 +136,25 @@ static void fan(void **state)
   depth_end(&s);
 }
 
+/* One value that many kernels read. */
+static void readers(void **state)
+{
+  (void)state;
+  depth_state s;
+  depth_begin(&s);
+  fprintf(s.out, "graph @main(%%x0: f32[4]) -> f32[4] {\n%%x = softmax %%x0 {axis=0}\n");
+  unsigned long long n = s.n / 8, next = n;
+  for (unsigned long long i = 0; i < n; i++)
+    fprintf(s.out,
+            "%%k%llu = const %llu : f32[]\n%%m%llu = mul %%x, %%k%llu\n"
+            "%%%llu = softmax %%m%llu {axis=0}\n",
+            i, i, i, i, i, i);
+  for (unsigned long long i = 0; i + 1 < next; i += 2, next++)
+    fprintf(s.out, "%%%llu = add %%%llu, %%%llu\n", next, i, i + 1);
+  fprintf(s.out, "return %%%llu\n}\n", next - 1);
+  depth_end(&s);
+}
+
 /* One node with many operands. */
 static void join(void **state)
 {
@@ -252,9 +271,9 @@ static void nest(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(chain),     cmocka_unit_test(fan),
-                                     cmocka_unit_test(join),      cmocka_unit_test(inputs),
-                                     cmocka_unit_test(outputs),   cmocka_unit_test(split),
-                                     cmocka_unit_test(alternate), cmocka_unit_test(nest)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(chain), cmocka_unit_test(fan),       cmocka_unit_test(readers),
+      cmocka_unit_test(join),  cmocka_unit_test(inputs),    cmocka_unit_test(outputs),
+      cmocka_unit_test(split), cmocka_unit_test(alternate), cmocka_unit_test(nest)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,9 +75,14 @@ static void concat_compute(const wick_compute *c)
 static void concat_map(const wick_func *f, const wick_node *n, uint32_t k, wick_view_map *out)
 {
   uint32_t axis = (uint32_t)n->attr[WICK_ATTR_concat_axis].i;
-  for (uint32_t i = 0; i < k; i++)
-    out->begin[axis] =
-        wick_dim_add(f->module->dims, out->begin[axis], wick_info_of(f, n->in[i])->dim[axis]);
+  wick_dims *t = f->module->dims;
+  int64_t known = 0; /* constants are added as numbers: there may be thousands of operands */
+  for (uint32_t i = 0; i < k; i++) {
+    wick_dim d = wick_info_of(f, n->in[i])->dim[axis];
+    if (!wick_dim_is_const(d) || wick_add_overflows(known, d.v, &known))
+      out->begin[axis] = wick_dim_add(t, out->begin[axis], d);
+  }
+  out->begin[axis] = wick_dim_add(t, out->begin[axis], wick_dim_const(known));
 }
 
 const wick_op wick_op_concat = {
