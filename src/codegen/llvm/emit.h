@@ -62,7 +62,7 @@ struct emit {
   LLVMValueRef scratch, fault;              /* hidden slots */
   LLVMValueRef begin, end, task;            /* of a kernel; task: of the node being emitted */
   LLVMValueRef launch, context_slot, slots; /* of an entry */
-  const bool *late; /* by value: a slot that is loaded at each launch; NULL: none is */
+  const bool *late; /* by value: a slot that is loaded for each launch and view; NULL: none is */
 };
 
 void emit_fail(emit *e, const wick_node *n, const char *fmt, ...) WICK_PRINTF(3, 4);

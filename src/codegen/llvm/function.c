@@ -68,8 +68,8 @@ static LLVMValueRef function_param(const emit *e, LLVMValueRef args, uint32_t sl
   return x;
 }
 
-/* Finds the slots that only launches read, in an entry with many slots. If all were loaded in one
- * block, LLVM's time would be quadratic in their number. */
+/* Finds the slots that only launches and views read, in an entry with many slots. If all were
+ * loaded in one block, LLVM's time would be quadratic in their number. */
 static const bool *function_late(const emit *e, const wick_func *f)
 {
   if (!e->frame.entry || e->options->direct || e->frame.nslot <= FUNCTION_EARLY) return NULL;
@@ -77,8 +77,8 @@ static const bool *function_late(const emit *e, const wick_func *f)
   for (uint32_t v = 1; v <= e->frame.nslot; v++) late[v] = true;
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    for (uint32_t k = n->op == WICK_OP_launch ? wick_launch_nslot(n) : 0; k < n->nin; k++)
-      late[n->in[k].id] = false;
+    uint32_t k = n->op == WICK_OP_launch ? wick_launch_nslot(n) : n->op == WICK_OP_view;
+    for (; k < n->nin; k++) late[n->in[k].id] = false;
   }
   return late;
 }

@@ -256,7 +256,7 @@ static void memory_view(emit *e, const wick_node *n)
     emit_fail(e, n, "the offset is not a number of bytes");
     return;
   }
-  LLVMValueRef p = memory_offset(e, emit_get(e, n->in[0]), nbytes / 8);
+  LLVMValueRef p = memory_offset(e, emit_operand(e, n->in[0]), nbytes / 8);
   wick_picked choice = wick_view_choice(n);
   if (choice.index.id) {
     LLVMValueRef at = memory_index(e, memory_choice(e, &choice, wick_elem_storage[elem].bits));
