@@ -37,6 +37,24 @@ const wick_type_info *wick_built_info(const wick_builder *b, wick_value v)
   return wick_type_get(b->module, b->values.at[v.id].type);
 }
 
+bool wick_built_number(const wick_builder *b, wick_value v, double *out)
+{
+  for (uint32_t i = b->nodes.n; i-- > 0;) {
+    const wick_node *n = &b->nodes.at[i];
+    if (n->first.id != v.id || n->nout != 1) continue;
+    if (n->op == WICK_OP_broadcast) {
+      v = n->in[0];
+      continue;
+    }
+    if (n->op != WICK_OP_const || wick_const_imm(n)->constant ||
+        !wick_elem_is_float(wick_built_info(b, v)->elem))
+      return false;
+    *out = wick_const_imm(n)->f;
+    return true;
+  }
+  return false;
+}
+
 wick_value wick_build_param(wick_builder *b, wick_type type, wick_qualifier qual, const char *name)
 {
   wick_value_info info = {.type = type, .relation = WICK_REL_NONE};

@@ -88,6 +88,8 @@ static inline wick_type wick_built_type(const wick_builder *b, wick_value v)
   return b->values.at[v.id].type;
 }
 const wick_type_info *wick_built_info(const wick_builder *b, wick_value v);
+/* Returns true if v is a float that is known, or a vector of such floats. */
+bool wick_built_number(const wick_builder *b, wick_value v, double *out);
 
 /* ---- shorthands; attributes have their defaults ---- */
 wick_value wick_build1(wick_builder *b, wick_opcode op, wick_value x);

@@ -99,10 +99,37 @@ static wick_value power_expand_integer(wick_builder *b, wick_value x, wick_value
   return expr_where(b, expr_lt(b, n, 0), expr_where(b, unit, r, zero), r);
 }
 
+/* Returns x^y for a number y that takes at most three roundings, or 0. A root of -0 is that of 0,
+ * and one of -inf is +inf, or 0 for a negative power. */
+static wick_value power_expand_number(wick_builder *b, wick_value x, double y)
+{
+  bool root = y == 0.5 || y == -0.5 || y == 1.5, inverse = y < 0;
+  wick_value r = x, one = expr_k(b, x, 1);
+  if (y == 1) return x;
+  if (y == 2 || y == 3 || y == 4) {
+    r = expr_mul(b, x, x);
+    return y == 2 ? r : expr_mul(b, r, y == 3 ? x : r);
+  }
+  if (y == -1 || y == -2) {
+    r = expr_div(b, one, x);
+    return y == -1 ? r : expr_mul(b, r, r);
+  }
+  if (!root) return (wick_value){0};
+  x = expr_add(b, x, expr_k(b, x, 0)); /* -0 becomes 0 */
+  r = wick_build1(b, WICK_OP_sqrt, x);
+  r = inverse ? expr_div(b, one, r) : y == 1.5 ? expr_mul(b, x, r) : r;
+  wick_value end = expr_k(b, x, inverse ? 0 : (double)INFINITY);
+  return expr_where(b, expr_eq(b, x, -(double)INFINITY), end, r);
+}
+
 static void pow_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
   (void)n;
   bool is_float = wick_elem_is_float(wick_built_info(b, in[0])->elem);
+  double y;
+  out[0] = (wick_value){0};
+  if (is_float && wick_built_number(b, in[1], &y)) out[0] = power_expand_number(b, in[0], y);
+  if (out[0].id || b->status) return;
   out[0] = is_float ? wick_poly_pow(b, in[0], in[1]) : power_expand_integer(b, in[0], in[1]);
 }
 
