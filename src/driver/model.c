@@ -40,15 +40,16 @@ wick_status wick_model_parse(wick_module *m, const char *path, wick_span bytes, 
 }
 
 /* Finds the number that is given for a symbol's name. */
-static wick_status model_text_size(const wick_module *m, const char *path, const wick_given *g,
-                                   wick_dim symbol, wick_arena *tmp, wick_dim *out)
+static wick_status model_text_size(const wick_module *m, const char *path, uint32_t nsize,
+                                   const wick_size *sizes, wick_dim symbol, wick_arena *tmp,
+                                   wick_dim *out)
 {
   wick_text name = wick_text_begin(tmp);
   wick_dim_print(m->dims, symbol, &name);
   *out = symbol;
-  for (uint32_t i = 0; i < g->nsize; i++) {
-    int64_t lo, hi, n = g->sizes[i].value;
-    if (strcmp(g->sizes[i].name, name.at) != 0) continue;
+  for (uint32_t i = 0; i < nsize; i++) {
+    int64_t lo, hi, n = sizes[i].value;
+    if (strcmp(sizes[i].name, name.at) != 0) continue;
     wick_dim_range(m->dims, symbol, &lo, &hi);
     if (n < lo || n > hi)
       return wick_fail(tmp, WICK_ETYPE, wick_path_base(path),
@@ -59,18 +60,30 @@ static wick_status model_text_size(const wick_module *m, const char *path, const
   return NULL;
 }
 
-/* Replaces given sizes in all functions of a parsed module. */
-static wick_status model_text_sizes(wick_module *m, const char *path, const wick_given *g,
-                                    wick_arena *mem, wick_arena *tmp, const wick_func **main)
+wick_status wick_model_text_sizes(wick_module *m, const char *path, uint32_t nsize,
+                                  const wick_size *sizes, wick_arena *mem, wick_arena *tmp,
+                                  const wick_func **main)
 {
   const char *name = (*main)->name;
-  for (uint32_t i = 0, n = g->nsize ? m->funcs.n : 0; i < n; i++) {
+  wick_dim_list all = wick_func_sizes(*main, tmp);
+  for (uint32_t i = 0; i < nsize; i++) {
+    bool found = false;
+    for (uint32_t k = 0; k < all.n && !found; k++) {
+      wick_text symbol = wick_text_begin(tmp);
+      wick_dim_print(m->dims, all.at[k], &symbol);
+      found = strcmp(symbol.at, sizes[i].name) == 0;
+    }
+    if (!found)
+      return wick_fail(tmp, WICK_EINVAL, wick_path_base(path), "no input has a size named %s",
+                       sizes[i].name);
+  }
+  for (uint32_t i = 0, n = nsize ? m->funcs.n : 0; i < n; i++) {
     const wick_func *f = m->funcs.at[i];
     wick_func *given;
     wick_dim_list sym = wick_func_sizes(f, tmp);
     wick_dim *by = wick_new(tmp, wick_dim, sym.n + 1);
     for (uint32_t k = 0; k < sym.n; k++)
-      WICK_TRY(model_text_size(m, path, g, sym.at[k], tmp, &by[k]));
+      WICK_TRY(model_text_size(m, path, nsize, sizes, sym.at[k], tmp, &by[k]));
     WICK_TRY(wick_func_specialize_dims(f, &(wick_dim_values){sym.n, sym.at, by}, mem, &given));
     WICK_TRY(wick_verify_func(given, tmp));
     wick_module_set(m, given);
@@ -104,7 +117,7 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
   const wick_given *g = given ? given : &nothing;
   if (wick_model_is_text(m->bytes)) {
     WICK_TRY(wick_model_parse(module, m->path, m->bytes, &m->tmp, out_main));
-    return model_text_sizes(module, m->path, g, mem, tmp, out_main);
+    return wick_model_text_sizes(module, m->path, g->nsize, g->sizes, mem, tmp, out_main);
   }
   wick_onnx_range *range = wick_new(tmp, wick_onnx_range, g->nsize + g->nrange);
   for (uint32_t i = 0; i < g->nsize; i++)

@@ -55,6 +55,13 @@ bool wick_model_is_text(wick_span bytes);
 WICK_CHECKED wick_status wick_model_parse(wick_module *m, const char *path, wick_span bytes,
                                           wick_arena *tmp, const wick_func **out_main);
 
+/* Replaces sizes by numbers in all functions of a parsed module, and *main by the new function.
+ * Fails with WICK_EINVAL for a size that *main does not have, and with WICK_ETYPE for a number
+ * outside of the size's range. */
+WICK_CHECKED wick_status wick_model_text_sizes(wick_module *m, const char *path, uint32_t nsize,
+                                               const wick_size *sizes, wick_arena *mem,
+                                               wick_arena *tmp, const wick_func **main);
+
 /* Imports the model's bytes (ONNX or text, which their contents tell) into a new module with the
  * given sizes and contents, and applies the calls of wick_grad. Functions live in `mem`. */
 WICK_CHECKED wick_status wick_model_import(wick_model *m, const wick_given *given,

@@ -53,3 +53,18 @@ def test_what_is_refused(dim, why, tmp_path):
     (tmp_path / "m.txt").write_text(ONE)
     status, said = command("compile", tmp_path / "m.txt", "-o", tmp_path / "m.wick", "--dim", dim)
     assert status == 1 and why in said
+
+
+@pytest.mark.parametrize("text", [ONE, TWO])
+def test_opt_and_check_take_sizes(text, tmp_path):
+    model = tmp_path / "m.txt"
+    model.write_text(text)
+    status, said = command("opt", model, "--dim", "N=4")
+    assert status == 0 and "f32[4,3]" in said and "N" not in said
+    status, said = command("check", model, "--dim", "N=4")
+    assert status == 0 and "x: f32[4,3]" in said
+    for name in "opt", "check":
+        for given, want in (("N=9", "the size N is 9, expected 1 to 8"), ("M=2", "no input has a size named M"),
+                            ("N=1..4", "a module in text has the ranges of its sizes itself")):  # fmt: skip
+            status, said = command(name, model, "--dim", given)
+            assert status == 1 and want in said

@@ -430,15 +430,28 @@ static wick_status check_onnx(check_input *in, check_result *out)
              : NULL;
 }
 
-/* Reads a module in Wick's text, which contains the ranges of its sizes. */
+/* Gives sizes of a module in text, which contains their ranges. */
+static wick_status check_text_sizes(check_input *in, check_result *out)
+{
+  uint32_t n = in->flags->nrange;
+  wick_size *sizes = wick_new(in->mem, wick_size, n + 1);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_onnx_range *r = &in->flags->range[i];
+    if (r->lo != r->hi)
+      return wick_fail(in->mem, WICK_EINVAL, in->path,
+                       "a module in text has the ranges of its sizes itself");
+    sizes[i] = (wick_size){r->name, r->lo};
+  }
+  return wick_model_text_sizes(in->module, in->path, n, sizes, in->mem, in->tmp, &out->f);
+}
+
+/* Reads a module in Wick's text. */
 static wick_status check_text(check_input *in, check_result *out)
 {
   const check_flags *flags = in->flags;
   wick_arrays model_inputs = {0};
-  if (flags->nrange)
-    return wick_fail(in->mem, WICK_EINVAL, in->path,
-                     "a module in text has the ranges of its sizes itself: --dim is for ONNX");
   WICK_TRY(wick_model_parse(in->module, in->path, in->bytes, in->tmp, &out->f));
+  WICK_TRY(check_text_sizes(in, out));
   WICK_TRY(wick_verify_func(out->f, in->tmp));
   WICK_TRY(wick_check_arrays(&flags->inputs, in->path, in->files, in->mem, in->tmp, &model_inputs));
   if ((model_inputs.n || flags->outputs) && model_inputs.n != out->f->nparam)

@@ -97,9 +97,11 @@ static wick_status opt_read(opt_state *o, const char *path)
                        "standard input takes a module in text; a model is read from its file");
     return opt_import(o);
   }
-  if (o->invocation.dims.n || o->inputs.n)
-    return wick_fail(o->mem, WICK_EINVAL, path, "it is a module in text: %s is for models",
+  if (o->invocation.dims.n || o->inputs.n) {
+    if (!standard_input) return opt_import(o);
+    return wick_fail(o->mem, WICK_EINVAL, path, "%s is for files, not for standard input",
                      o->inputs.n ? "--inputs" : "--dim");
+  }
   return wick_parse_module(o->module, path, text, n, o->tmp);
 }
 
