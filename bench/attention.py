@@ -3,9 +3,9 @@
 
     build/venv/bin/python bench/attention.py [--threads 1,2] [--write]
 
-Each case is a model of one layer's attention as transformers have it: queries, keys and values [1, sequence, heads, d]
-are turned to [1, heads, sequence, d], keys once more; products, scale, mask, softmax, products, and back. peers.py of
-../shared/bench times it on all runtimes in turns, and compares the outputs.
+Each case is a model of one layer's attention as in transformers: queries, keys and values [1, sequence, heads, d] are
+transposed to [1, heads, sequence, d], and keys once more. Products, scale, mask, softmax, products, and a transposition
+back follow. peers.py of ../shared/bench times it on all runtimes in turns, and compares the outputs.
 """
 
 import argparse
@@ -23,7 +23,8 @@ ROUNDS, SECONDS = 3, 0.1
 
 
 def save(folder, sequence, heads, d, mask):
-    """The model, and its inputs beside it; `mask`: some numbers for each query and key."""
+    """Writes the model, and its inputs into the same folder. With `mask`, a mask has a number for each query and
+    key."""
     path = folder / f"attention_{sequence}_{heads}x{d}{'_' * bool(mask)}{mask}.onnx"
     shape, perm = [1, sequence, heads, d], [0, 2, 1, 3]
     nodes = [helper.make_node("Transpose", [x], [f"{x}h"], perm=perm if x != "k" else [0, 2, 3, 1]) for x in "qkv"]

@@ -3,9 +3,9 @@
 
     build/venv/bin/python bench/bytes.py [--runs 60] [--rounds 3] [FILTER ...]
 
-The convolutions of ResNet-50 and of MobileNetV2 as QLinearConv on random bytes: the sums and
-what makes bytes of them again. What counts is as in layers.py; the ceiling is four times that of f32 multiply-adds
-(../shared/bench/peak.c), where the machine has dot products of bytes.
+The convolutions of ResNet-50 and of MobileNetV2 as QLinearConv on random bytes: the sums and their conversion back to
+bytes. The same kernels count as in layers.py. The ceiling is four times that of f32 multiply-adds
+(../shared/bench/peak.c) if the machine has dot products of bytes.
 """
 
 import re

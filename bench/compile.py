@@ -4,10 +4,10 @@
     build/venv/bin/python bench/compile.py [--runs 3] [NAME ...]
 
 Seconds are those of `wick run`, from the start of the process to its end, with one inference: cold, into an empty
-cache, from the cache, and of an artifact; the least of the runs counts. Peaks are what the process had in memory at
-once, mapped weights with it (the code generator's processes not). A run from an artifact may have its packed weights,
-arena and scratch, and 20 MiB; from the cache it may take 0.15 s, and resnet50 1 s when cold, bert_base 2 s: otherwise
-the exit status is 1.
+cache, from the cache, and of an artifact; the minimum of the runs counts. A peak is the most memory that the process
+had at once, including mapped weights but not the code generator's processes. The exit status is 1 if a run from an
+artifact has more than its packed weights, arena, scratch memory and 20 MiB, if a run from the cache takes more than
+0.15 s, or a cold run of resnet50 more than 1 s or of bert_base more than 2 s.
 """
 
 import os
@@ -28,7 +28,7 @@ CACHED = 0.15
 COLD = {"resnet50": 1, "bert_base": 2}
 
 
-# In a process of its own: what this one holds in memory counts as the peak of those that it starts.
+# Runs in its own process, because the memory of this process would count in the peak of those that it starts.
 INPUTS = """
 import pathlib, sys
 import numpy as np, onnx

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The first run at each size of a program for open sizes, and what is held in memory afterwards, on Wick, ONNX Runtime and
-OpenVINO: the models and sizes of sizes.py, in that order, through their Python packages; the table goes into README.md.
+"""The first run at each size of a program for dynamic sizes, and the memory in use afterwards, on Wick, ONNX Runtime
+and OpenVINO: the models and sizes of sizes.py, in that order, through their Python packages; the table goes into
+README.md.
 
     build/venv/bin/python bench/first.py [--threads 1] [--rounds 5] [NAME ...]
 
-A runtime has a process of its own, which runs the sizes one after another, each 20 times. A first run's cost is how long
-it takes over the median of the 19 after it, in milliseconds; the table has the medians of the rounds. Wick makes no
-copies for sizes that are met here: its runs are all of the same kernels. It writes to arrays that are there; memory of
-new results is the caller's, and would be counted twice. Resident memory is the process's at the end,
-Python and NumPy with it."""
+A runtime has a process of its own, which runs the sizes one after another, each 20 times. A first run's cost is how
+long it takes over the median of the 19 after it, in milliseconds; the table has the medians of the rounds. Wick does
+not specialize here: all runs use the same kernels. It writes to existing arrays; new results would be the caller's
+memory, and would be counted twice. Resident memory is that of the process at the end, including Python and NumPy."""
 
 import json
 import pathlib
@@ -52,7 +52,7 @@ def runner(runtime, model, threads, shapes):
 
 
 def child(runtime, model, threads, shapes, folders):
-    """Prints for each size the first run's time and the median of the next ones, resident bytes, and what results are."""
+    """Prints for each size the first run's time and the median of the next ones, resident bytes, and the results."""
     import numpy as np
 
     run, took, results = runner(runtime, model, int(threads), json.loads(shapes)), [], []
@@ -72,7 +72,7 @@ def child(runtime, model, threads, shapes, folders):
 def measure(a, name, program, folders):
     """Of each runtime, by size: the first run over the next ones; and MiB."""
     found, shapes = {r: [] for r in RUNTIMES}, []
-    for k in range(a.rounds + 1):  # the first one says what results are, no more
+    for k in range(a.rounds + 1):  # the first one only tells the results
         for r in RUNTIMES[: 1 if k == 0 else None]:
             model = program if r == "wick" else sizes.MODELS / name / "model.onnx"
             command = [sys.executable, __file__, "--child", r, model, a.threads, json.dumps(shapes), *folders]

@@ -3,11 +3,11 @@
 
     build/venv/bin/python bench/layers.py [--runs 60] [--rounds 3] [FILTER ...]
 
-Each layer is an ONNX model of one node. kernel_times.c runs it through the public interface with a profile; what
-counts are the kernels that compute, not those that bring images into another layout. The ceiling is
-../shared/bench/peak.c, measured again and again between the layers; the least time of all rounds stands against the
-highest ceiling, so that both are what the machine does when it is left alone. In the object that `wick compile` writes, the innermost loops of these kernels are searched for
-operands on the stack. FILTERs are parts of layers' names; the table is written only of all layers.
+Each layer is an ONNX model of one node. kernel_times.c runs it through the public interface with a profile; the kernels
+that compute count, but not those that change the layout of images. The ceiling is ../shared/bench/peak.c, measured
+repeatedly between the layers; the minimum time of all rounds is compared with the highest ceiling, so that both are
+measured without other load. In the object that `wick compile` writes, the innermost loops of these kernels are searched
+for operands on the stack. FILTERs are parts of layers' names; the table is written only if all layers are measured.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from onnx import TensorProto, helper, numpy_helper
 import report
 
 LAYOUT = re.compile(r"^((halo|copy)\.|.*\.(pack|unpack|pad|copy|transpose)\.)")  # kernels that compute nothing
-MFLOP = 50  # smaller layers that nobody tuned for have no goal
+MFLOP = 50  # smaller layers were not tuned for and have no goal
 
 
 @dataclasses.dataclass
@@ -191,7 +191,7 @@ def stack_operands(wick, model):
 
 
 def stack_operands_of(text):
-    """The same, of what objdump prints."""
+    """The same, from the output of objdump."""
     vector = every = 0
     for name, body in re.findall(r"^[0-9a-f]+ <(.*)>:\n((?: .*\n)*)", text, re.M):
         if not name.endswith(".loop") or LAYOUT.match(name):

@@ -3,8 +3,8 @@
 
     build/venv/bin/python bench/memory.py [NAME ...]
 
-The arena without its padding may have at most the bytes that are live at once in its own order, and at most those of
-the importer's order: otherwise the exit status is 1.
+The exit status is 1 if an arena without its padding has more bytes than are live at once in its own order, or than in
+the importer's order.
 """
 
 import re

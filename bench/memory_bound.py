@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What moves more than it computes, one thread, as shares of the memory's rate; the table goes into README.md.
+"""Operators that move more data than they compute, one thread, as shares of the memory's rate; the table goes into
+README.md.
 
     build/venv/bin/python bench/memory_bound.py [--runs 20] [--rounds 3] [--step prepare|time] [FILTER ...]
 
-Each is an ONNX model of one node, or of a short chain that is one kernel. All of its kernels count, by kernel_times.c. The
-share is of the time that its inputs and outputs take at the rate of ../shared/bench/peak.c' streaming read. Those of a few
-MB stay in a cache between runs, so that a share may exceed 100 %; what writes as much as it reads has the share of `relu` at
-most. FILTERs are parts of names; the table is written only of all.
+Each is an ONNX model of one node, or of a short chain that is one kernel. All of its kernels count, by kernel_times.c.
+The share compares its time with that of its inputs and outputs at the rate of ../shared/bench/peak.c's streaming read.
+Tensors of a few MB stay in a cache between runs, so that a share may exceed 100 %; an operator that writes as much as
+it reads has at most the share of `relu`. FILTERs are parts of names; the table is written only if all are measured.
 """
 
 import re

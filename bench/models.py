@@ -43,7 +43,7 @@ onnx.save(model, sys.argv[2])
 
 
 def weights_alone(name, to):
-    """The model without inputs that are weights, its kept inputs beside it."""
+    """Writes the model without inputs that are weights, and its kept inputs into the same folder."""
     folder, model = MODELS / name, to / "model.onnx"
     source = folder / json.loads((folder / "model.json").read_text())["model"]
     subprocess.run([sys.executable, "-c", STRIP, source, model], check=True)

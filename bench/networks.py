@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """The fourteen networks of the shared bench on Wick, ONNX Runtime and OpenVINO: the tables go into bench/README.md, the
-picture beside it, the figures into README.md.
+picture into the same folder, the figures into README.md.
 
     build/venv/bin/python bench/networks.py [--runs 3] [--threads 1,2] [NAME ...]
 
-../shared/bench has the tools: make_models.py makes the networks (and once more without a final softmax, which
-hides differences), peers.py times one of them on all runtimes side by side and compares the outputs. A whole run is
-all networks at all thread counts; the table has medians over the runs. What has been measured for the same program
-is not measured again: an interrupted bench goes on where it was. The table is written only of all networks.
+../shared/bench has the tools: make_models.py makes the networks (and once more without a final softmax, which hides
+differences), peers.py times one of them on all runtimes side by side and compares the outputs. A whole run is all
+networks at all thread counts; the table has medians over the runs. Networks that were already measured with the same
+program are not measured again, so that an interrupted bench continues. The table is written only if all networks are
+measured.
 
-The floor of a network is the sum over its kernels of what the machine allows at most (`wick bench --roofline`):
-operations at the rate of multiply-adds from registers, those that Winograd's algorithm leaves, or bytes from memory at its
-rate. `wick compile --inputs` says how far outputs are from the same model in f64, before a final softmax.
+The floor of a network is the sum of its kernels' lowest possible times on the machine (`wick bench --roofline`): the
+time of the operations (after Winograd's algorithm) at the rate of multiply-adds from registers, or of the bytes at the
+rate of the memory. `wick compile --inputs` says how far outputs are from the same model in f64, before a final softmax.
 """
 
 import argparse
@@ -36,7 +37,7 @@ Wick: `wick bench --pipe`, nothing tuned."""
 
 
 def program_hash(wick):
-    """Of the command, the libraries and the code generator beside it."""
+    """The digest of the command, the libraries and the code generator."""
     h = hashlib.sha256()
     for f in sorted(f for d in (wick.parent, wick.parent / "lib") for f in d.glob("*wick*") if f.is_file()):
         h.update(f.read_bytes())
@@ -69,7 +70,8 @@ def arguments(doc, known=None, **more):
 
 
 def measure(a, model, threads, out, rounds, seconds):
-    """What peers.py wrote for one network, now or earlier; a wrong output is in it, and the bench goes on."""
+    """Returns what peers.py wrote for one network, now or earlier. It reports a wrong output, and the bench
+    continues."""
     if not out.exists():
         part = out.with_suffix(".part")
         wick = f"{a.wick} bench --pipe {{model}} --inputs {{inputs}} --threads {{threads}}"
@@ -87,7 +89,7 @@ def measure(a, model, threads, out, rounds, seconds):
 
 
 def kept(out, find):
-    """What `find` gives, now or earlier."""
+    """Returns the result of `find`, from now or earlier."""
     if not out.exists():
         part = out.with_suffix(".part")
         part.write_text(json.dumps(find()))
@@ -127,7 +129,7 @@ def ratio(ms):
 
 
 def error(results):
-    """The largest difference, or what is wrong with an output's type or shape."""
+    """Returns the largest difference, or the error in an output's type or shape."""
     found = [r["difference"]["wick"] for r in results]
     return next((f for f in found if isinstance(f, str)), None) or max(found)
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Single operators whose work hangs on data, or runs along lines: sorting, scanning, compacting, regions of images, trees. Wick
-and ONNX Runtime in one process, in turns; the table goes into README.md.
+"""Single operators whose work depends on data, or runs along an axis: sorting, scanning, compacting, regions of images,
+trees. Wick and ONNX Runtime in one process, in turns; the table goes into README.md.
 
     build/venv/bin/python bench/operators.py [--threads 1] [--rounds 9] [--write] [FILTER ...]
 
-Each is an ONNX model of one node; times are medians of the rounds, of which each has as many runs as take 20 ms. Outputs are
-compared, in f64 where they are floats. FILTERs are parts of names; the table is written only of all. The package `wick` is the
-one that PYTHONPATH names.
+Each is an ONNX model of one node; times are medians of the rounds, each of which has as many runs as fit into 20 ms.
+Outputs are compared, in f64 where they are floats. FILTERs are parts of names; the table is written only if all are
+measured. The package `wick` is found by PYTHONPATH.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def rois(n, size):
 
 
 def pooled(x):
-    """What MaxPool 2x2 gives of x, and where each was found."""
+    """The maxima of MaxPool 2x2 over x, and their indices."""
     n, c, h, w = x.shape
     blocks = x.reshape(n, c, h // 2, 2, w // 2, 2).transpose(0, 1, 2, 4, 3, 5).reshape(n, c, h // 2, w // 2, 4)
     best = blocks.argmax(-1)
@@ -204,7 +204,7 @@ def difference(name, got, want):
 
 
 def per_run(session, feed):
-    """A function that gives the seconds of one run, of as many as take ROUND."""
+    """Returns a function that measures the seconds of one run, over as many runs as fit into ROUND."""
     begin = time.perf_counter()
     session.run(None, feed)
     runs = max(1, min(1000, int(ROUND / max(time.perf_counter() - begin, 1e-6))))

@@ -4,7 +4,7 @@ import html
 
 LABEL, VALUE, PANEL, GAP, ROW, TOP, RIGHT = 104, 40, 350, 24, 25, 86, 16
 WICK, FLOOR, INK, PALE, MARK = "#2f6fb5", "#12314f", "#222222", "#d9d9d9", ("#d1603d", "#3d8f5b", "#8a5fb0")
-MOST = 2.4  # what is larger ends in an arrow
+MOST = 2.4  # larger values end in an arrow
 
 
 def text(x, y, s, size=13, anchor="start", color=INK, weight="normal"):

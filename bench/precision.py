@@ -6,7 +6,8 @@ goes into README.md.
 
 Times are those of ../shared/bench/peers.py: rounds of both in turn, the median of their best batches. Errors are the
 RMS of the differences from `wick --precision f64` over the RMS of its numbers, over all elements for 8 random inputs;
-of the networks without their final softmax, which hides differences. The table is written only of all networks.
+of the networks without their final softmax, which hides differences. The table is written only if all networks are
+measured.
 """
 
 import math
@@ -61,7 +62,7 @@ def times(a, model, threads):
 
 
 def errors(a, model):
-    """RMS of the differences from f64 over the RMS of what f64 gives, for both."""
+    """RMS of the differences from f64 over the RMS of the f64 results, for both."""
     import peers
 
     found = runners(a, model, ["f64", a.precision], 1)

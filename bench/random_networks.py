@@ -20,7 +20,7 @@ TOLERANCE = 1e-3
 
 
 class Net(unseen.Net):
-    """Adds blocks of more kinds. `d` draws, and `random` gives the weights."""
+    """Adds blocks of more kinds. `d` draws sizes, and `random` makes the weights."""
 
     def __init__(self, d, *shape):
         super().__init__(*shape)

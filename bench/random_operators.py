@@ -405,7 +405,7 @@ def openvino(model, threads):
 
 
 def timer(run, feed):
-    """A function that gives the seconds of one run, of as many as take ROUND."""
+    """Returns a function that measures the seconds of one run, over as many runs as fit into ROUND."""
     run(feed)
     begin = time.perf_counter()
     run(feed)
@@ -421,7 +421,8 @@ def timer(run, feed):
 
 
 def difference(got, want):
-    """The largest over all outputs, over the largest magnitude, of what is finite in both."""
+    """The largest difference over all outputs, divided by the largest magnitude, of elements that are finite in
+    both."""
     worst = 0.0
     for g, w in zip(got, want):
         if g.shape != w.shape or g.dtype != w.dtype:
@@ -434,7 +435,7 @@ def difference(got, want):
 
 
 def measure(model, feed, threads, rounds, shortest, longest):
-    """({runtime: seconds}, difference), or None where no peer runs the model or it is out of the range of times."""
+    """({runtime: seconds}, difference), or None if no peer runs the model or its time is out of range."""
     runs = {}
     for peer in onnxruntime, openvino:
         try:
@@ -490,7 +491,7 @@ def arguments(doc, families, count, rounds):
 
 
 def cases(a, families, draw):
-    """(number, family, what `draw` gives for a family and a seed) without end, or of the numbers that are asked for."""
+    """Yields (number, family, result of `draw` for the family and a seed), without end or for the given numbers."""
     for number in a.only or itertools.count(1):
         name = a.families[number % len(a.families)]
         yield number, name, draw(families[name], [a.seed, number, list(families).index(name)])

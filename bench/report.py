@@ -1,4 +1,4 @@
-"""What the benches share: their place in README.md, the machine, what was compared with what."""
+"""Functions that the benches share: their section of README.md, the machine, the compared versions."""
 
 import datetime
 import importlib.metadata
@@ -16,7 +16,7 @@ NETWORKS = (
 
 
 def need_shared():
-    """Ends the program where the shared bench tools are not there."""
+    """Ends the program if the shared bench tools do not exist."""
     if not (SHARED / "peers.py").exists():
         print(f"skipped: {SHARED} is not there")
         sys.exit(0)
@@ -26,7 +26,7 @@ VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "asimd": "NEON"} 
 
 
 def machine():
-    """Its name, which says little of virtual ones, its vectors, and how many CPUs there are."""
+    """The machine's name (which tells little for virtual ones), its vectors, and the number of CPUs."""
     fields = [x.split(":", 1) for x in open("/proc/cpuinfo") if ":" in x]
     names = [v.strip() for k, v in fields if k.strip() == "model name"] or ["unknown CPU"]
     flags = {f for k, v in fields if k.strip() in ("flags", "Features") for f in v.split()}

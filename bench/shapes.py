@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Convolutions and matrix products that a seed draws, one thread, as shares of what the machine allows.
+"""Convolutions and matrix products that a seed draws, one thread, as shares of the machine's limit.
 
     build/venv/bin/python bench/shapes.py SEED... [--count 100] [--only conv|matmul] [--runs 15] [--rounds 2]
 
 Each is an ONNX model of one node of 20 MFLOP to 2 GFLOP. It is compiled twice, strictly and with Winograd's algorithm
-where Wick chooses it; its result is compared with ONNX Runtime's. The limit is the smaller of the peak and the operations for each byte of
-the operands times the bandwidth, both by ../shared/bench/peak.c, measured again and again between the shapes. What
-counts are the kernels that compute, as in layers.py: the least time of all rounds against the highest peak; in the
-second column stands the share of all kernels, with those that bring operands into another layout. Operations
-are those of the definition, so that Winograd's algorithm may exceed the limit.
+where Wick chooses it; its result is compared with ONNX Runtime's. The limit is the smaller of the peak and the
+operations for each byte of the operands times the bandwidth, both by ../shared/bench/peak.c, measured repeatedly
+between the shapes. The kernels that compute count, as in layers.py: the minimum time of all rounds is compared with the
+highest peak. The second column has the share of all kernels, including those that change the layout of operands.
+Operations are those of the definition, so that Winograd's algorithm may exceed the limit.
 
-On a machine that others use, too: `--step prepare` compiles and compares, `--step time --part 1/4` measures a quarter,
-`--below 60` only those that were below 60 %, `--step report` prints. Times are kept between steps; `--keep` does not begin anew.
+On a shared machine: `--step prepare` compiles and compares, `--step time --part 1/4` measures a quarter, `--below 60`
+only those that were below 60 %, `--step report` prints. Times are kept between steps; `--keep` uses earlier times.
 """
 
 import dataclasses
@@ -139,7 +139,7 @@ def machine_limits(peak, top):
 
 
 def prepare(program, folder, cases, seed):
-    """Writes the model, compiles it, and compares what it gives with what ONNX Runtime makes of the same inputs."""
+    """Writes the model, compiles it, and compares its outputs with ONNX Runtime's for the same inputs."""
     shape, rng = cases[0].shape, np.random.default_rng(seed)
     model = shape.model(rng)
     onnx.save(model, cases[0].model)

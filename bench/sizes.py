@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Programs for open sizes on Wick, ONNX Runtime and OpenVINO: trained models of ../shared/models, each compiled once for a
-range of sizes and run at several of them; the table goes into README.md.
+"""Programs for dynamic sizes on Wick, ONNX Runtime and OpenVINO: trained models of ../shared/models, each compiled
+once for a range of sizes and run at several of them; the table goes into README.md.
 
     build/venv/bin/python bench/sizes.py [--threads 1,2] [--rounds 5] [--seconds 0.5] [NAME ...]
 
-At each size these run in turns: Wick's one program for all sizes; Wick compiled for that size alone; ONNX Runtime; OpenVINO
-with the file's open sizes; OpenVINO of the file at that size alone. The ratio is that of the first to the fastest of the
-peers. Tools of ../shared/bench hold the clock, and compare outputs for inputs made at that moment."""
+At each size these run in turns: Wick's one program for all sizes; Wick compiled only for that size; ONNX Runtime;
+OpenVINO with the file's dynamic sizes; OpenVINO with the file at only that size. The ratio is that of the first to
+the fastest of the peers. Tools of ../shared/bench measure the times, and compare outputs for new random inputs."""
 
 import os
 import pathlib

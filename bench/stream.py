@@ -4,9 +4,10 @@ ONNX Runtime and OpenVINO, one thread each, through their Python packages; the t
 
     build/venv/bin/python bench/stream.py [--chunks 1000] [--rounds 7]
 
-A chunk is 512 samples after 64 of the chunk before; the state that a run gives is the next run's. All three read it
-where their last run has written it: Wick and ONNX Runtime by two bindings in turn, OpenVINO by two pairs of shared tensors.
-Runtimes take turns, a stream each; a round is a turn of each. The difference is that of all probabilities from ONNX Runtime's.
+A chunk is 512 samples after 64 of the chunk before; the state that a run outputs is the next run's input. All three
+read it where the last run wrote it: Wick and ONNX Runtime by two bindings in turn, OpenVINO by two pairs of shared
+tensors. Runtimes take turns, a stream each; a round is a turn of each. The difference is that of all probabilities
+from ONNX Runtime's.
 
 The model has a branch for each of two rates, and OpenVINO refuses it: there it runs the branch of 16 kHz alone at these sizes,
 as ONNX Runtime's own simplification gives it, and so does ONNX Runtime once more."""
@@ -28,7 +29,7 @@ RATE, SAMPLES, CONTEXT = 16000, 512, 64
 
 
 def chunks(n):
-    """Tones that come and go in noise, cut into chunks with what comes before them."""
+    """Tones that come and go in noise, cut into chunks that begin with the end of the chunk before."""
     rng = np.random.default_rng(1)
     t = np.arange(n * SAMPLES) / RATE
     sound = 0.3 * np.sin(2 * np.pi * (180 + 60 * np.sin(t)) * t) * (np.sin(0.7 * t) > 0) + 0.02 * rng.standard_normal(t.size)
@@ -64,7 +65,8 @@ def one_branch(folder):
 
 
 class Bound:
-    """ONNX Runtime's interface, which Wick's package has too: two bindings, whose states are each other's."""
+    """ONNX Runtime's interface, which Wick's package has too: two bindings, each of which reads the state that the
+    other one writes."""
 
     def __init__(self, package, session):
         self.session, self.x = session, np.zeros((1, SAMPLES + CONTEXT), "f")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What several threads make of the networks, from `wick bench --roofline`; the table goes into README.md.
+"""How the networks scale with threads, from `wick bench --roofline`; the table goes into README.md.
 
     build/venv/bin/python bench/threads.py [--threads 2] [--seconds 3] [--rounds 3] [NAME ...]
 
-The bound of a kernel is one thread's time over the threads, or its weights over the bandwidth of memory where the
-network does not stay in the cache; that of a network is the sum of its kernels'. Of the rounds the best counts. Where
-one thread takes more than 5 ms, the bound over the time must be at least 0.9: otherwise the exit status is 1.
+The bound of a kernel is one thread's time divided by the number of threads, or its weights divided by the bandwidth of
+memory if the network does not fit into the cache; that of a network is the sum of its kernels' bounds. The best round
+counts. The exit status is 1 if one thread takes more than 5 ms and the bound is less than 0.9 of the time.
 """
 
 import re

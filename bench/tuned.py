@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How much tuning gains over the schedules that the model chooses, on networks that it was not made with.
+"""How much tuning gains over the schedules that the cost model chooses, on networks that were not used to develop it.
 
     build/venv/bin/python bench/tuned.py [--minutes 1] [--write] [NAME ...]
 
 `wick tune` searches each network of unseen.py, and the float models of ../shared/models whose shapes are fixed; records
-are kept, so that a second run goes on where the first one ended. A group's ratio is the time of the best schedule found
-over that of the model's choice, 1 where nothing was faster beyond the noise. The goal is a geometric mean over the
-groups of at least 1 / 1.1.
+are kept, so that a second run continues the first one. A group's ratio is the time of the best schedule found over that
+of the model's choice; it is 1 if none was faster by more than the noise. The goal is a geometric mean over the groups
+of at least 1 / 1.1.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def models(folder, names):
 
 
 def groups(path):
-    """(what is computed, its trials, best time over the first) of each group and choice in a file of records."""
+    """(the group or choice, its trials, best time over the first) of each group and choice in a file of records."""
     found = []
     for line in path.read_text().splitlines():
         word, _, rest = line.partition(" ")

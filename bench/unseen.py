@@ -1,4 +1,5 @@
-"""Networks that nobody chose schedules by: other kinds and sizes than those of the shared bench, with random weights.
+"""Networks that were not used to choose schedules: other kinds and sizes than those of the shared bench, with random
+weights.
 
     python3 bench/unseen.py FOLDER [NAME ...]      makes FOLDER/NAME.onnx
 """
@@ -11,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper, save
 
 
 class Net:
-    """An ONNX graph that grows node by node; methods return the name of what they add."""
+    """An ONNX graph that grows node by node; methods return the name of the result that they add."""
 
     def __init__(self, *shape):
         self.random = np.random.default_rng(4)
@@ -173,7 +174,7 @@ NETWORKS = {f.__name__: f for f in (mobilenet_v3, efficientnet_b0, resnext50, un
 
 
 def make(folder, names=NETWORKS):
-    """Paths of the networks, made where they are not there yet."""
+    """Paths of the networks, which are made if they do not exist yet."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:

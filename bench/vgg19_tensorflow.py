@@ -3,8 +3,8 @@
 
     python3 bench/vgg19_tensorflow.py [--rounds 5] [--seconds 1] [--tensorflow PYTHON]
 
-TensorFlow runs in a Python of its own, for it is large: PYTHON must have the package tensorflow-cpu. Both have random
-weights of the same shapes, and run one image of 224 x 224 in turns. ../shared/bench/peers.py holds the clock."""
+TensorFlow is large and runs in its own Python: PYTHON must have the package tensorflow-cpu. Both have random weights
+of the same shapes, and run one image of 224 x 224 in turns. ../shared/bench/peers.py measures the times."""
 
 import argparse
 import os

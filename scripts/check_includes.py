@@ -17,7 +17,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def layer(path):
-    """The folder of ORDER that the path lies in, or None."""
+    """The folder of ORDER that contains the path, or None."""
     return next((folder for folder in ORDER if path.startswith(folder + "/")), None)
 
 
@@ -31,7 +31,7 @@ def resolve(root, file, name):
 
 
 def wrong(root, file):
-    """(line, what is wrong) for each wrong include of the file."""
+    """(line, message) for each wrong include of the file."""
     path = file.relative_to(root).as_posix()
     mine = layer(path)
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists what nobody reads: columns of an operator's entry, functions that are declared and not defined or not called,
+"""Lists unused code: columns of an operator's entry, functions that are declared and not defined or not called,
 enumerators with a value of their own that appear once. Lists attributes that are read by position, too.
 
 A column counts as read if `->NAME` or `.NAME` appears outside of a designated initializer. A function of a header counts as
@@ -61,7 +61,7 @@ def enumerators(texts):
         if "include" in path.parts:
             continue
         for body in re.findall(r"\benum(?: \w+)? \{(.*?)\}", text, re.S):
-            for name in re.findall(r"\b(WICK_[A-Z0-9_]+)\s*=[^,]*", body):  # without a value, it is a place in a list
+            for name in re.findall(r"\b(WICK_[A-Z0-9_]+)\s*=[^,]*", body):  # without a value it is an index of a list
                 if len(re.findall(r"\b" + name + r"\b", every)) < 2:
                     yield f"{path.relative_to(ROOT)}: nobody uses {name}"
 

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Derives the coefficients of src/ops/poly_*.c. Needs mpmath.
 
-For a function f on [lo, hi], powers p_0 < p_1 < ... and a weight w, Remez' exchange finds the c_k
-that minimise max |w(x) (f(x) - sum c_k x^p_k)| in 60 digits. Then the coefficients are rounded to
-the type from the lowest power up, each time with a new fit of the rest, so that later ones take up
-what rounding left.
+For a function f on [lo, hi], powers p_0 < p_1 < ... and a weight w, Remez' exchange finds the c_k that minimise max
+|w(x) (f(x) - sum c_k x^p_k)| in 60 digits. Then the coefficients are rounded to the type from the lowest power up,
+each time with a new fit of the rest, so that later ones compensate for the rounding.
 
     scripts/minimax.py            all tables
     scripts/minimax.py exp log    some
@@ -132,7 +131,7 @@ def table(fn):
 
 
 def series(coefficient, x, n=40):
-    """sum coefficient(k) x^k: what is left of a Taylor series when its first terms are gone."""
+    """sum coefficient(k) x^k: a Taylor series without its first terms."""
     return sum(coefficient(k) * x ** k for k in range(n))
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints docs/onnx.md: each operator of ONNX in each schema version, whether Wick reads it, which of its element types, and
-what tests it. `make docs` writes it; needs the onnx package, and build/wick (WICK_COMMAND)."""
+"""Prints docs/onnx.md: each operator of ONNX in each schema version, whether Wick imports it, with which element
+types, and its tests. `make docs` writes it; needs the onnx package, and build/wick (WICK_COMMAND)."""
 import collections
 import json
 import os
@@ -33,7 +33,7 @@ GROUPS = [("all", list(TYPES.values())), ("floats", "f64 f32 f16 bf16".split()),
 
 
 def read_ranges():
-    """{operator with its domain: [(first, last)]}, as the importer's rows say."""
+    """{operator with its domain: [(first, last)]}, from the importer's table."""
     found = {}
     for line in subprocess.run([WICK, "ops", "--onnx"], capture_output=True, text=True, check=True).stdout.splitlines():
         name, *ranges = line.split()

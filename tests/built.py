@@ -1,4 +1,4 @@
-"""What was built: importing this lets `import wick` find the Python package, or skips the file where there is none."""
+"""Importing this lets `import wick` find the Python package that was built, or skips the file if there is none."""
 
 import os
 import pathlib

@@ -1,1 +1,1 @@
-"""Lets the tests of all folders import what lies here."""
+"""Lets the tests of all folders import the modules of this folder."""

@@ -44,11 +44,11 @@ def run(source, *args, **named):
 
 
 def grad(source, wrt=None, of=None, cotangent=False, *, allow_links=False, **options):
-    """What computes a model's outputs and derivatives: called with arrays, it gives (outputs, {name: array}).
+    """Returns a function of arrays that computes a model's outputs and derivatives: (outputs, {name: array}).
 
     The sum of the elements of `of` (a tensor's name; the first output) is differentiated by each tensor of `wrt`:
-    inputs, weights, or tensors on the way, by name; without names all inputs of floats. With `cotangent` there is one
-    more input, "Y.grad", which weighs the elements of Y. Derivatives are outputs of `.model`, "X.grad", and can be
+    inputs, weights, or intermediate tensors, by name; without names, by all inputs of floats. With `cotangent` there is
+    one more input, "Y.grad", which weights the elements of Y. Derivatives are outputs of `.model`, "X.grad", and can be
     differentiated again.
     """
     return Gradient(load(source, allow_links=allow_links), wrt, of, cotangent, **options)

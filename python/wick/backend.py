@@ -29,7 +29,7 @@ def is_compatible(model, device="CPU", **kwargs):
 
 
 def prepare(model, device="CPU", **options):
-    """A model of onnx, a path or bytes -> what runs it."""
+    """Prepares a model (of onnx, a path or bytes) and returns an object that runs it."""
     if not supports_device(device):
         raise ValueError(f"there is no device {device}; there is CPU")
     return BackendRep(Model(model), **options)

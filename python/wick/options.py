@@ -1,4 +1,4 @@
-"""Options by name: SessionOptions and RunOptions as ONNX Runtime has them, and what a misspelt name is told.
+"""Options by name: SessionOptions and RunOptions as in ONNX Runtime, and the error for a misspelt name.
 
 An option that would change results or files, and that Wick cannot honour, is an error that names it; one that concerns
 only how ONNX Runtime works inside is accepted and has no effect.
@@ -31,7 +31,7 @@ class ExecutionOrder(enum.IntEnum):
 
 
 def nearest(name, names):
-    """The name that is most like it, or None where none is."""
+    """The most similar name, or None."""
     return next(iter(difflib.get_close_matches(str(name), [str(n) for n in names], 1)), None)
 
 
@@ -88,7 +88,7 @@ class _Fields:
             raise type(e)(f"{kind}.{name}: {value!r} is given, {e}") from None
         object.__setattr__(self, name, value)
 
-    def __getattr__(self, name):  # of what is not there
+    def __getattr__(self, name):  # an unknown name
         known = [n for n in (*self.FIELDS, *dir(type(self))) if not n.startswith("_")]
         raise AttributeError(f"{type(self).__name__} has no option \"{name}\"{hint(name, known)}")
 
@@ -189,8 +189,8 @@ class SessionOptions(_Fields):
     """ONNX Runtime's options, and Wick's own: precision ("bf16", "f16", "f64"), strict, target, cache, tuning,
     allow_links.
 
-    Of ONNX Runtime's, intra_op_num_threads and enable_profiling change what Wick does. Another name than these is an
-    AttributeError.
+    Of ONNX Runtime's options, only intra_op_num_threads and enable_profiling have an effect in Wick. Any other name is
+    an AttributeError.
     """
 
     FIELDS = {
@@ -223,7 +223,7 @@ class SessionOptions(_Fields):
         self._sizes = {}
 
     def add_free_dimension_override_by_name(self, name, size):
-        """From now on the open size of that name is this number: the code is made for it alone."""
+        """Sets the dynamic size of that name to this number: the code is compiled only for it."""
         self._sizes[name] = operator.index(size)
 
     def add_session_config_entry(self, key, value):
@@ -285,7 +285,7 @@ _PROVIDER_OPTIONS = {"CPUExecutionProvider": ("use_arena", "arena_extend_strateg
 
 
 def providers_of(providers, provider_options):
-    """The providers among these that exist, all where none does; a warning for each that does not."""
+    """The providers among these that exist, or all if none does; warns of each that does not."""
     given = list(PROVIDERS if providers is None else providers)
     names = [p if isinstance(p, str) else p[0] for p in given]
     options = [{} if isinstance(p, str) else dict(p[1]) for p in given]

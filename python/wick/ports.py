@@ -1,6 +1,6 @@
-"""Inputs and outputs as a model has them, and as compiled code has them, which takes arrays alone: a sequence is a list
-of arrays NAME.0, NAME.1, ..., an optional without a value is None, a map is a dict of the values in an array NAME, whose
-keys are known, or of the arrays NAME.keys and NAME.values; a sequence of maps is a list of dicts."""
+"""Inputs and outputs of a model, and those of compiled code, which are only arrays: a sequence is a list of arrays
+NAME.0, NAME.1, ..., an optional without a value is None, a map is a dict of the values in an array NAME, whose keys
+are known, or of the arrays NAME.keys and NAME.values; a sequence of maps is a list of dicts."""
 import collections
 import collections.abc
 import functools
@@ -20,11 +20,12 @@ def _key(type):
 
 
 class Port(collections.namedtuple("Port", "name elem shape symbols type keys", defaults=("", None))):
-    """An input or output: its name, Wick's element type, sizes (-1: open; None where the rank is), names of open sizes.
+    """An input or output: its name, Wick's element type, sizes (-1: dynamic; None if the rank is dynamic), names of
+    dynamic sizes.
 
-    `type`: "" for a tensor, then the rest is of no interest; seq(f32), optional(f32), optional(seq(f32)),
-    map(string,f32), seq(map(i64,f32)): then `shape` is None, and `elem` that of a map's values. `keys`: of a map, None
-    where they are not known.
+    `type`: "" for a tensor, which uses none of the following; seq(f32), optional(f32), optional(seq(f32)),
+    map(string,f32), seq(map(i64,f32)): then `shape` is None, and `elem` is the type of a map's values. `keys`: the keys
+    of a map, or None if they are not known.
     """
 
     __slots__ = ()
@@ -43,7 +44,7 @@ class Port(collections.namedtuple("Port", "name elem shape symbols type keys", d
 
 
 class Ports:
-    """`all`: the model's own inputs or outputs, made of the arrays `flat` and of what the metadata say of the others."""
+    """`all`: the model's own inputs or outputs, built from the arrays `flat` and from the metadata."""
 
     def __init__(self, kind, flat, metadata):
         prefix, noted = f"onnx.{kind}.", {}
@@ -51,7 +52,7 @@ class Ports:
             if key.startswith(prefix):
                 at, count, type, *keys = text.split(" ", 3)
                 noted[int(at)] = key[len(prefix):], 0 if count == "?" else int(count), type, tuple(json.loads(keys[0])) if keys else None
-        ports, self._take, at = [], [], 0  # of each: where it begins in `flat`, how many; None: a tensor
+        ports, self._take, at = [], [], 0  # for each: its first index in `flat`, and the number of arrays; None: a tensor
         while at < len(flat) or len(ports) in noted:
             name, count, type, keys = noted.get(len(ports), ("", None, "", None))
             if count is None:
@@ -99,7 +100,7 @@ class Ports:
 
 # ---- maps ----
 
-# Of elements: what Python's objects are, in words, and the types that are known to be such.
+# For element types: the name of the Python objects, and their types.
 _KINDS = {"string": (str, "a string", {str}), "i64": (numbers.Integral, "an integer", {int})}
 _NUMBER = numbers.Real, "a number", {float, int}
 
@@ -157,7 +158,7 @@ def dicts(port, keys, order, values):
     return [dict(zip(keys, row)) for row in rows] if port.seq else dict(zip(keys, rows))
 
 
-# ---- what code is compiled for ----
+# ---- shapes that code is compiled for ----
 
 
 def elements(port, value):
@@ -166,8 +167,8 @@ def elements(port, value):
 
 
 def shape_of(port, value):
-    """What code is compiled for: an array's shape, of a list those of its arrays, None for None, of a map how many there
-    are where keys are not known."""
+    """The shapes that code is compiled for: an array's shape, the shapes of a list's arrays, None for None, and the
+    number of keys of a map if they are not known."""
     if value is None:
         return None
     if isinstance(value, dict):

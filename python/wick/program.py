@@ -1,4 +1,4 @@
-"""Loading, compiling and running: what wick.load, wick.compile and wick.run stand on."""
+"""Loading, compiling and running: the implementation of wick.load, wick.compile and wick.run."""
 import collections
 import operator
 import os
@@ -14,7 +14,7 @@ from wick.options import unknown
 from wick.ports import Port, Ports, as_map, shape_of, shapes_of
 
 
-# ---- what users give ----
+# ---- values from users ----
 
 
 def _whole(what, value):
@@ -41,7 +41,8 @@ def _range(name, given):
 
 
 def _typed(port, value):
-    """An array of the input's type, of what has another one, or, as lists, none: nothing is lost but digits of floats."""
+    """Converts a value (an array of another type, or a list) to an array of the input's type. Only digits of floats
+    may be lost."""
     want = types.dtype(port.elem)
     try:
         given = np.asarray(value)
@@ -114,10 +115,10 @@ class Model:
 
         Sizes with a range ({name: (least, most)}, or (least, most, step)) stay dynamic: the code serves them all. With
         `dynamic` all sizes that are not given stay dynamic, too. `contents` ({name: array}) gives inputs from whose
-        contents sizes follow. The code is specialized for the sizes in `specialize_dims` ({name: number or numbers}); with
-        `auto_specialize=N` it is specialized while it runs, for the first N sizes that occur often. `specialize_inputs`
-        ({name: number, array, or several}) gives contents of small inputs that decide branches: a specialization for them
-        keeps only the branch that is taken. All specializations give the same bits.
+        contents sizes follow. The code is specialized for the sizes in `specialize_dims` ({name: number or numbers});
+        with `auto_specialize=N` it is specialized while it runs, for the first N sizes that occur often.
+        `specialize_inputs` ({name: number, array, or several}) gives contents of small inputs that decide branches: a
+        specialization for them has only the branch that runs. All specializations give the same bits.
         """
         o = Options(**options)
         shapes = {name: _wholes(f"the shape of \"{name}\"", shape) for name, shape in (shapes or {}).items()}
@@ -152,7 +153,7 @@ class Model:
         return [types.memory(port.elem, np.ascontiguousarray(x)) for x in several]
 
     def grad(self, wrt=None, of=None, cotangent=False):
-        """The same model with more outputs, "X.grad": what derivatives are taken of and by; see wick.grad."""
+        """The same model with further outputs "X.grad", the derivatives of `of` by `wrt`; see wick.grad."""
         wrt = () if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
         return Model(self.source, self.name, self.derivatives + ((of, wrt, bool(cotangent)),), self.overridden,
                      self.allow_links)
@@ -170,7 +171,8 @@ class Model:
 
 
 def _visible(ports):
-    """Outputs, and of each whose size depends on data the axis and which output (NAME.size.AXIS) says how much of it is there."""
+    """The outputs. For each one whose size depends on data: the axis, and the output (NAME.size.AXIS) that has its
+    size."""
     place = {p.name: k for k, p in enumerate(ports)}
     sizes = {}
     for k, p in enumerate(ports):
@@ -195,7 +197,7 @@ class Program:
         self.required_inputs = core.required_inputs
         #: Are there sizes that vary from run to run?
         self.dynamic = any(size < 0 for p in self._flat for size in p.shape)
-        self._free = collections.deque()  # sessions that nobody runs
+        self._free = collections.deque()  # sessions that are not running
         self._pid = os.getpid()
 
     @classmethod
@@ -220,7 +222,7 @@ class Program:
 
     @property
     def profile(self):
-        """A list of entries: sizes that have occurred or have a specialization, and what is known of each, by name.
+        """A list of entries: sizes that have occurred or have a specialization, with named facts about each.
 
         `guards` are the contents of inputs that a specialization is for; `always` those that all runs of the entry had.
         """
@@ -251,10 +253,11 @@ class Program:
                    for f, p, a in zip(self.required_inputs, self._flat, self._ins.flat(arrays)))
 
     def run(self, arrays, outputs=None):
-        """Arrays (of sequences lists) in the order of the inputs, dense, of the right types and shapes -> a list of those.
+        """Runs on arrays (lists for sequences) in the order of the inputs, dense, of the right types and shapes.
+        Returns a list of outputs.
 
-        `outputs`: arrays to write to, or None for each that is to be made. One whose size depends on data has room for
-        the most that there can be; the result is what there is.
+        `outputs`: arrays to write to, or None for each that is to be allocated. One whose size depends on data must be
+        large enough for the largest size; the result is the part that was written.
         """
         outputs = tuple(outputs or ()) if self._outs.plain else ()
         outputs += (None,) * (len(self._all) - len(outputs))
@@ -361,7 +364,7 @@ def as_value(port, value):
 
 
 def as_array(port, value):
-    """A dense array of the input's type and shape; no copy where it is one already."""
+    """A dense array of the input's type and shape, without a copy if it is one already."""
     if isinstance(value, np.ndarray):
         array = value
     elif isinstance(value, (int, float, bool, list, tuple)):
@@ -414,7 +417,7 @@ def arrays_of(inputs, args, named):
 
 
 class Gradient:
-    """A model and derivatives of one of its tensors: a call gives (outputs, {name: derivative})."""
+    """A model and derivatives of one of its tensors: a call returns (outputs, {name: derivative})."""
 
     def __init__(self, model, wrt=None, of=None, cotangent=False, **options):
         self.count = len(model.outputs)
@@ -434,11 +437,11 @@ class Gradient:
 class Specialized:
     """One model, and the programs that run it at the sizes that its inputs have.
 
-    One program serves all sizes. It is compiled when the first run asks for it, and specialized for sizes that occur
-    often, with the same bits. Where there can be no such program (sizes follow from the contents of inputs, or some
-    input is a sequence), or it does not take some sizes, each set of shapes has a program of its own.
-    Which program runs depends on the shapes and contents of a run's inputs alone, not on the runs before it: so
-    equal inputs give equal bits.
+    One program serves all sizes. It is compiled when the first run needs it, and specialized for sizes that occur
+    often, with the same bits. If there can be no such program (sizes depend on the contents of inputs, or some input is
+    a sequence), or if it does not support some sizes, each set of shapes has its own program. Which program runs
+    depends only on the shapes and contents of a run's inputs, not on the runs before it: so equal inputs give equal
+    bits.
     """
 
     AUTO_SPECIALIZE = 8
@@ -451,7 +454,7 @@ class Specialized:
         self._lock = threading.Lock()
 
     def prepare(self):
-        """Compiles what needs no inputs to be known: the program for all sizes of a model with dynamic sizes."""
+        """Compiles the program for all sizes of a model with dynamic sizes, which needs no inputs."""
         with self._lock:
             return self._for_all()
 

@@ -34,7 +34,7 @@ def get_version_string():
     return f"{_core.VERSION_MAJOR}.{_core.VERSION_MINOR}"
 
 
-# ---- what scripts set for the whole process; none of it changes what Wick does ----
+# ---- settings for the whole process; none of them has an effect in Wick ----
 
 
 def set_default_logger_severity(severity):
@@ -58,8 +58,8 @@ def disable_telemetry_events():
 
 
 class NodeArg:
-    """An input or output: `name`, `type` ("tensor(float)", "seq(map(int64,tensor(float)))"), `shape` (numbers, names of
-    open sizes; [] where it is no tensor, and where the rank is open)."""
+    """An input or output: `name`, `type` ("tensor(float)", "seq(map(int64,tensor(float)))"), `shape` (numbers, names
+    of dynamic sizes; [] if it is not a tensor or its rank is dynamic)."""
 
     def __init__(self, port):
         self.name = port.name
@@ -83,7 +83,7 @@ class ModelMetadata:
 
 
 class OrtValue:
-    """An array that belongs to runs: no copy where none is needed."""
+    """An array that runs may use, copied only if necessary."""
 
     _wick_value = True
 
@@ -289,7 +289,7 @@ class InferenceSession:
                                   + (f"there are {', '.join(known)}" if known else "all sizes are known"))
 
     def run(self, output_names, input_feed, run_options=None):
-        """-> a list of arrays: of `output_names`, or of all outputs where there are none."""
+        """Returns a list of arrays: those of `output_names`, or all outputs if there are no names."""
         _may_run(run_options)
         if output_names:
             output_names = [self._output_name(n) for n in _names("output_names", output_names)]
@@ -359,7 +359,7 @@ class InferenceSession:
         return self._begun
 
     def end_profiling(self):
-        """Writes what was measured, as Chrome's trace events, and returns the file's name."""
+        """Writes the measurements as Chrome's trace events, and returns the file's name."""
         if not self._options.enable_profiling:
             return ""
         name = f"{self._options.profile_file_prefix}_{time.strftime('%Y-%m-%d_%H-%M-%S')}_{os.getpid()}.json"

@@ -1,4 +1,4 @@
-"""Element types: Wick's names, NumPy's types, ONNX's names and numbers, and what is packed.
+"""Element types: Wick's names, NumPy's types, ONNX's names and numbers, and packed types.
 
 bfloat16, float8, float4 and integers below a byte are those of the package ml_dtypes, which is
 imported when the first of them occurs.
@@ -61,7 +61,7 @@ _BY_NAME = {row[0]: elem for elem, row in _ROWS.items()}
 
 
 def elem_of(numpy_type):
-    """Wick's element type of NumPy's; None where there is none."""
+    """Wick's element type for NumPy's, or None."""
     numpy_type = np.dtype(numpy_type)
     if numpy_type.kind in "OSUT":
         return "string"
@@ -92,7 +92,7 @@ def elem_of_onnx(number):
 
 
 def kept(elem, array, given):
-    """Has this array of the element type what the one that it was made of had, but for digits of floats?"""
+    """Returns whether the converted array has the values of the original, except for digits of floats."""
     kind = given.dtype.kind
     if elem == "string":
         return kind in "OSUT"
@@ -113,7 +113,7 @@ def nbytes(elem, shape):
 
 
 def memory(elem, array):
-    """The bytes of a dense array as Wick lays them out: the array itself where nothing is packed."""
+    """The bytes of a dense array in Wick's layout: the array itself if nothing is packed."""
     if elem in _BITS:
         return _pack(array, _BITS[elem])
     if elem == "string":
@@ -152,7 +152,7 @@ def equals(elem, array, required):
 
 
 class _Addresses(np.ndarray):
-    """Of strings: what they point to lives as long."""
+    """For strings: keeps the bytes that they point to alive."""
 
 
 def _addresses(array):
@@ -183,6 +183,6 @@ def _unpack(elem, shape, packed):
     shifts = np.arange(8 // bits, dtype=np.uint8) * bits
     raw = ((packed[:, None] >> shifts) & ((1 << bits) - 1)).reshape(-1)
     raw = raw[:int(np.prod(shape, dtype=np.int64))]
-    if elem.startswith("i"):  # the sign goes up
+    if elem.startswith("i"):  # extends the sign
         raw = np.where(raw >> (bits - 1), raw | ((0xFF << bits) & 0xFF), raw).astype(np.uint8)
     return raw.astype(np.uint8).view(dtype(elem)).reshape(shape)

@@ -17,7 +17,7 @@ def parse(path):
 
 
 def declarators(field):
-    """(type, name) of each declarator of a field; None where it is a function pointer or an array."""
+    """(type, name) of each declarator of a field; None if it is a function pointer or an array."""
     if "(" in field or "[" in field:
         return []
     names = field.split(",")
@@ -46,7 +46,7 @@ def value(kind, name, structs):
 
 
 def reachable(structs, calls):
-    """Structs that calls take by address, and what is in them."""
+    """Structs that calls take by address, with their fields."""
     names = [m[1] for _, _, params in calls for p in params if (m := re.match(r"const (wick_\w+) \*\w", p))]
     seen = []
     while names:

@@ -90,7 +90,7 @@ TARGETS = [
     Target("wasm32", "wasm", ["clang", "--target=wasm32"], ["node"]),
     Target("wasm32-simd", "wasm", ["clang", "--target=wasm32"], ["node"]),
 ]
-# Where machines differ in their dot products of bytes, beside those above.
+# Machines that differ from those above in their dot products of bytes.
 BYTES = [*(Target(name, "native", [CC]) for name in ("x86-64-v3+avxvnni", "x86-64-v4+avx512vnni",
                                                     "x86-64-v4+avx512vnni+avx512vbmi")),
          Target("armv8.2-a+i8mm", "user", _AARCH64, ["qemu-aarch64", "-cpu", "max"]),
@@ -111,7 +111,7 @@ def call(command, cwd=None, timeout=600, **more):
 
 @contextlib.contextmanager
 def emulator_bugs():
-    """Skips where the emulator itself ends, by an assertion about itself, at correct code."""
+    """Skips the test if correct code makes the emulator fail by an assertion of its own."""
     try:
         yield
     except AssertionError as e:
@@ -210,7 +210,7 @@ class Bundle:
         return r.returncode
 
     def code(self, *arrays, sizes=None):
-        """What the bundle returns where it refuses to run."""
+        """The code that the bundle returns if it refuses to run."""
         code = self._call(arrays, sizes)
         assert not (self.folder / "out").exists()
         return code
@@ -227,7 +227,7 @@ class Bundle:
 
 
 def text_bundle(text, folder, target):
-    """The bundle of a model in Wick's own text; skips the test where what the target wants is missing."""
+    """The bundle of a model in Wick's own text; skips the test if a tool for the target is missing."""
     target.want()
     model = folder / "net.wick"
     model.write_text(text)

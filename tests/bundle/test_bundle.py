@@ -1,4 +1,4 @@
-"""Bundles: their files, their symbols, their header, and what they compute, on every kind of machine."""
+"""Bundles: their files, their symbols, their header, and their results, on every kind of machine."""
 
 import importlib.util
 import json
@@ -204,7 +204,7 @@ def test_macros_say_where_everything_lies(tmp_path):
 
 
 def test_two_bundles_in_one_program(tmp_path):
-    """Kernels of one name in both do not meet."""
+    """Kernels with the same name in both do not collide."""
     NAMES["x86-64-v1"].want()
     model = TINY.save(tmp_path / "tiny.onnx")
     one, two = (Bundle(model, tmp_path, NAMES["x86-64-v1"], n, embed=True) for n in ("one", "two"))
@@ -234,7 +234,7 @@ def test_the_same_model_gives_the_same_bytes(tmp_path):
         assert (a.folder / name).read_bytes() == (b.folder / name).read_bytes()
 
 
-# ---- names, and what is refused ----
+# ---- names and refusals ----
 
 
 def fails(*arguments, cwd=None):

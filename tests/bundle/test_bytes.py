@@ -1,5 +1,5 @@
-"""Products of bytes on every kind of machine, to the bit: what the reference says, whatever instructions the machine
-has for them; and that it uses them."""
+"""Products of bytes on every kind of machine, to the bit: the results are the reference's, whatever instructions the
+machine has for them, and it uses these instructions."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""What a bundle says of its memory: the stack is measured, flash and RAM are sums of what there is."""
+"""The memory sizes in a bundle's header: the stack is measured, flash and RAM are sums of the parts."""
 
 import json
 import subprocess

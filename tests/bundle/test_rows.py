@@ -1,6 +1,6 @@
-"""Every scalar row on every element type and every kind of machine: the bits of exact rows are the same
-everywhere; those of approximate rows are the same where the machines have the same fused multiply-add, and
-within the sum of their bounds elsewhere."""
+"""Every scalar operator on every element type and every kind of machine: the bits of exact operators are the same
+everywhere; those of approximate ones are the same if the machines have the same fused multiply-add, and within the
+sum of their bounds elsewhere."""
 
 import functools
 import re
@@ -62,7 +62,7 @@ ROWS = rows()
 
 
 def cases(row, elem):
-    """The result types of a row on operands of a type."""
+    """The result types of an operator on operands of a type."""
     if elem not in row.elems:
         return []
     if row.rule == "COMPARE":
@@ -77,7 +77,7 @@ def cases(row, elem):
 
 
 def module(elem):
-    """A graph with all rows on one element type, and what its outputs are."""
+    """A graph with all operators on one element type, and its outputs."""
     nodes, outputs = [], []
     for row in ROWS:
         for out in cases(row, elem):

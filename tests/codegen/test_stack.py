@@ -1,4 +1,4 @@
-"""Registers hold what the innermost loops of convolutions need: their disassembly has no operand on the stack."""
+"""The innermost loops of convolutions keep all values in registers: their disassembly has no operand on the stack."""
 
 import os
 import pathlib
@@ -19,7 +19,7 @@ SHAPES = [x for x in layers.layers() if x.kind == "resnet50" and x.flops < 260e6
 
 
 def test_operands_on_the_stack_are_seen():
-    """The inner loop alone counts; a frame pointer makes %rbp the stack."""
+    """Only the inner loop counts; a frame pointer makes %rbp the stack."""
     text = (
         "0000000000000000 <a.conv.0.loop>:\n"
         "   0:\tvmovups (%rsp),%zmm0\n"

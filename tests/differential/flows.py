@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Random ONNX models with open sizes, branches, loops, scans, sequences and optionals on Wick and on the reference.
+"""Random ONNX models with dynamic sizes, branches, loops, scans, sequences and optionals on Wick and on the
+reference.
 
     build/venv/bin/python tests/differential/flows.py [--models 2000] [--seed 0] [--jobs 2] [--build build] [--keep DIR]
 
-A model is its seed. It is compiled once, for all sizes, and run at five of them beside onnx.reference and ONNX Runtime:
-it must agree with one of them, for either has limits and errors of its own. Floats may differ by 1e-3 of the largest magnitude of their result; one that differs is looked
-at again with inputs that are moved by 1e-6: where the reference moves as far itself, nothing can be said (a condition
-falls on its other side). A model that Wick refuses counts as a difference, unless MISSING says why."""
+A model is its seed. It is compiled once, for all sizes, and run at five of them, as by onnx.reference and ONNX
+Runtime: it must agree with one of these, since both have limits and errors of their own. Floats may differ by 1e-3
+of the largest magnitude of their result. A model that differs runs again with inputs that are changed by 1e-6: if
+the reference changes as much, the case is undecided (a condition changes its outcome). A model that Wick refuses
+counts as a difference, unless MISSING has a reason."""
 
 import argparse
 import collections
@@ -20,7 +22,7 @@ import traceback
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SIZES = {"N": (2, 5), "S": (2, 9), "T": (3, 17)}  # the least is what slices want
+SIZES = {"N": (2, 5), "S": (2, 9), "T": (3, 17)}  # slices need at least this
 RUNS = 5
 
 # What docs/roadmap.md names as missing.
@@ -35,7 +37,7 @@ def size_of(dim, sizes):
 
 
 class Draw:
-    """Draws a model; `values` and `sequences` are those that a node may take where it stands."""
+    """Draws a model; `values` and `sequences` are those that the next node may read."""
 
     def __init__(self, seed):
         self.r = random.Random(seed)
@@ -68,7 +70,7 @@ class Draw:
         return self.constant(np.asarray(self.np.uniform(-1, 1, shape) / (shape[0] ** 0.5 if shape else 1), "f"))
 
     def graph(self, inputs, build):
-        """A subgraph: what build() gives, under names of its own."""
+        """A subgraph of the nodes that build() adds, with its own names."""
         from onnx import TensorProto, helper
 
         saved = self.nodes, list(self.values), list(self.sequences)
@@ -101,7 +103,7 @@ class Draw:
         return self.values[-1]
 
     def scalar(self, v):
-        """One number that hangs on v."""
+        """One number that depends on v."""
         return self.node("ReduceMean", [v.name], keepdims=0)
 
     def size(self, v, axis):
@@ -197,7 +199,7 @@ class Draw:
         return self.put(self.node("If", [condition], then_branch=arms[0], else_branch=arms[1]), v.shape)
 
     def trips(self):
-        """A count, and what it is as a dimension; None where it is not known."""
+        """A count, and its dimension, or None if it is not known."""
         how = self.r.randrange(3)
         if how == 0:
             n = self.r.randrange(0, 8)
@@ -444,7 +446,7 @@ def off(got, want):
 
 
 class Oracle:
-    """The reference evaluator; ONNX Runtime where that fails or is alone in what it says."""
+    """Runs the reference evaluator, or ONNX Runtime if that fails or disagrees with the others."""
 
     def __init__(self, model, data):
         from peer import session_of
@@ -474,7 +476,7 @@ class Oracle:
             return None
 
     def differs(self, feeds, got, rng):
-        """None: nobody says what is right; else what is wrong, or ""."""
+        """Returns None if there is no reference result, otherwise the error, or ""."""
         said = [x for x in (f(feeds) for f in (self.reference, self.runtime)) if x is not None]
         if not said:
             return None
@@ -499,7 +501,7 @@ def refused(e):
 
 
 def one(seed, keep=None):
-    """What is counted, and what differs or None."""
+    """Returns what to count, and the difference or None."""
     import wick
     draw = Draw(seed)
     model = draw.model()

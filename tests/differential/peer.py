@@ -3,11 +3,11 @@
 
     build/venv/bin/python tests/differential/peer.py [--graphs 2000] [--seed 0] [--build build] [--keep DIR]
 
-tests.random.export_test writes the graphs as ONNX: first each row with each element type alone, then graphs of those pairs
-that ONNX Runtime takes. An element is compared where the model in f64 (`--precision f64`) is near what Wick computes, so
-that it does not hang on how something is rounded; integers, where they are the same. Floats may differ by 1e-3 of the
-largest magnitude of their result, those of 16 bits by 2e-2; what is infinite or not a number is each library's own. Where
-graphs differ, their nodes are compared one by one, on what Wick gives them: OWN says which may differ, and why."""
+tests.random.export_test writes the graphs as ONNX: first each row with each element type alone, then graphs of those
+pairs that ONNX Runtime takes. An element is compared if the model in f64 (`--precision f64`) is near Wick's result,
+so that it does not depend on rounding; integers, if they are equal. Floats may differ by 1e-3 of the largest
+magnitude of their result, those of 16 bits by 2e-2; infinities and NaN are not compared. If graphs differ, their
+nodes are compared one by one, on the inputs that they get from Wick: OWN lists those that may differ, and why."""
 
 import argparse
 import collections
@@ -150,7 +150,7 @@ def compare(got, exact, want):
 
 
 def session_of(data):
-    """ONNX Runtime's session, or None where it refuses the model."""
+    """ONNX Runtime's session, or None if it refuses the model."""
     import onnxruntime as ort
 
     options = ort.SessionOptions()
@@ -163,7 +163,7 @@ def session_of(data):
 
 
 def run(data, feeds, precision=None):
-    """What Wick computes; sizes may follow from what inputs hold."""
+    """Wick's results; sizes may depend on the contents of inputs."""
     import wick
 
     options = wick.SessionOptions()
@@ -172,7 +172,7 @@ def run(data, feeds, precision=None):
 
 
 def alone(model, node, values, declared):
-    """A model of one node, and what it is fed: what is no constant. `declared` has the types that are known, by name."""
+    """A model of one node, and its inputs that are not constant. `declared` has the types that are known, by name."""
     import onnx
 
     constants = {i.name: i for i in model.graph.initializer}
@@ -188,7 +188,8 @@ def alone(model, node, values, declared):
 
 
 def guilty(data, feeds):
-    """The first node that differs on what Wick gives it, for no known reason; None: it is rounding, or such reasons."""
+    """The first node that differs on Wick's inputs for no known reason; None: rounding or known reasons explain all
+    differences."""
     import onnx
     import wick
 
@@ -216,7 +217,7 @@ def guilty(data, feeds):
 
 
 def one(path, seed):
-    """What differs, or None; what is counted; how many elements were compared."""
+    """Returns the difference or None, what to count, and the number of compared elements."""
     import wick
 
     data = path.read_bytes()
@@ -254,7 +255,7 @@ def pair_of(path):
 
 
 def taken(a, folder):
-    """The pairs of a row and an element type that ONNX Runtime takes, alone."""
+    """The pairs of an operator and an element type that ONNX Runtime supports as a single node."""
     found = set()
     for path in graphs(a, folder, a.alone, 0, WICK_RANDOM_ALONE="1"):
         pair = pair_of(path)

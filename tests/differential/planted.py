@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does the differential test find what it is for? Ten planted bugs, one at a time.
+"""Does the differential test find bugs? Ten planted bugs, one at a time.
 
     planted.py [--build DIR] [--graphs N] [NAME ...]
 
@@ -63,7 +63,7 @@ class Search:
         must("cmake", "--build", self.build, "-j", os.cpu_count(), "--target", PROGRAM, "wick-codegen")
 
     def differences(self, first, n):
-        """(seed, what it says) of the graphs first, first + 1, ... that differ; (None, why) where it ends badly."""
+        """(seed, message) of the graphs first, first + 1, ... that differ; (None, why) if it fails."""
         env = dict(os.environ, WICK_RANDOM_GRAPHS=str(n), WICK_RANDOM_SEED=str(first))
         try:
             r = run(self.build / "tests" / PROGRAM, cwd=self.tree, env=env, timeout=BATCH_SECONDS)

@@ -1,4 +1,4 @@
-"""Some random graphs beside ONNX Runtime; `make peer` tries two thousand."""
+"""Compares some random graphs with ONNX Runtime; `make peer` tries two thousand."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""docs/cli.md, the manual and the completions are what the tables of options say now."""
+"""docs/cli.md, the manual and the completions agree with the tables of options."""
 
 import os
 import pathlib

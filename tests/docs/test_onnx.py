@@ -1,4 +1,5 @@
-"""docs/onnx.md is what `make docs` writes now; without the onnx package, what it says of the importer's rows."""
+"""docs/onnx.md is the current output of `make docs`; without the onnx package, only its facts about the importer's
+table are checked."""
 import os
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""The pages of docs/ are true: their commands run, their excerpts are what Wick prints, their names and links exist."""
+"""The pages of docs/ are true: their commands run, their excerpts are Wick's output, their names and links exist."""
 
 import os
 import pathlib

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "examples" / "digits"
 SECONDS = 60  # far more than any of these commands takes
 STATUSES = (0, 1, 2)
-SPARE = {"tune": ["--minutes", "0.0005"], "bench": ["--seconds", "0"]}  # what would take long on purpose
+SPARE = {"tune": ["--minutes", "0.0005"], "bench": ["--seconds", "0"]}  # options that take long on purpose
 NUMBERS = ["0", "1", "2", "3", "-1", "4097", "1000000000", "99999999999999999999", "nan", "inf", "-inf", "1e999", "1.5", "4x", " ", "", "-", "\x1b[31m"]
 WORDS = ["x", "X", "y", "N", "all", "dce", "default", "host", "x86-64-v2", "cortex-m4", "no such", "a,b", ",", "\\,", "", "=", "ü", "\x1b[2J", "x" * 5000, "%s%n", "--", "-"]
 SIZES = ["N=1", "N=3", "batch=2", "N=1..4", "N=2..8:2", "N=", "=3", "N=0", "N=-1", "N=4..1", "N=1..", "N=1..4:0", "N=99999999999999999999", "N", "a.b=2", "N=3,5", "x=true", ""]

@@ -4,8 +4,9 @@ random, each imported, compiled and run by the Python package.
 
     build/venv/bin/python tests/fuzz/mutated.py [--models 10000] [--seed 1] [--jobs 2] [--build build] [--keep DIR]
 
-What must not happen: the process ends or hangs (over 10 s of a processor's time for a model, or two minutes), or takes
-more than 2 GiB. A model is its seed: the same number gives the same file. Findings are kept, with what was seen; the exit status is 1 where there are some."""
+It is a failure if the process crashes or hangs (over 10 s of a processor's time for a model, or two minutes), or
+takes more than 2 GiB. A model is its seed: the same number gives the same file. Failures are kept with their output;
+the exit status is 1 if there are any."""
 
 import argparse
 import contextlib
@@ -143,7 +144,7 @@ def change_tensor(r, m):
     t = pick(r, tensors)
     if not t:
         v = pick(r, m.graph.input)
-        if v:  # an input becomes an initializer that says nothing
+        if v:  # an input becomes an empty initializer
             t = m.graph.initializer.add()
             t.name, t.data_type = v.name, v.type.tensor_type.elem_type
         return
@@ -218,7 +219,7 @@ def mutated(seed):
 
 
 def worker(build):
-    """Takes a seed a line, answers what became of it."""
+    """Reads one seed per line, and answers with its outcome."""
     resource.setrlimit(resource.RLIMIT_AS, (NBYTES, NBYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.path.insert(0, str(build / "python"))

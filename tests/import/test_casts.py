@@ -1,5 +1,5 @@
-"""Casts of floats to integers: the fraction is dropped, what is beyond the limits becomes a limit, NaN becomes 0; in vectors and in
-what is left after them."""
+"""Casts of floats to integers: the fraction is dropped, numbers beyond the limits become a limit, NaN becomes 0; in
+vectors and in their remainder."""
 
 import math
 import os

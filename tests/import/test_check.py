@@ -25,7 +25,7 @@ def ten_problems():
         node("Add", "shapes", "x w", "i"),  # 7: shapes
         node("Conv", "missing", "image", "j"),  # 8: an input
         node("Neg", "nothing", "nowhere", "k"),  # 9: a value
-        node("Relu", "after", "a", "fine"),  # not blamed for what lies before it
+        node("Relu", "after", "a", "fine"),  # not blamed for errors before it
         node("Abs", "good", "x", "y"),
     ]
     inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3]),

@@ -1,6 +1,6 @@
-"""Operators whose sizes follow from data that is known only at run time: from an input's contents, from arithmetic on them, from the
-shape of another tensor, through an If or a Loop, from the number of elements that NonZero finds. Outputs have no declared shape. One
-session runs several contents; ONNX Runtime says what they give."""
+"""Operators whose sizes follow from data that is known only at run time: from an input's contents, from arithmetic
+on them, from the shape of another tensor, through an If or a Loop, from the number of elements that NonZero finds.
+Outputs have no declared shape. One session runs several contents, and its results are compared with ONNX Runtime's."""
 import json
 import os
 import subprocess
@@ -37,7 +37,7 @@ IMAGE = np.random.default_rng(3).standard_normal((1, 2, 4, 4)).astype(np.float32
 POOLED = np.float32([[[[5, 7], [13, 15]]]])
 PLACES = np.int64([[[[5, 7], [13, 15]]]])
 
-# name: (x, nodes from x and v to y, the output's type, constants, contents of v). v is of integers, in a row.
+# name: (x, nodes from x and v to y, the output's type, constants, contents of v). v is a vector of integers.
 OPERATORS = {
     "Slice": (X, [node("Slice", "x v last axis", "y")], F, {"last": [6], "axis": [1]}, [[0], [2], [-3]]),
     "Slice.ends": (X, [node("Slice", "x begin v", "y")], F, {"begin": [0, 1]}, [[4, 6], [2, 3], [-1, -2]]),
@@ -118,7 +118,7 @@ ONCE = {"arithmetic"}
 
 
 def build(operator, source, v):
-    """(the model, its inputs); None where the source cannot give these contents."""
+    """(the model, its inputs); None if the source cannot have these contents."""
     x, nodes, elem, constants, _ = OPERATORS[operator]
     made = SOURCES[source](np.array(v))
     if made is None:
@@ -134,7 +134,7 @@ def build(operator, source, v):
 
 
 def reference(model, feed):
-    if any(n.op_type == "MaxUnpool" for n in onnx.load_from_string(model).graph.node):  # ONNX Runtime keeps flat indices, not places
+    if any(n.op_type == "MaxUnpool" for n in onnx.load_from_string(model).graph.node):  # ONNX Runtime keeps flat indices, not positions
         return ReferenceEvaluator(model).run(None, feed)
     options = ort.SessionOptions()
     options.log_severity_level = 4
@@ -169,7 +169,7 @@ def unranked():
 
 
 def test_an_input_without_a_rank():
-    """It has the rank of what it is given, and another one in the next run."""
+    """It has the rank of its input, and another one in the next run."""
     session = wick.InferenceSession(unranked())
     assert [(i.name, i.shape) for i in session.get_inputs()] == [("x", []), ("y", [1])]
     y = np.float32([2])
@@ -255,7 +255,7 @@ FOUND = [node("NonZero", "r", "found"), node("Transpose", "found", "at")]
 
 
 def counting(limit):
-    """A Loop of as many steps as the contents of `limit` say: none that is written out."""
+    """A Loop whose number of steps is the contents of `limit`, and which is not unrolled."""
     body = helper.make_graph([node("Add", "s one", "s2"), node("Less", "s2 limit", "c2")], "body",
                              [info("i", I, []), info("c", B, []), info("s", I, [1])], [info("c2", B, None), info("s2", I, [1])])
     return [node("Squeeze", limit, "limit"), helper.make_node("Loop", ["", "true", "zero"], ["v"], "loop", body=body)]

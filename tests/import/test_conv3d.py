@@ -1,4 +1,5 @@
-"""Convolutions of three dimensions, which become images or stay as they are, beside the sum of their definition."""
+"""Convolutions of three dimensions, which become convolutions of images or stay unchanged, compared with the sum of
+their definition."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""Transposed convolutions of every form of decompose_conv_transpose beside the sum of their definition."""
+"""Transposed convolutions of every form of decompose_conv_transpose, compared with the sum of their definition."""
 
 import itertools
 import os

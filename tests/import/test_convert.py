@@ -1,5 +1,5 @@
-"""`wick convert`: ONNX's own cases and real models, written as ONNX again. Wick's results stay the same to the bit, the file
-passes ONNX's checker, and ONNX Runtime, where it takes the case, gives its results.
+"""`wick convert`: ONNX's own cases and real models, written as ONNX again. Wick's results stay the same to the bit,
+the file passes ONNX's checker, and ONNX Runtime gives the same results if it supports the case.
 
 Every eighth case; with WICK_CONVERT_ALL=1 all of them, some minutes."""
 import os
@@ -15,7 +15,7 @@ np = pytest.importorskip("numpy")
 WICK = os.environ.get("WICK_COMMAND", "build/wick")
 STEP = 1 if os.environ.get("WICK_CONVERT_ALL") else 8
 SHARED = pathlib.Path(os.environ.get("WICK_SHARED", "../shared"))
-# What says that sizes follow from what an input holds: then that is given.
+# Messages that sizes depend on the contents of an input: the test then gives these.
 OPEN = ("must be known", "must know", "are given", "is not known to")
 
 # Rows without a form in ONNX: as src/export/export_test.c lists them.
@@ -31,7 +31,7 @@ def same_bits(a, b):
 
 
 def convert(folder, source, feeds=(), *flags):
-    """The converted model's path, or what was wrong."""
+    """The converted model's path, or the error."""
     out, args = folder / "converted.onnx", [WICK, "convert", str(source), "-o", str(folder / "converted.onnx"), *flags]
     r = subprocess.run(args, capture_output=True, text=True, timeout=300)
     if r.returncode and any(word in r.stderr for word in OPEN):
@@ -51,7 +51,7 @@ def close(got, want, rtol, atol):
 
 
 def runtime(model, feeds):
-    """What ONNX Runtime gives, or None where it does not take the model."""
+    """ONNX Runtime's results, or None if it does not support the model."""
     ort = pytest.importorskip("onnxruntime")
     options = ort.SessionOptions()
     options.log_severity_level = 4
@@ -106,7 +106,7 @@ def test_cases_keep_their_results(tmp_path, block):
         model = onnx.load(path)
         onnx.checker.check_model(model, full_check=True)
         second = outputs(model, case.data_sets)
-        # Places in elements become places from -1 to 1, which are rounded.
+        # Positions in elements become positions from -1 to 1, which are rounded.
         placed = any(n.op_type == "DeformConv" for n in case.model.graph.node)
         alike = (lambda g, w: close(g, w, 1e-5, 1e-5)) if placed else same_bits
         if not all(len(a) == len(b) and all(map(alike, a, b)) for a, b in zip(first, second)):
@@ -129,7 +129,7 @@ def models():
 
 
 def given(source):
-    """The inputs that lie beside a model."""
+    """The inputs in a model's folder."""
     return [np.load(p) for p in sorted(source.parent.glob("input_*.npy"), key=lambda p: int(p.stem[6:]))]
 
 

@@ -1,4 +1,5 @@
-"""If, Loop, Scan and sequences of ONNX: what is known while importing, what is compiled, and what is refused."""
+"""If, Loop, Scan and sequences of ONNX: those that the importer decides, those that are compiled, and those that are
+refused."""
 
 
 import pytest
@@ -30,7 +31,7 @@ def model(nodes, inputs, outputs, constants=(), opset=17):
 
 
 def check(m, feeds, expected):
-    """Each of the feeds against what it should give, from one prepared model."""
+    """Compares each feed's results with the expected ones, from one prepared model."""
     rep = backend.prepare(m, cache="")
     for feed in feeds:
         want = expected(*feed)
@@ -104,7 +105,7 @@ def test_loop_until():
 
 
 def test_loop_swaps_and_stacks():
-    """What is carried changes places, a step has a branch, rows are stacked, the index is read."""
+    """Carried values are swapped, a step has a branch, rows are stacked, the index is read."""
     yes = graph([node("Mul", ["u", "two"], ["p"])], [], [value("p", F, [3])], [("two", f32(2))])
     no = graph([node("Tanh", ["u"], ["q"])], [], [value("q", F, [3])])
     body = graph([node("Mod", ["i", "k2"], ["m"]), node("Equal", ["m", "k0"], ["even"]),
@@ -189,7 +190,7 @@ def test_scan_of_batches():
 
 
 def test_sequences():
-    """A loop collects parts of what it splits; they are put together, counted and chosen from."""
+    """A loop collects parts of a split; they are concatenated, counted and selected from."""
     body = graph([node("SequenceAt", ["parts", "i"], ["p"]), node("Neg", ["p"], ["q"]), node("SequenceInsert", ["all", "q"], ["more"]),
                   node("Identity", ["c"], ["on"])],
                  [*LOOP, helper.make_tensor_sequence_value_info("all", F, None)],
@@ -227,7 +228,7 @@ def test_refused():
 
 
 def test_sizes_that_data_decides():
-    """One program for all contents: results have what is there of them."""
+    """One program for all contents: results have the sizes of the run."""
     m = model([node("NonZero", ["x"], ["p"]), node("Compress", ["x", "c"], ["q"], axis=1), node("Neg", ["x"], ["y"])],
               [value("x", F, [3, 50]), value("c", B, [50])],
               [value("p", I, [2, "n"]), value("y", F, [3, 50]), value("q", F, [3, "k"])])  # fmt: skip

@@ -1,4 +1,4 @@
-"""Files of other formats are named, by what is in them: in every command, in Python and C alike."""
+"""Files of other formats are recognized by their contents: in every command, in Python and C alike."""
 
 import io
 import json

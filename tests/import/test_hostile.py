@@ -1,5 +1,5 @@
-"""Models that are wrong, by name: what each is refused with. A message names the user's node, what was found and what
-was wanted; nothing crashes, hangs or allocates what a size only claims."""
+"""Invalid models, by name, each with its message. A message names the user's node, what was found and what was
+expected; nothing crashes, hangs or allocates memory that a size only claims."""
 import os
 import pathlib
 import subprocess
@@ -21,7 +21,7 @@ def wick(*args, limit=60):
 
 
 def tensor(name, dims, kind=F, data=None):
-    """An initializer; its bytes are those that the dims want unless others are given."""
+    """An initializer; its bytes fit its dims unless others are given."""
     t = TensorProto(name=name, data_type=kind, dims=dims)
     size = {F: 4, I: 8, TensorProto.INT32: 4, TensorProto.BOOL: 1}.get(kind, 4)
     count = int(np.prod([max(d, 0) for d in dims], dtype=object))
@@ -310,7 +310,7 @@ def test_refused(name, tmp_path):
 
 
 def test_all_at_once(tmp_path):
-    """What is wrong in several places is said of each, once; nodes after a bad one are not blamed for it."""
+    """Several errors are each reported once; nodes after a bad one are not blamed for it."""
     nodes = [node("Conv", "x w", "a", "a", strides=[0, 1]), node("Relu", "a", "fine", "b"), node("Reshape", "x s", "c", "c"),
              node("Softmax", "x", "d", "d", axis=9), node("Reluu", "x", "e", "e"), node("Add", "b c", "fine too", "y")]
     m = model(nodes, [("x", (1, 4, 8, 8))], [tensor("w", (8, 4, 3, 3)), ints("s", 3, 3), tensor("v", (2,), data=bytes(3))])
@@ -328,7 +328,7 @@ def test_all_at_once(tmp_path):
 # ---- at run time ----
 
 def run(folder, m, *inputs):
-    """The command's result, and the outputs where it ran."""
+    """The command's result, and the outputs if it ran."""
     (folder / "m.onnx").write_bytes(m.SerializeToString())
     files = []
     for k, x in enumerate(inputs):

@@ -193,7 +193,8 @@ def test_one_hot_encoder_without_zeros(tmp_path):
 # ---- trees ----
 
 def forest(trees, features, depth, modes, leaf_ids, tracks=False, step=1.0):
-    """Random trees as attributes of the old operators; thresholds are multiples of `step`, which values meet."""
+    """Random trees as attributes of the old operators; thresholds are multiples of `step`, to which values may be
+    equal."""
     a = {k: [] for k in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids",
                          "missing_value_tracks_true")}
     w = {k: [] for k in ("treeids", "nodeids", "ids", "weights")}
@@ -293,7 +294,7 @@ def test_deep_trees(tmp_path):
 
 
 def ensemble(trees, features, members, dtype):
-    """Random trees for TreeEnsemble, and what they give, by walking."""
+    """Random trees for TreeEnsemble, and their results, by traversal."""
     a = {k: [] for k in ("featureids", "splits", "modes", "truenodeids", "trueleafs", "falsenodeids", "falseleafs",
                          "missing_value_tracks_true")}
     roots, weights, targets, sets = [], [], [], []

@@ -1,4 +1,4 @@
-"""Maps: ZipMap, DictVectorizer and CastMap, and maps at the interface, beside ONNX Runtime."""
+"""Maps: ZipMap, DictVectorizer and CastMap, and maps at the interface, compared with ONNX Runtime."""
 import json
 import os
 import pathlib
@@ -258,7 +258,7 @@ def test_cast_map(to, attrs):
 
 
 def test_cast_map_of_strings():
-    """Floats are written as Cast writes them; where there is no value stands what ONNX Runtime puts there."""
+    """Floats are written as Cast writes them; missing values are ONNX Runtime's."""
     feed = {2: 1.5, 0: -3.0}
     run = lambda m, f=feed: wick.InferenceSession(m.SerializeToString(), cache="").run(None, {"x": f})[0].tolist()
     assert run(cast(T.FLOAT, "TO_STRING")) == [["-3.0", "1.5"]]
@@ -284,7 +284,7 @@ def test_several_nodes_look_at_one_map(tmp_path):
 
 
 def test_keys_that_runs_know():
-    """Something wants the whole map: others then search it."""
+    """One node needs the whole map: others then search it."""
     nodes = [ml("DictVectorizer", "x", "y", int64_vocabulary=[3, 5, 8]), ml("CastMap", "x", "z")]
     m = model(nodes, {"x": map_of(T.INT64, T.FLOAT)}, {"y": tensor(), "z": tensor(), "x": map_of(T.INT64, T.FLOAT)})
     s = wick.InferenceSession(m.SerializeToString(), cache="")
@@ -427,7 +427,7 @@ def test_run_reads_json(tmp_path, key, value):
 
 
 def test_run_reads_json_with_any_keys(tmp_path):
-    """What only runs know: keys in order, beside maps with known keys and tensors."""
+    """Keys that are known only at run time, in order, together with maps with known keys and tensors."""
     nodes = [ml("CastMap", "m", "y"), ml("DictVectorizer", "d", "v", string_vocabulary=["a", "b"]), helper.make_node("Add", ["v", "x"], ["z"]),
              ml("CastMap", "l", "w", cast_to="TO_INT64")]
     inputs = {"m": map_of(T.INT64, T.FLOAT), "x": tensor(T.FLOAT, [1, 2]), "d": map_of(T.STRING, T.FLOAT), "l": map_of(T.INT64, T.STRING), "s": map_of(T.STRING, T.DOUBLE)}

@@ -1,5 +1,5 @@
-"""Imports the ONNX project's own test models of single operators, and compares what Wick says of their outputs with
-the outputs that come with them."""
+"""Imports the ONNX project's own test models of single operators, and compares the types of their outputs with the
+outputs that come with them."""
 import os
 import re
 import subprocess
@@ -16,7 +16,7 @@ ELEM = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16"
         "float8_e4m3fnuz": "f8e4m3fnuz", "float8_e5m2": "f8e5m2", "float8_e5m2fnuz": "f8e5m2fnuz", "float8_e8m0fnu": "f8e8m0",
         "float4_e2m1fn": "f4e2m1"}
 
-# Operators whose every case must be taken; those named below want strings or sizes that only a run knows.
+# Operators all of whose cases must be imported; those named below need strings or sizes that are known only at run time.
 WHOLE = """Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization Bernoulli BitCast BitShift
 BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CastLike Ceil Celu CenterCropPad Clip Col2Im Concat Constant ConstantOfShape Conv ConvInteger
 ConvTranspose Cos Cosh CumSum DeformConv DepthToSpace DequantizeLinear Det Div Dropout DynamicQuantizeLinear Elu Equal Erf Exp Expand
@@ -52,13 +52,13 @@ def models():
 
 
 def outputs(text):
-    """{path: [(name, type)]} of what `wick check` printed."""
+    """{path: [(name, type)]} from the output of `wick check`."""
     got, at = {}, None
     for line in text.splitlines():
         if m := re.match(r"(\S+): \d+ nodes", line):
             at = got.setdefault(m[1], [])
         elif line.endswith(": it cannot be compiled before its sizes or contents are given"):
-            at = []  # its interface alone
+            at = []  # only its interface
         elif m := re.match(r"  output (.*): \S+, at most: its size along axis \d+ depends on data$", line):
             at.append((m[1], "f32[n]"))
         elif m := re.match(r"  output (.*): (\S+)$", line):

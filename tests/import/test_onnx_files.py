@@ -1,5 +1,5 @@
-"""ONNX files as other writers make them: messages in pieces, lists packed or not, data outside; Python's protobuf says what
-they mean."""
+"""ONNX files as other writers make them: messages in pieces, lists packed or not, data outside; Python's protobuf
+has the expected contents."""
 import os
 import subprocess
 

@@ -1,5 +1,5 @@
 """Regions of images, determinants, statistics of batches, random numbers: compiled code and the reference against
-ONNX Runtime, or ONNX's own evaluator where that lacks them."""
+ONNX Runtime, or ONNX's own evaluator if it lacks them."""
 import os
 import subprocess
 
@@ -119,7 +119,7 @@ def test_col2im(tmp_path):
 
 
 def test_max_unpool(tmp_path):
-    """What a pool took goes back to its places."""
+    """The maxima of a pool go back to their positions."""
     x = floats(9, 2, 3, 6, 8)
     pool, feeds = model_of("MaxPool", [x], 2, 21, {"kernel_shape": [2, 2], "strides": [2, 2]})
     values, places = peers(pool, feeds)

@@ -1,5 +1,5 @@
-"""Attributes at the ends of their ranges, forms that are seldom written: compiled code against ONNX Runtime, or against ONNX's
-reference where the two differ."""
+"""Attributes at the ends of their ranges, forms that are seldom written: compiled code against ONNX Runtime, or
+against ONNX's reference if the two differ."""
 import pytest
 
 np = pytest.importorskip("numpy")
@@ -69,7 +69,7 @@ def test_pads_that_crop_and_wrap_further():
         check("Pad", [np.arange(20, dtype=np.float32).reshape(4, 5), np.array(pads, np.int64)], 19, constant=[1], mode="wrap")
 
 
-# ONNX Runtime cuts off what is after the point, and has no cubic mode of whole numbers.
+# ONNX Runtime cuts off the fraction, and has no cubic mode of whole numbers.
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int32, np.int64])
 @pytest.mark.parametrize("mode", ["linear", "cubic"])
 @pytest.mark.parametrize("antialias", [0, 1])

@@ -1,5 +1,5 @@
-"""Windows over more than three spatial dimensions: convolutions, their transposes, pools, against ONNX Runtime where it has them, else
-against ONNX's reference; what else has spatial dimensions takes more of them, too."""
+"""Windows over more than three spatial dimensions: convolutions, their transposes, pools, against ONNX Runtime if it
+has them, else against ONNX's reference; other operators with spatial dimensions support more of them, too."""
 import os
 import sys
 
@@ -81,7 +81,7 @@ TRANSPOSED = {
 
 
 def transposed(x, w, strides, pads, dilations, output_padding, group):
-    """By what it means: every element of x adds its window to y."""
+    """By definition: every element of x adds its window to y."""
     n, kernel = x.ndim - 2, w.shape[2:]
     whole = [(x.shape[2 + k] - 1) * strides[k] + (kernel[k] - 1) * dilations[k] + 1 + output_padding[k] for k in range(n)]
     y = np.zeros((x.shape[0], w.shape[1] * group, *whole))

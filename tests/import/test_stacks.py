@@ -1,4 +1,5 @@
-"""Sequences whose length only a run knows: SplitToSequence of an open size, SequenceMap over it, and what follows."""
+"""Sequences whose length is known only at run time: SplitToSequence of a dynamic size, SequenceMap over it, and
+operators on the result."""
 import pytest
 
 np = pytest.importorskip("numpy")
@@ -107,7 +108,7 @@ def test_pieces_that_a_list_gives():
 
 
 def test_what_wants_a_number():
-    """Each number of rows gets code of its own: outputs are as many tensors, or pieces differ."""
+    """Each number of rows gets its own code, because the number of output tensors depends on it, or pieces differ."""
     seq = helper.make_value_info("s", helper.make_sequence_type_proto(helper.make_tensor_type_proto(F, None)))
     for m in (model([node("SplitToSequence", ["x"], ["s"])], [value("x", ["N", 4])], [seq]),
               model([node("SplitToSequence", ["x", "two"], ["s"])], [value("x", ["N", 4])], [seq], {"two": 2}),

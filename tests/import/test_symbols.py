@@ -1,5 +1,5 @@
-"""Models whose sizes are open: imported once with symbols, evaluated at several sizes, equal to what the import with those sizes
-as numbers gives. `wick check --inputs` evaluates an import by the slow definitions."""
+"""Models with dynamic sizes: imported once with symbols and evaluated at several sizes, with the same results as
+imports with these sizes as numbers. `wick check --inputs` evaluates an import by the slow definitions."""
 import json
 import os
 import pathlib
@@ -17,7 +17,7 @@ F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 
 
 def check(path, dims=(), feed=(), folder=None):
-    """The process, and the outputs where it evaluates."""
+    """The process, and the outputs if it evaluates."""
     command = [WICK, "check", str(path)]
     if dims:
         command += ["--dim", *dims]
@@ -147,7 +147,7 @@ FAMILIES = {
 
 
 def order(nodes, known):
-    """The nodes so that each comes after what it reads."""
+    """The nodes, sorted so that each comes after the nodes that it reads."""
     left, out, known = list(nodes), [], set(known) | {""}
     while left:
         n = next(n for n in left if set(n.input) <= known)
@@ -210,7 +210,7 @@ def test_sizes_that_differ(tmp_path):
 
 
 def test_steps(tmp_path):
-    """What only fits multiples of 4 needs no check where the range says so."""
+    """A model for multiples of 4 needs no check if the range has only these."""
     pooled = [node("MaxPool", "x", "p", kernel_shape=[1, 1], strides=[2, 2]), node("MaxPool", "p", "q", kernel_shape=[1, 1], strides=[2, 2]),
               node("Resize", "q  s", "u", mode="nearest"), node("Add", "p u", "b")]
     path = one(tmp_path, {"x": [1, 1, "H", 8]}, pooled, {"s": np.float32([1, 1, 2, 2])})
@@ -297,7 +297,7 @@ REAL = {
         lambda at: [np.random.default_rng(1).integers(0, 20, (at["batch"], at["time"])), np.ones((at["batch"], at["time"]), np.int64)])
        for v in ("", "_op11", "_op13")},
 }
-FIXED = ["gru", "if_loop", "mobile"]  # of these nothing is open
+FIXED = ["gru", "if_loop", "mobile"]  # these have no dynamic sizes
 
 
 @pytest.mark.parametrize("name", REAL)

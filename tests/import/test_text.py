@@ -1,4 +1,4 @@
-"""Strings: operators on them, and those that move them, against ONNX Runtime or what is written here."""
+"""Strings: operators on them, and those that move them, against ONNX Runtime or the results written here."""
 import re
 
 import pytest

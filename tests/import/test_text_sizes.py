@@ -1,4 +1,4 @@
-"""Strings beside sizes that vary, and beside branches and loops: one program, against programs for each size."""
+"""Strings with dynamic sizes, and with branches and loops: one program, against programs for each size."""
 import pytest
 
 onnx = pytest.importorskip("onnx")

@@ -1,5 +1,5 @@
-"""Every schema version of every operator: ONNX's own cases written for older opsets, against ONNX Runtime where it has the
-version, else against ONNX's reference evaluator.
+"""Every schema version of every operator: ONNX's own cases written for older opsets, against ONNX Runtime if it has
+the version, else against ONNX's reference evaluator.
 
 The first case of each version; with WICK_VERSIONS_ALL=1 all of them, some minutes."""
 import collections
@@ -20,13 +20,13 @@ import built  # noqa: E402, F401: finds the package
 from wick import backend  # noqa: E402
 
 MOST = 10**6 if os.environ.get("WICK_VERSIONS_ALL") else 1
-# What is drawn has no expected values; Wick's bits are tested where they are made.
+# Random results have no expected values; tests of the operator check Wick's bits.
 DRAWN = re.compile("Random|Bernoulli|Multinomial|Dropout")
 
 
 def runtime(model, feeds):
     if model.graph.node[0].op_type == "MaxUnpool":
-        return None  # with output_shape it puts the places of the smaller result into the larger one
+        return None  # with output_shape it puts the positions of the smaller result into the larger one
     options = ort.SessionOptions()
     options.log_severity_level = 4
     try:
@@ -75,7 +75,7 @@ def chosen():
         yield schema, name, model, feeds, None, (1e-3, 1e-5)
 
 
-# Transforms of ONNX Runtime round where Wick's sums do not.
+# Transforms of ONNX Runtime round more than Wick's sums.
 LOOSE = {"DFT": 1e-3, "STFT": 1e-3}
 
 

@@ -21,8 +21,8 @@ def pool(op, shape, **attributes):
 
 
 def drawn(seed):
-    """An operator, its attributes, and an image over which its first window hangs by less than the padding, as ONNX
-    has it: what ONNX Runtime does with others is its own."""
+    """An operator, its attributes, and an image whose first window overlaps the image, as ONNX requires: ONNX
+    Runtime's results for others are not specified."""
     r = random.Random(seed)
     op = r.choice(["MaxPool", "LpPool", "AveragePool"])
     a = {"ceil_mode": r.randrange(2)}

@@ -1,6 +1,6 @@
-"""The benchmark networks: outputs against ONNX Runtime on inputs made now, the same bits on 1, 2 and
-4 threads, from the cache, from an artifact and from a bundle, and runs that allocate nothing. The large
-ones run where WICK_LARGE is set."""
+"""The benchmark networks: outputs against ONNX Runtime on inputs made now, the same bits on 1, 2 and 4 threads, from
+the cache, from an artifact and from a bundle, and runs that allocate nothing. The large ones run if WICK_LARGE is
+set."""
 
 import os
 import pathlib

@@ -156,7 +156,7 @@ def test_orders_of_a_transformer():
 
 
 def test_sizes_that_are_set():
-    """They are part of what is compiled: at once where they leave nothing open."""
+    """They are compiled with the program: at once if no size stays dynamic."""
     o = wick.SessionOptions()
     o.add_free_dimension_override_by_name("N", 2)
     o.add_free_dimension_override_by_name("T", 5)

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from built import BUILD, PACKAGE  # noqa: E402
 
 LAYERS, WIDTH = 16, 192
-SHARE = 0.25  # of a compilation that nobody interrupts: an interrupted one ends within this time of the signal
+SHARE = 0.25  # of a compilation without an interrupt: an interrupted one ends within this time of the signal
 
 CHILD = """
 import json, os, sys, time, threading
@@ -46,7 +46,7 @@ if len(sys.argv) > 4 and not done:  # the session that was interrupted can be us
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """Layers that differ, so that each has code of its own; N is open."""
+    """Different layers, so that each has its own code; N is dynamic."""
     rng, weights, nodes, x = np.random.default_rng(0), [], [], "x"
     for k in range(LAYERS):
         width, after = WIDTH + k % 40, WIDTH + (k + 1) % 40
@@ -72,7 +72,7 @@ def started(model, cache, *more):
 
 @pytest.fixture(scope="module")
 def whole(model, tmp_path_factory):
-    """Seconds of a compilation that nobody interrupts."""
+    """Seconds of a compilation without an interrupt."""
     out, _ = started(model, tmp_path_factory.mktemp("cache")).communicate(timeout=300)
     return json.loads(out)["took"]
 

@@ -1,4 +1,5 @@
-"""Names that are misspelt: of options, keywords, inputs and outputs. Each is an error that says what was given and what there is."""
+"""Names that are misspelt: of options, keywords, inputs and outputs. Each is an error that names the given name and
+the existing ones."""
 import pickle
 
 import pytest
@@ -44,7 +45,7 @@ def test_fields(kind, given, near):
 
 
 def test_fields_as_they_are():
-    """Each field takes what it has, also after a pickle; values of other types are refused by name."""
+    """Each field accepts values of its type, also after a pickle; values of other types are refused by name."""
     for kind in wick.SessionOptions, wick.RunOptions:
         options = kind()
         for name in kind.FIELDS:

@@ -77,7 +77,7 @@ def test_artifact_of_all_sizes(program, tmp_path):
 
 
 def test_threads_meet_sizes_in_any_order(program):
-    """The bits are those of one thread alone."""
+    """The bits are the same as with one thread."""
     program, _ = program
     rng = np.random.default_rng(6)
     xs = [rng.standard_normal((1 + k % 5, 1 + 7 * k % 60, 8)).astype("f") for k in range(40)]
@@ -131,7 +131,7 @@ def test_sessions_broadcast():
 
 
 def test_ranges_without_an_end():
-    """What a kernel keeps in scratch memory, ranks of all elements here, is as large as the sizes at hand want."""
+    """A kernel's scratch memory (here ranks of all elements) is as large as the sizes of the run require."""
     node = helper.make_node
     ints = lambda name, *x: helper.make_tensor(name, TensorProto.INT64, [len(x)], x)
     nodes = [node("Reshape", ["x", "rows"], ["flat"]), node("TopK", ["flat", "k"], ["best", "place"]),
@@ -190,7 +190,7 @@ def test_copies_in_the_background():
 
 
 def test_what_runs_decide():
-    """Branches and steps are counted, by the user's place; of all runs."""
+    """Branches and steps of all runs are counted, by the location in the user's model."""
     text = b"""graph @main(%c: bool[], %n: i64[], %x: f32[N[1..9]]) -> f32[N] {
   %0 = if %c () { %1 = add %x, %x; yield %1 } () { yield %x } : f32[N] loc("choice")
   %2 = loop %n, %0 (%i: i64[], %v: f32[N]) {
@@ -245,7 +245,7 @@ def test_contents_that_copies_hold(tmp_path):
 
 
 def test_part_of_a_row_that_a_loop_takes():
-    """Rows of open size, of which a loop takes one in each step: an element of it is the step's own."""
+    """Rows of dynamic size, of which a loop selects one in each step, and an element of it by the step's index."""
     text = b"""graph @main(%x: i64[1,3,S[5..13],6]) -> (i64[S,S,6], i64[S]) {
   %0 = shape %x {start=2, end=3} : i64[1]
   %1 = reshape %0 {shape=[]} : i64[]
@@ -272,14 +272,14 @@ def test_part_of_a_row_that_a_loop_takes():
 
 
 def test_sizes_that_one_branch_relies_on():
-    """A number chooses between two windows, of which each is for one length alone: one program has both."""
+    """A number chooses between two windows, each of which is for only one length: one program has both."""
     node = helper.make_node
     rng = np.random.default_rng(9)
 
     def branch(name, window):
         w = rng.standard_normal((4, 1, window)).astype("f")
         const = helper.make_tensor(name + "w", TensorProto.FLOAT, w.shape, w.tobytes(), raw=True)
-        nodes = [node("Conv", ["x", name + "w"], [name + "c"]),  # as long as the window: one place is left
+        nodes = [node("Conv", ["x", name + "w"], [name + "c"]),  # as long as the window: one position is left
                  node("Squeeze", [name + "c", name + "last"], [name + "s"]), node("Relu", [name + "s"], [name])]
         last = helper.make_tensor(name + "last", TensorProto.INT64, [1], [2])
         return w, helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)], [const, last])

@@ -1,4 +1,4 @@
-"""The command line: what is written arrives or the command fails, options and their values, what is printed."""
+"""The command line: output is written or the command fails, options and their values, and printed text."""
 
 import json
 import os
@@ -244,7 +244,7 @@ def test_values_are_checked(two):
     assert 'did you mean "check"?' in wick("chekc", status=2)
 
 
-# ---- what is printed ----
+# ---- printed text ----
 
 EVIL = "a\x1b[31mb\x07\x9b"
 
@@ -255,7 +255,7 @@ def escapes(data):
 
 def hostile(path):
     """Names with a terminal's commands and with bytes that are not UTF-8."""
-    n = EVIL.encode("latin-1").decode("utf-8", "ignore")  # what protobuf takes; a byte is put in below
+    n = EVIL.encode("latin-1").decode("utf-8", "ignore")  # protobuf accepts this; a byte is inserted below
     model = save(path, [("Neg", [n + "QQ"], [n + "y"], {"name": n + "n"}), ("Relu", [n + "y"], [n + "z"], {"name": n + "m"})],
                  [(n + "QQ", T.FLOAT, [n + "d", 2])], [(n + "z", T.FLOAT, [n + "d", 2])], labels=f"{n}x,{n}y")  # fmt: skip
     path.write_bytes(model.read_bytes().replace(b"QQ", b"\xff\x9b"))

@@ -39,7 +39,7 @@ def model(tmp_path):
 
 @pytest.fixture
 def contents(tmp_path):
-    """The output's size is what the input "shape" holds."""
+    """The output's size is the contents of the input "shape"."""
     graph = helper.make_graph([helper.make_node("Reshape", ["x", "shape"], ["y"])], "g",
                               [helper.make_tensor_value_info("x", T.FLOAT, [12]), helper.make_tensor_value_info("shape", T.INT64, [2])],
                               [helper.make_tensor_value_info("y", T.FLOAT, ["a", "b"])])
@@ -62,7 +62,7 @@ def test_opt_of_onnx(model, text, tmp_path):
     assert "graph @main" in said and "exp" in said and "f32[N,4]" in said
     assert "f32[3,4]" in wick("opt", model, "--dim", "N=3") and "f32[3,4]" in wick("opt", model, "-i", tmp_path / "x.npy")
     assert "[2..6]" in wick("opt", model, "--dim", "N=2..6")
-    assert wick("opt", text) == said  # what it prints can be read, and run
+    assert wick("opt", text) == said  # its output can be read and run
     for path in model, text:
         wick("run", path, "-i", tmp_path / "x.npy", "-o", tmp_path / path.name[2:])
     assert np.array_equal(np.load(tmp_path / "onnx" / "output_0.npy"), np.load(tmp_path / "txt" / "output_0.npy"))

@@ -1,4 +1,4 @@
-"""Outputs whose size depends on data: the command shows and writes what there is of them, not their room."""
+"""Outputs whose size depends on data: the command shows and writes only the part that the run wrote."""
 
 import json
 import os
@@ -35,7 +35,7 @@ CASES = {
         [("y", T.INT64, 2)],
         {"most": np.array([3], np.int64), "iou": np.array([0.5], np.float32), "least": np.array([0.3], np.float32)},
     ),
-    "after_it": (  # the other outputs stay where they are
+    "after_it": (  # the other outputs keep their positions
         [("Relu", ["x"], ["a"], {}), ("NonZero", ["x"], ["y"], {}), ("Neg", ["x"], ["b"], {})],
         {"x": X},
         [("a", T.FLOAT, 2), ("y", T.INT64, 2), ("b", T.FLOAT, 2)],
@@ -101,7 +101,7 @@ def test_check_says_it(tmp_path):
 
 
 def test_errors_are_of_what_there_is(tmp_path, monkeypatch):
-    """What `wick compile --inputs` says is finite, whatever was in memory before."""
+    """The numbers of `wick compile --inputs` are finite, whatever was in memory before."""
     monkeypatch.setenv("WICK_CACHE_DIR", str(tmp_path / "cache"))
     model, files, _ = build(tmp_path, "compress_middle")
     said = wick("compile", model, "-o", tmp_path / "m.wick", "--inputs", *files).splitlines()

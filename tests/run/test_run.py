@@ -53,7 +53,7 @@ def save(path, nodes, inputs, results, constants=(), **props):
 
 @pytest.fixture
 def small(tmp_path):
-    """Two inputs, one of them with a batch that is open, and two outputs."""
+    """Two inputs, one of them with a dynamic batch size, and two outputs."""
     w = np.arange(12, dtype=np.float32).reshape(4, 3) - 5
     return save(
         tmp_path / "small.onnx",
@@ -193,7 +193,7 @@ def test_bench(small, cache):
 
 
 def test_roofline():
-    """Each kernel beside the machine's limits and the model's prediction, and all of them at the end."""
+    """Each kernel with the machine's limits and the model's prediction, and all of them at the end."""
     text = wick("bench", DIGITS / "digits.onnx", "--roofline", "--seconds", 0.01, "--threads", 1)
     lines = text.splitlines()[2:]
     assert "multiply-adds" in lines[0] and "memory" in lines[0] and "predicted" in lines[1]
@@ -204,7 +204,7 @@ def test_roofline():
 
 
 def test_threads():
-    """What two threads lose of each kernel; the last line is for programs."""
+    """The times of each kernel with two threads; the last line is for programs."""
     text = wick("bench", DIGITS / "digits.onnx", "--roofline", "--seconds", 0.01, "--threads", 2)
     lines = text.split("all kernels\n")[1].splitlines()
     assert "on 1 and 2 threads" in lines[0] and lines[-2].endswith("sum of the kernels")

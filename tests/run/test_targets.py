@@ -1,4 +1,4 @@
-"""wick targets: rows for people and for programs, and code for each of them."""
+"""wick targets: the list for people and for programs, and code for each target."""
 
 import json
 import os

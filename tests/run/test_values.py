@@ -118,7 +118,7 @@ def test_all_cases_are_found():
     assert len(CASES) >= 29
 
 
-# ---- what the cases do not have ----
+# ---- values that the cases do not have ----
 
 
 def tensor(kind=F, shape=None):
