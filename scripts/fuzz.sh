@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every fuzzer in $1/fuzz for $2 seconds, one after the other. What reaches new code is kept in
-# $1/corpus for the next time. Ends with 1 where one found something; the input lies in $1/findings.
+# Runs every fuzzer in $1/fuzz for $2 seconds, one after the other. Inputs that reach new code are kept in
+# $1/corpus for the next time. Exits with 1 if a fuzzer found a failure, whose input is in $1/findings.
 set -u
 failed=0
 mkdir -p "$1/findings"

@@ -24,7 +24,7 @@ awk '/^group/ { g = $0 } /^tried/ { $2 = ""; if (seen[g $0]++) { print "twice: "
 head -1 "$work/plain" | grep -q seven
 head -1 "$work/tuned" | grep -q seven
 
-# a record that does not fit says where it stands, and the user's model is not compiled
+# the error for a record that does not fit has its location, and the user's model is not compiled
 sed 's/^tried .*/steps split q.z\ntime 1 was 2/' "$work/b.records" >"$work/c.records"
 ! "$WICK_COMMAND" run $model --input $image --tuning "$work/c.records" 2>"$work/err"
 grep -q 'c.records: ' "$work/err"
