@@ -269,11 +269,34 @@ static void nest(void **state)
   }
 }
 
+/* Loops in loops, in the same way. */
+static void loops(void **state)
+{
+  (void)state;
+  for (unsigned long long n = 4; n <= depth_setting("WICK_DEPTH_NODES", 2000); n *= 5) {
+    depth_state s;
+    depth_begin(&s);
+    fprintf(s.out, "graph @main(%%x: f32[4], %%n: i64[]) -> f32[4] {\n");
+    for (unsigned long long i = 0; i < n; i++) {
+      fprintf(s.out, i ? "%%r%llu = loop %%n, %%v%llu" : "%%r%llu = loop %%n, %%x", i, i - 1);
+      fprintf(s.out, " (%%i%llu: i64[], %%v%llu: f32[4]) {\n", i, i);
+    }
+    fprintf(s.out, "%%y = tanh %%v%llu\n%%t = const true : bool[]\nyield %%t, %%y\n", n - 1);
+    for (unsigned long long i = n; i-- > 0;) {
+      fprintf(s.out, "} : f32[4]\n");
+      if (i) fprintf(s.out, "%%t%llu = const true : bool[]\nyield %%t%llu, %%r%llu\n", i, i, i);
+    }
+    fprintf(s.out, "return %%r0\n}\n");
+    depth_end(&s);
+  }
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(chain), cmocka_unit_test(fan),       cmocka_unit_test(readers),
-      cmocka_unit_test(join),  cmocka_unit_test(inputs),    cmocka_unit_test(outputs),
-      cmocka_unit_test(split), cmocka_unit_test(alternate), cmocka_unit_test(nest)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(chain),   cmocka_unit_test(fan),
+                                     cmocka_unit_test(readers), cmocka_unit_test(join),
+                                     cmocka_unit_test(inputs),  cmocka_unit_test(outputs),
+                                     cmocka_unit_test(split),   cmocka_unit_test(alternate),
+                                     cmocka_unit_test(nest),    cmocka_unit_test(loops)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
