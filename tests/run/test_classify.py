@@ -186,7 +186,7 @@ def test_what_is_wrong_with_labels(scores, tmp_path):
         '{"0": "a", "2": "b"}': 'the member "2" is neither',
         '{"0": "a", "00": "b"}': "class 0 has two labels",
         '["a",': "line 1",
-        "a\0b": "no text",
+        "a\0b": "neither JSON nor a text",
     }.items():
         (tmp_path / "labels").write_text(text)
         assert said in wick("run", model, "-i", x, "--labels", tmp_path / "labels", status=1), text
