@@ -1,7 +1,7 @@
-/* kernel_times [--filtering] [--out FILE] MODEL RUNS [FILE...]: runs a model on one thread, and
+/* kernel_times [--winograd] [--out FILE] MODEL RUNS [FILE...]: runs a model on one thread, and
  * prints a line for each kernel: the least and the median time in nanoseconds, its name, a tab and
  * its schedule. Inputs are the bytes of FILEs, by default numbers around 0. The first output is
- * written to the file after --out. The model is compiled with `strict`, unless --filtering allows
+ * written to the file after --out. The model is compiled with `strict`, unless --winograd allows
  * Winograd's algorithm. The compiled model stays in the cache. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,19 +76,19 @@ int main(int argc, char **argv)
   wick_model *model;
   wick_compiled *k;
   wick_session *session;
-  bool filtering = false;
+  bool winograd = false;
   const char *output = NULL;
   for (; argc > 1 && argv[1][0] == '-'; argc--, argv++)
-    if (strcmp(argv[1], "--filtering") == 0)
-      filtering = true;
+    if (strcmp(argv[1], "--winograd") == 0)
+      winograd = true;
     else if (strcmp(argv[1], "--out") == 0 && argc > 2)
       output = argv[2], argc--, argv++;
   if (argc < 3 || atoi(argv[2]) < 1)
-    return fprintf(stderr, "kernel_times [--filtering] [--out FILE] MODEL RUNS [FILE...]\n"), 2;
+    return fprintf(stderr, "kernel_times [--winograd] [--out FILE] MODEL RUNS [FILE...]\n"), 2;
   times t = {.nrun = (uint32_t)atoi(argv[2])};
   times_check(wick_context_create(NULL, &context));
   times_check(wick_load(context, argv[1], &model));
-  wick_compile_options o = {.size = sizeof o, .strict = !filtering};
+  wick_compile_options o = {.size = sizeof o, .strict = !winograd};
   times_check(wick_compile(model, &o, &k));
   const void **in = times_inputs(k, argv + 3);
   void **out = times_alloc(wick_compiled_noutput(k) * sizeof *out);

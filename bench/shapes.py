@@ -111,7 +111,7 @@ class Case:
 
     @property
     def options(self):
-        return [] if self.strict else ["--filtering"]
+        return [] if self.strict else ["--winograd"]
 
     @property
     def schedule(self):

@@ -10,7 +10,7 @@
  *
  * Choices that are made before groups exist have the same form, with a key of their own:
  *
- *   group x86-64-v4 (filtering 3x3: 1x56x56, 4 by 4 blocks of 16)
+ *   group x86-64-v4 (Winograd 3x3: 1x56x56, 4 by 4 blocks of 16)
  *   steps tiles of 4 */
 #ifndef WICK_LOOP_TUNING_RECORDS_H
 #define WICK_LOOP_TUNING_RECORDS_H

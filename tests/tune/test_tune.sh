@@ -9,7 +9,7 @@ model=examples/digits/digits.onnx image=examples/digits/seven.png
 "$WICK_COMMAND" tune $model --minutes 0.03 -o "$work/a.records" >"$work/a.out"
 head -1 "$work/a.records" | grep -qx 'wick records 1'
 grep -q '^group .*(%p0: ' "$work/a.records"
-grep -q '^group .*(filtering 3x3: ' "$work/a.records"
+grep -q '^group .*(Winograd 3x3: ' "$work/a.records"
 grep -q '^tried [0-9]* ' "$work/a.records"
 grep -q 'groups, .* trials, .* refused; .* schedules replaced' "$work/a.out"
 

@@ -22,7 +22,7 @@ static void loops_that_are_not_scheduled(void **state)
 
 /* Rows and columns of tiles; if rows may be long, blocks of both. Tiles that extend beyond the
  * image, and images smaller than a tile. */
-static void tiles_of_minimal_filtering(void **state)
+static void tiles_of_winograd(void **state)
 {
   (void)state;
   static const sizes_case rows[] = {
@@ -179,7 +179,7 @@ int main(void)
   wick_llvm_begin();
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loops_that_are_not_scheduled),
-      cmocka_unit_test(tiles_of_minimal_filtering),
+      cmocka_unit_test(tiles_of_winograd),
       cmocka_unit_test(tails),
       cmocka_unit_test(scratch),
   };

@@ -254,7 +254,7 @@ static void template_by_depth(void **state)
 }
 
 /* Winograd's algorithm: blocks of tiles, some of them smaller, in parts that share the tiles. */
-static void template_filtering(void **state)
+static void template_winograd_tiles(void **state)
 {
   (void)state;
   template_conv(1, 32, 64, 20, 20, 3, 3, "pad=[1,1,1,1]", 20, 20, 1, false);
@@ -494,7 +494,7 @@ static void template_dynamic_positions(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(template_convolutions), cmocka_unit_test(template_filtering),
+      cmocka_unit_test(template_convolutions), cmocka_unit_test(template_winograd_tiles),
       cmocka_unit_test(template_cut_tiles),    cmocka_unit_test(template_blocks),
       cmocka_unit_test(template_by_depth),     cmocka_unit_test(template_dynamic_positions),
       cmocka_unit_test(template_others),       cmocka_unit_test(template_windows)};

@@ -274,7 +274,7 @@ static void assign_layouts_same(assign_layouts_random *r, const wick_func *f, co
   assign_layouts_compare(&before, &after, seed);
 }
 
-static void test_minimal_filtering(void **state)
+static void test_winograd(void **state)
 {
   (void)state;
   static const assign_layouts_layer layers[] = {
@@ -347,8 +347,7 @@ static void test_groups_across(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
-                                     cmocka_unit_test(test_minimal_filtering),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_winograd),
                                      cmocka_unit_test(test_groups_across)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

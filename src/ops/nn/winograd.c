@@ -188,7 +188,7 @@ wick_status wick_winograd_choose(const wick_target *t, wick_tuning_records *reco
   if (c.noption < 2) return NULL;
   wick_text key = wick_text_begin(mem);
   wick_target_name(t, &key);
-  wick_text_printf(&key, " (filtering %lldx%lld: %lldx%lldx%lld, %lld by %lld blocks of %lld)",
+  wick_text_printf(&key, " (Winograd %lldx%lld: %lldx%lldx%lld, %lld by %lld blocks of %lld)",
                    (long long)l->taps, (long long)l->taps, (long long)l->images, (long long)l->y,
                    (long long)l->x, (long long)l->in, (long long)l->out, (long long)l->lanes);
   uint32_t chosen;
@@ -504,7 +504,7 @@ static const char *winograd_states(const wick_compute *c, const winograd_shape *
   wick_dim_range(c->b->module->dims, wick_dim_mul(c->b->module->dims, u[2], u[3]), &lo, &channels);
   double unit = ldexp(1, -wick_elem_storage[e].mantissa - 1),
          bound = wick_winograd_bound(&s->w, channels, unit);
-  return wick_str_printf(c->b->mem, "filtering %lldx%lld of %lldx%lld by %.1e sum max|x| max|w|",
+  return wick_str_printf(c->b->mem, "Winograd %lldx%lld of %lldx%lld by %.1e sum max|x| max|w|",
                          (long long)s->w.m, (long long)s->w.m, (long long)s->w.r, (long long)s->w.r,
                          bound);
 }
