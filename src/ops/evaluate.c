@@ -285,7 +285,7 @@ static wick_status evaluate_row(evaluate *e, evaluate_frame *fr, const wick_node
                 .in = in,
                 .out = result};
   e->seconds += wick_ref_seconds(&r);
-  if (e->options && e->options->most_seconds && e->seconds > e->options->most_seconds)
+  if (e->options && e->options->most_seconds > 0 && e->seconds > e->options->most_seconds)
     return wick_fail(e->mem, WICK_ELIMIT, r.location,
                      "the evaluation takes longer than %.0f seconds, by estimate",
                      e->options->most_seconds);

@@ -39,14 +39,14 @@ wick_status wick_check_run(const char *command, const char *path, bool unlimited
   const wick_evaluate_options o = {.most_seconds = unlimited ? 0 : WICK_EVALUATION_SECONDS};
   static const char advice[] = "--no-limit evaluates them nevertheless";
   double seconds = wick_evaluate_seconds(f, n, in, tmp);
-  if (o.most_seconds && seconds > o.most_seconds)
+  if (o.most_seconds > 0 && seconds > o.most_seconds)
     return wick_fail(mem, WICK_ELIMIT, path, "the operators' definitions take %s; %s",
                      check_duration(seconds, mem), advice);
   if (seconds > WICK_EVALUATION_LONG)
     wick_command_say(command, "%s: the operators' definitions take %s", path,
                      check_duration(seconds, mem));
   wick_status s = wick_evaluate(f, n, in, &o, mem, tmp, scratch, out);
-  if (s && s->code == WICK_ELIMIT && o.most_seconds)
+  if (s && s->code == WICK_ELIMIT && o.most_seconds > 0)
     return wick_fail(mem, WICK_ELIMIT, NULL, "%s; %s", s->message, advice);
   return s;
 }
