@@ -308,15 +308,14 @@ static wick_status form_kernels_slices(form_state *s, uint32_t i, const uint32_t
                                        wick_func **group)
 {
   const wick_node *n = &s->f->node[i];
+  if (!wick_op_of(n)->slices || (*group)->nparam != 1 || n->nin != 1) return NULL;
   wick_arena *mem = &s->f->module->mem;
   wick_builder b;
   wick_value in, *out = wick_new(s->tmp, wick_value, n->nout);
   wick_type type, *out_type = wick_new(s->tmp, wick_type, n->nout);
   wick_attr *attr = wick_dup(mem, wick_attr, n->attr, n->nattr);
   uint32_t axis = (uint32_t)attr[WICK_ATTR_cumsum_axis].i, to;
-  if (!wick_op_of(n)->slices || (*group)->nparam != 1 || n->nin != 1 ||
-      !form_kernels_sliced(s, n->in[0], axis, joins[0], &type, &to))
-    return NULL;
+  if (!form_kernels_sliced(s, n->in[0], axis, joins[0], &type, &to)) return NULL;
   for (uint32_t k = 0; k < n->nout; k++)
     if (!form_kernels_sliced(s, (wick_value){n->first.id + k}, axis, joins[1 + k], &out_type[k],
                              &to))
