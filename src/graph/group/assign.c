@@ -25,9 +25,9 @@ bool wick_group_is_scalar(const wick_func *f, const wick_node *n)
 bool wick_group_is_filled(const wick_func *f, const wick_node *n)
 {
   int64_t dim[WICK_MAX_RANK];
+  if (wick_op_of(n)->view_of.kind != WICK_VIEW_OF_RESULT) return false;
   const wick_type_info *y = wick_info_of(f, n->first);
-  if (wick_op_of(n)->view_of.kind != WICK_VIEW_OF_RESULT || !wick_type_const_dims(y, dim))
-    return false;
+  if (!wick_type_const_dims(y, dim)) return false;
   wick_view_map map = wick_view_map_of(f, n, 0);
   uint32_t last = y->rank;
   while (last > 1 && dim[last - 1] == 1 && map.axis[last - 1] == last - 1) last--;

@@ -140,11 +140,14 @@ static void softmax_compute(const wick_compute *c)
   wick_stage_map(c, 0, wick_ops[c->op]->name, axis);
   for (uint32_t k = 0; k < rank; k++) index[k] = axis[k].sym;
   wick_value s = softmax_whole(b, sum, at, rank, index), e;
-  if (log)
-    e = wick_build2(b, WICK_OP_sub, softmax_less(c, max, index), wick_build1(b, WICK_OP_log, s));
-  else
-    e = wick_build2(b, WICK_OP_mul, wick_read(b, exp, index, 0, NULL, none),
-                    wick_build2(b, WICK_OP_div, wick_stage_number(b, wick_dim_const(1), acc), s));
+  if (log) {
+    e = softmax_less(c, max, index);
+    e = wick_build2(b, WICK_OP_sub, e, wick_build1(b, WICK_OP_log, s));
+  } else {
+    e = wick_read(b, exp, index, 0, NULL, none);
+    wick_value one = wick_stage_number(b, wick_dim_const(1), acc);
+    e = wick_build2(b, WICK_OP_mul, e, wick_build2(b, WICK_OP_div, one, s));
+  }
   if (!b->status) e = wick_build_cast(b, e, wick_type_get(b->module, c->out_type[0])->elem);
   c->out[0] = wick_map_end(b, 1, &e);
 }

@@ -32,10 +32,12 @@ static wick_value gather_stage_index(const wick_compute *c, const wick_dim *inde
   wick_value raw = wick_read(b, c->in[1], index, 0, NULL, (wick_value){0});
   wick_value i = wick_build_cast(b, raw, WICK_I64), n = wick_stage_number(b, size, WICK_I64),
              zero = wick_build_i64(b, 0);
-  wick_value at = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_lt, i, zero),
-                              wick_build2(b, WICK_OP_add, i, n), i);
-  wick_value bad = wick_build2(b, WICK_OP_or, wick_build2(b, WICK_OP_lt, at, zero),
-                               wick_build2(b, WICK_OP_ge, at, n));
+  wick_value negative = wick_build2(b, WICK_OP_lt, i, zero),
+             from_end = wick_build2(b, WICK_OP_add, i, n),
+             at = wick_build3(b, WICK_OP_where, negative, from_end, i),
+             below = wick_build2(b, WICK_OP_lt, at, zero),
+             above = wick_build2(b, WICK_OP_ge, at, n),
+             bad = wick_build2(b, WICK_OP_or, below, above);
   wick_value fail[2] = {bad, i};
   wick_attr code = {.i = WICK_ERANGE};
   wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
