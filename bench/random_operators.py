@@ -7,6 +7,9 @@ A case is an ONNX model of one node that takes between 20 us and 5 ms on the fas
 is Wick's time over that of the faster of the peers that run the model, each the least of all rounds. Outputs are compared
 with ONNX Runtime's. Without a FAMILY (elementwise, broadcast, cast, reduce, softmax, norm, conv, transposed, pool, matmul, move,
 gather, pad, resize, recurrent, quantize, search) cases of all are drawn. The package `wick` is the one that PYTHONPATH names.
+
+Only one thread gives fair times: with more, the threads of a runtime that wait actively take time from the next one. For several
+threads, save the models, and time each with ../shared/bench/peers.py, which runs the runtimes in processes of their own.
 """
 
 import argparse
