@@ -237,22 +237,12 @@ static wick_type collapse_type(const wick_copier *c, wick_value old)
   return wick_type_tensor(s->g->module, t->elem, t->rank - 1u, dim);
 }
 
-static wick_node collapse_with_axes(collapse *s, const wick_node *stage, uint32_t n,
-                                    const wick_axis *axes)
+/* Returns the node with another value of attribute `which`. */
+static wick_node collapse_with(collapse *s, const wick_node *n, uint32_t which, wick_attr value)
 {
-  wick_node copy = *stage;
-  wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, stage->attr, stage->nattr);
-  attr[WICK_ATTR_map_axes].axes = axes, attr[WICK_ATTR_map_axes].n = n;
-  copy.attr = attr;
-  return copy;
-}
-
-static wick_node collapse_with_index(collapse *s, const wick_node *read, uint32_t n,
-                                     const wick_dim *index)
-{
-  wick_node copy = *read;
-  wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, read->attr, read->nattr);
-  attr[WICK_ATTR_read_index].dims = index, attr[WICK_ATTR_read_index].n = n;
+  wick_node copy = *n;
+  wick_attr *attr = wick_dup(s->c.b.mem, wick_attr, n->attr, n->nattr);
+  attr[which] = value;
   copy.attr = attr;
   return copy;
 }
@@ -268,7 +258,7 @@ static wick_node collapse_axes(collapse *s, const wick_node *stage)
       wick_make_axis(&s->c.b, symbol->name, wick_dim_mul(dims, s->outer, s->inner), axes[k].reduce);
   memmove(axes + k + 1, axes + k + 2, (n - k - 2u) * sizeof *axes);
   s->both = axes[k].sym;
-  return collapse_with_axes(s, stage, n - 1, axes);
+  return collapse_with(s, stage, WICK_ATTR_map_axes, (wick_attr){.n = n - 1, .axes = axes});
 }
 
 static wick_node collapse_index(collapse *s, const wick_node *read)
@@ -277,7 +267,7 @@ static wick_node collapse_index(collapse *s, const wick_node *read)
   wick_dim *index = wick_dup(s->c.b.mem, wick_dim, wick_read_index(read)->dims, rank);
   index[k] = s->both;
   memmove(index + k + 1, index + k + 2, (rank - k - 2u) * sizeof *index);
-  return collapse_with_index(s, read, rank - 1, index);
+  return collapse_with(s, read, WICK_ATTR_read_index, (wick_attr){.n = rank - 1, .dims = index});
 }
 
 /* Returns the bits of a value's dimensions after dimensions k and k + 1 have become one. */
@@ -356,7 +346,7 @@ static wick_node collapse_stage_without(collapse *s, const wick_node *stage)
     reduced += all->axes[a].reduce;
     axes[n++] = all->axes[a];
   }
-  return collapse_with_axes(s, stage, n, axes);
+  return collapse_with(s, stage, WICK_ATTR_map_axes, (wick_attr){.n = n, .axes = axes});
 }
 
 /* Returns a node of the stage with 0 instead of the axes of size 1. */
