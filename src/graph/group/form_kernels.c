@@ -8,6 +8,7 @@
 #include "graph/group/fold_bias.h"
 #include "graph/group/form_state.h"
 #include "graph/group/template.h"
+#include "graph/group/unit_fold.h"
 #include "ir/copy.h"
 #include "ir/element.h"
 #include "loop/contract.h"
@@ -355,7 +356,8 @@ static wick_status form_kernels_schedule(form_state *s, uint32_t i)
   for (uint32_t k = 0; k < n->nout; k++)
     joins[nin + k] = form_kernels_joins(s, (wick_value){n->first.id + k});
   WICK_TRY(form_kernels_slices(s, i, joins, &g));
-  g = wick_group_fold_bias(wick_group_collapse(g, joins, mem), mem);
+  g = wick_group_collapse(wick_group_unit_fold(g, mem), joins, mem);
+  g = wick_group_fold_bias(g, mem);
   WICK_TRY(wick_template_schedule(g, s->target, s->records, s->tmp));
   wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
   WICK_TRY(wick_schedule_apply(schedule, g->schedule));
