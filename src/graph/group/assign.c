@@ -159,7 +159,7 @@ typedef struct assign {
   wick_groups g;
   uint32_t *anchor; /* per root: the node with stages of its own; UINT32_MAX: none yet */
   uint32_t *count;  /* per root: number of nodes */
-  bool *rows;       /* per root: the group has folds along rows */
+  uint32_t *slice;  /* per root: the number of last axes that its folds reduce; 0: no such folds */
   /* per node: if it is in a chain that begins with a depthwise convolution, the root of the group
    * whose anchor the chain leads to; else UINT32_MAX */
   uint32_t *before;
@@ -200,26 +200,29 @@ static uint32_t assign_users(const assign *s, uint32_t i)
   return root;
 }
 
-/* Returns true if a and b have the same dimensions. With `per_row`, a must have one element for
- * each row of b instead. */
-static bool assign_fits(const wick_func *f, wick_value a, wick_value b, bool per_row)
+/* Returns true if a and b have the same dimensions, except that a has size 1 in the last `slice`
+ * ones. */
+static bool assign_fits(const wick_func *f, wick_value a, wick_value b, uint32_t slice)
 {
   const wick_type_info *x = wick_info_of(f, a), *y = wick_info_of(f, b);
-  if (x->rank != y->rank || (per_row && !x->rank)) return false;
-  for (uint32_t k = 0; k + per_row < x->rank; k++)
-    if (!wick_dim_eq(x->dim[k], y->dim[k])) return false;
-  return !per_row || wick_dim_is(x->dim[x->rank - 1], 1);
+  if (x->rank != y->rank || x->rank < slice) return false;
+  for (uint32_t k = 0; k < x->rank; k++)
+    if (!(k + slice < x->rank ? wick_dim_eq(x->dim[k], y->dim[k]) : wick_dim_is(x->dim[k], 1)))
+      return false;
+  return true;
 }
 
-/* Returns true if n folds a tensor of `like`'s shape along its last dimension only. */
-static bool assign_is_row(const wick_func *f, const wick_node *n, wick_value like)
+/* Returns the number of last dimensions along which n folds a tensor of `like`'s shape; 0 if it is
+ * no such fold. */
+static uint32_t assign_slice(const wick_func *f, const wick_node *n, wick_value like)
 {
   const wick_op *op = wick_op_of(n);
-  uint32_t rank = wick_info_of(f, like)->rank;
-  if (!op->reduced_axes || n->nout != 1 || !rank || !assign_fits(f, n->in[0], like, false))
-    return false;
-  return op->reduced_axes(n->attr, rank) == 1u << (rank - 1) &&
-         (assign_fits(f, n->first, like, false) || assign_fits(f, n->first, like, true));
+  uint32_t rank = wick_info_of(f, like)->rank, slice = 0;
+  if (!op->reduced_axes || n->nout != 1 || !assign_fits(f, n->in[0], like, 0)) return 0;
+  uint32_t axes = op->reduced_axes(n->attr, rank);
+  while (slice < rank && axes >> (rank - 1 - slice) & 1) slice++;
+  if (!slice || axes != ((1u << slice) - 1) << (rank - slice)) return 0;
+  return assign_fits(f, n->first, like, 0) || assign_fits(f, n->first, like, slice) ? slice : 0;
 }
 
 /* Returns the node that computes operand k of n, if n is its only user and both have the same
@@ -230,14 +233,13 @@ static const wick_node *assign_before(const assign *s, const wick_node *n, uint3
   if (!v.id || s->g.definer[v.id] == UINT32_MAX) return NULL;
   bool once = s->g.uses.first[v.id + 1] - s->g.uses.first[v.id] == 1;
   const wick_node *d = &s->g.f->node[s->g.definer[v.id]];
-  return once && d->nout == 1 && assign_has_code(s->g.f, d) &&
-                 assign_fits(s->g.f, v, n->first, false)
+  return once && d->nout == 1 && assign_has_code(s->g.f, d) && assign_fits(s->g.f, v, n->first, 0)
              ? d
              : NULL;
 }
 
 /* Returns true if a chain of element-wise nodes leads to n from an anchor that is no fold along
- * rows. Each node of the chain is the only user of the one before it. */
+ * slices. Each node of the chain is the only user of the one before it. */
 static bool assign_is_epilogue(const assign *s, const wick_node *n)
 {
   const wick_node *stack[ASSIGN_CHAIN] = {n};
@@ -256,18 +258,69 @@ static bool assign_is_epilogue(const assign *s, const wick_node *n)
   return false;
 }
 
-/* Returns true if n has one element for each row of `like`, and depends on a fold along rows of
- * that shape. */
-static bool assign_is_per_row(const assign *s, const wick_node *n, wick_value like, uint32_t depth)
+/* Returns true if n has one element for each slice of `like`, and depends on a fold along these
+ * slices. */
+static bool assign_is_per_slice(const assign *s, const wick_node *n, wick_value like,
+                                uint32_t slice, uint32_t depth)
 {
   const wick_func *f = s->g.f;
-  if (!assign_fits(f, n->first, like, true)) return false;
-  if (!wick_group_is_scalar(f, n)) return assign_is_row(f, n, like);
+  if (!assign_fits(f, n->first, like, slice)) return false;
+  if (!wick_group_is_scalar(f, n)) return assign_slice(f, n, like) == slice;
   for (uint32_t k = 0; k < n->nin && depth; k++) {
     uint32_t d = n->in[k].id ? s->g.definer[n->in[k].id] : UINT32_MAX;
-    if (d != UINT32_MAX && assign_is_per_row(s, &f->node[d], like, depth - 1)) return true;
+    if (d != UINT32_MAX && assign_is_per_slice(s, &f->node[d], like, slice, depth - 1)) return true;
   }
   return false;
+}
+
+/* Slices of several axes that are longer share a group only if there are that many. A task computes
+ * a whole slice, while groups of their own divide it among the threads. */
+enum { ASSIGN_SLICE = 1 << 15, ASSIGN_SLICES = 4 };
+
+/* Returns true if slices of that many axes may share the group. Vectors run along the last axis, so
+ * it is long, or all nodes of the group use the axes of a slice together, so that they become one
+ * (graph/group/collapse.h). */
+static bool assign_may_slice(const assign *s, uint32_t root, uint32_t slice)
+{
+  const wick_func *f = s->g.f;
+  const wick_type_info *y = wick_info_of(f, f->node[root].first);
+  uint32_t first = y->rank - slice;
+  uint64_t size[2] = {1, 1}; /* the number of slices, and of the elements of each */
+  if (slice < 2) return true;
+  for (uint32_t k = 0; k < y->rank; k++) {
+    uint64_t *n = &size[k >= first];
+    int64_t d = wick_dim_typical(f->module->dims, y->dim[k]);
+    *n = wick_min_u64(*n * (uint64_t)wick_max_i64(d, 1), UINT32_MAX);
+  }
+  if (size[1] > ASSIGN_SLICE && size[0] < ASSIGN_SLICES) return false;
+  if (wick_dim_typical(f->module->dims, y->dim[y->rank - 1]) >= 2 * s->lanes) return true;
+  for (uint32_t i = s->g.first[root]; i != UINT32_MAX; i = s->g.next[i])
+    for (uint32_t k = 0; k < f->node[i].nin; k++) {
+      if (!f->node[i].in[k].id) continue;
+      const wick_type_info *x = wick_info_of(f, f->node[i].in[k]);
+      uint32_t same = 0, ones = 0;
+      for (uint32_t a = 0; a < slice; a++) {
+        bool has = a < x->rank;
+        same += has && wick_dim_eq(x->dim[x->rank - 1 - a], y->dim[y->rank - 1 - a]);
+        ones += !has || wick_dim_is(x->dim[x->rank - 1 - a], 1);
+      }
+      if (same != slice && ones != slice) return false;
+    }
+  return true;
+}
+
+/* Returns the number of last axes of slices for which n may join the group as a fold, or as a node
+ * with one element for each slice; 0: it may not. */
+static uint32_t assign_joins_slices(const assign *s, uint32_t root, const wick_node *n)
+{
+  const wick_func *f = s->g.f;
+  wick_value like = f->node[root].first;
+  uint32_t rank = wick_info_of(f, like)->rank, own = s->slice[root], slice;
+  for (slice = own ? own : 1; slice <= (own ? own : rank); slice++)
+    if ((assign_slice(f, n, like) == slice || assign_is_per_slice(s, n, like, slice, 8)) &&
+        assign_may_slice(s, root, slice))
+      return slice;
+  return 0;
 }
 
 /* Returns true if node i casts narrow floats to wider ones and its users read elements without
@@ -321,7 +374,7 @@ static void assign_before_anchor(assign *s, uint32_t root, uint32_t i)
       return;
     chain[depth++] = &f->node[d];
     if (!wick_group_is_scalar(f, &f->node[d])) break;
-    if (!f->node[d].nin || !assign_fits(f, f->node[d].in[0], v, false) ||
+    if (!f->node[d].nin || !assign_fits(f, f->node[d].in[0], v, 0) ||
         wick_info_of(f, f->node[d].in[0])->elem != WICK_F32)
       return;
   }
@@ -340,7 +393,7 @@ static bool assign_is_folded(const assign *s, uint32_t root, uint32_t i)
   uint32_t anchor = s->anchor[root];
   if (anchor == UINT32_MAX || !wick_op_of(&f->node[anchor])->reads_once) return false;
   const wick_node *n = &f->node[i];
-  return wick_group_is_scalar(f, n) && assign_fits(f, n->first, f->node[anchor].in[0], false) &&
+  return wick_group_is_scalar(f, n) && assign_fits(f, n->first, f->node[anchor].in[0], 0) &&
          !assign_is_epilogue(s, n);
 }
 
@@ -353,14 +406,16 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   if (wick_op_of(n)->unfusable || wick_op_of(&f->node[root])->unfusable) return false;
   if (s->before[i] == root) return true;
   wick_value like = f->node[root].first;
-  bool whole = assign_fits(f, n->first, like, false);
+  bool whole = assign_fits(f, n->first, like, 0);
   if (f->node[root].nout != 1) return false;
   if (assign_widens(s, i) || assign_is_folded(s, root, i)) return true;
-  if (s->anchor[root] != UINT32_MAX && !s->rows[root]) return false;
-  if (assign_is_row(f, n, like)) return s->rows[root] = true;
+  if (s->anchor[root] != UINT32_MAX && !s->slice[root]) return false;
   if (wick_group_is_scalar(f, n))
-    return whole ? !s->rows[root] || !assign_is_epilogue(s, n) : assign_is_per_row(s, n, like, 8);
-  if (!whole || s->rows[root]) return false;
+    return whole ? !s->slice[root] || !assign_is_epilogue(s, n) : assign_joins_slices(s, root, n);
+  uint32_t slice = assign_joins_slices(s, root, n);
+  if (slice) s->slice[root] = slice;
+  if (slice) return true;
+  if (!whole || s->slice[root]) return false;
   s->anchor[root] = i;
   assign_before_anchor(s, root, i);
   return true;
@@ -372,7 +427,7 @@ static void assign_node(assign *s, uint32_t i)
   uint32_t root = assign_users(s, i);
   if (root != UINT32_MAX) {
     uint32_t anchor = s->anchor[root];
-    bool rows = s->rows[root];
+    uint32_t slice = s->slice[root];
     if (s->count[root] < ASSIGN_MOST_NODES && assign_takes(s, root, i)) {
       s->g.of[i] = root, s->count[root]++;
       s->g.next[i] = s->g.first[root],
@@ -380,12 +435,12 @@ static void assign_node(assign *s, uint32_t i)
       if (wick_group_operands(&s->g, root, s->scratch) <= ASSIGN_MOST_OPERANDS) return;
       s->g.first[root] = s->g.next[i], s->count[root]--;
     }
-    s->anchor[root] = anchor, s->rows[root] = rows;
+    s->anchor[root] = anchor, s->slice[root] = slice;
   }
   s->g.of[i] = s->g.first[i] = i, s->g.next[i] = UINT32_MAX;
   s->count[i] = 1;
-  s->rows[i] = n->nout == 1 && assign_is_row(s->g.f, n, n->first);
-  s->anchor[i] = s->rows[i] || wick_group_is_scalar(s->g.f, n) ? UINT32_MAX : i;
+  s->slice[i] = n->nout == 1 ? assign_slice(s->g.f, n, n->first) : 0;
+  s->anchor[i] = s->slice[i] || wick_group_is_scalar(s->g.f, n) ? UINT32_MAX : i;
   if (s->anchor[i] == i) assign_before_anchor(s, i, i);
 }
 
@@ -397,7 +452,7 @@ wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena 
   s.g.first = wick_new(tmp, uint32_t, f->nnode);
   s.g.next = wick_new(tmp, uint32_t, f->nnode);
   s.count = wick_new(tmp, uint32_t, f->nnode);
-  s.rows = wick_new(tmp, bool, f->nnode);
+  s.slice = wick_new(tmp, uint32_t, f->nnode);
   s.before = wick_new(tmp, uint32_t, f->nnode);
   s.lanes = t->vector_bytes / 4;
   s.near = t->cache_bytes[1] ? t->cache_bytes[1] / 2 : 512 << 10;

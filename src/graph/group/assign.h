@@ -3,8 +3,10 @@
  * A group ends in one node, its root. Its other nodes have results that nobody outside the group
  * uses:
  * - after a node with stages of its own (the anchor): element-wise nodes with the result's shape;
- * - around folds along the last dimension (rows: softmax, the means of a norm): element-wise nodes
- *   of the whole shape, or of one element for each row, before, between and after the folds;
+ * - around folds along the last dimension or dimensions (slices: softmax, the means of a norm):
+ *   element-wise nodes of the whole shape, or of one element for each slice, before, between and
+ *   after the folds. Slices of several dimensions must be short enough, or so many, that whole
+ *   slices are tasks;
  * - before element-wise nodes and folds: casts of narrow floats to wider ones, of any shape;
  * - before an anchor that reads all channels at a position: element-wise nodes, and before them a
  *   node with stages of its own that handles each channel separately (a depthwise convolution).
@@ -12,7 +14,7 @@
  *   weights are few. A row of the image is consumed while it is in the cache.
  *
  * A node that could be the end of another anchor's group, through a chain of only users, joins that
- * group rather than the nodes before a row's fold. A group is within one region. */
+ * group rather than the nodes before a slice's fold. A group is within one region. */
 #ifndef WICK_GRAPH_GROUP_ASSIGN_H
 #define WICK_GRAPH_GROUP_ASSIGN_H
 

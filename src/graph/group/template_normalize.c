@@ -1,6 +1,6 @@
 /* Templates for folds over an axis that the output has: softmax, norms. A pass of the output
- * follows the folds, one 1-D slice at a time. For `normalize`, the axis is the output's last one,
- * and the lanes are parts of the slice. For `normalize_outer`, the axis is another one (softmax
+ * follows the folds, one slice at a time. For `normalize`, the axis is the output's last one, or
+ * several last ones, and the lanes are parts of the slice. For `normalize_outer`, the axis is another one (softmax
  * over channels), and the lanes are neighbouring slices. */
 #include "graph/group/template_state.h"
 
@@ -9,7 +9,7 @@ enum { NORMALIZE_EXPENSIVE = 8 };
 /* vectors of partial states, so that an operation does not wait for the one before it */
 enum { NORMALIZE_PARTS = 4 };
 
-/* ---- along the last axis ---- */
+/* ---- along the last axes ---- */
 
 /* Returns true if index k of the read is the k-th axis of the reading stage that is not reduced. */
 static bool normalize_fits(const template_state *t, const wick_stage *st, const wick_node *r,
@@ -27,22 +27,42 @@ static bool normalize_fits(const template_state *t, const wick_stage *st, const 
   return true;
 }
 
-/* Returns true if the fold reduces rows: it has one reduced axis, and all axes of the output but
- * the last. */
-static bool normalize_is_slice(const template_state *t, const wick_stage *fold)
+/* Returns the number of axes that a fold reduces. */
+static uint32_t normalize_reduced(const wick_stage *fold)
 {
-  uint32_t reduced = 0, k = 0;
+  uint32_t reduced = 0;
+  for (uint32_t a = 0; a < fold->naxis; a++) reduced += fold->axis[a].reduce;
+  return reduced;
+}
+
+/* Returns true if the fold reduces slices along the last `slice` axes of the output, and has all
+ * the others. */
+static bool normalize_is_slice(const template_state *t, const wick_stage *fold, uint32_t slice)
+{
+  uint32_t k = 0;
   for (uint32_t a = 0; a < fold->naxis; a++) {
-    if (fold->axis[a].reduce) {
-      reduced++;
-    } else if (k + 1 < t->out->naxis) {
+    if (fold->axis[a].reduce) continue;
+    if (k + slice < t->out->naxis) {
       if (!wick_dim_eq(fold->axis[a].extent, t->out->axis[k++].extent)) return false;
     } else if (!wick_dim_is(fold->axis[a].extent, 1)) {
       return false; /* a kept dimension, at the position of the summed one */
     }
   }
-  return reduced == 1 && !wick_stage_starts(t->s, fold) && k + 1 == t->out->naxis &&
-         template_reads(t, fold, normalize_fits, 0);
+  return normalize_reduced(fold) == slice && !wick_stage_starts(t->s, fold) &&
+         k + slice == t->out->naxis && template_reads(t, fold, normalize_fits, 0);
+}
+
+/* Returns the number of the output's last axes that all folds reduce; 0 if there is none. */
+static uint32_t normalize_slice(const template_state *t)
+{
+  uint32_t slice = 0;
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_stage *st = &t->s->stage[i];
+    if (!st->fold) continue;
+    if (!slice) slice = normalize_reduced(st);
+    if (!normalize_is_slice(t, st, slice)) return 0;
+  }
+  return slice;
 }
 
 /* Returns the cost of an element of a stage, with everything that it reads in line. */
@@ -122,17 +142,14 @@ static int64_t normalize_lanes(const template_state *t, int64_t least)
 bool template_normalize_match(template_state *t)
 {
   uint32_t n = t->out->naxis;
-  if (!t->plain || !t->nfold || n < 1 || n > TEMPLATE_AXES) return false;
-  for (uint32_t i = 0; i < t->s->output; i++)
-    if (t->s->stage[i].fold && !normalize_is_slice(t, &t->s->stage[i])) return false;
-  return true;
+  return t->plain && t->nfold && n >= 1 && n <= TEMPLATE_AXES && normalize_slice(t);
 }
 
 /* Writes the loops of a fold along a slice. */
 static void normalize_fold(template_state *t, const wick_stage *fold, int64_t lanes)
 {
-  uint32_t c = 0;
-  while (!fold->axis[c].reduce) c++;
+  uint32_t c = fold->naxis - 1;
+  while (!fold->axis[c].reduce) c--;
   const char *name = fold->name, *loop = template_loop(t, fold, c);
   if (lanes > 1)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", name, loop,
@@ -149,12 +166,12 @@ static void normalize_fold(template_state *t, const wick_stage *fold, int64_t la
  * output is one slice, there is no such loop, and the folds are computed first. */
 void template_normalize(template_state *t)
 {
-  uint32_t n = t->out->naxis;
+  uint32_t n = t->out->naxis, outer = n - normalize_slice(t);
   int64_t lanes = normalize_lanes(t, 2 * (int64_t)t->lanes);
-  const char *row = n > 1 ? template_loop(t, t->out, n - 2) : NULL,
+  const char *row = outer ? template_loop(t, t->out, outer - 1) : NULL,
              *last = template_loop(t, t->out, n - 1), *o = t->out->name;
   normalize_maps(t, row, lanes, false);
-  for (uint32_t k = 0; k + 1 < n; k++)
+  for (uint32_t k = 0; k < outer; k++)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
   if (lanes > 1)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,

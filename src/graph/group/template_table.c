@@ -57,7 +57,7 @@ const wick_template wick_templates[] = {
      "The lanes run along the output's last axis, and several positions or vectors are in "
      "registers."},
     {"normalize", template_normalize_match, template_normalize,
-     "Folds along the last axis, which the output has, too: softmax, norms.",
+     "Folds along the last axis or axes, which the output has, too: softmax, norms.",
      "A task takes whole slices. It computes the folds of a slice one after the other, with the "
      "lanes as parts of the slice and several partial states, and then the output."},
     {"normalize_outer", template_normalize_outer_match, template_normalize_outer,
