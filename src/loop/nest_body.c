@@ -139,12 +139,8 @@ static int64_t nest_inside_by(nest *t, const nest_run *r, wick_dim index, wick_d
   return hi < INT32_MAX ? hi + 1 : INT32_MAX;
 }
 
-/* Returns the condition that all indices are in the tensor, or in the zeros around it if `halo` has
- * these; 0 if this is always true. *never is set if it never is. nearest: the indices, clamped to
- * the tensor. */
-static wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
-                              const wick_halo *halo, const wick_dim *index, wick_dim *nearest,
-                              bool *never)
+wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
+                       const wick_halo *halo, const wick_dim *index, wick_dim *nearest, bool *never)
 {
   wick_dims *dims = t->m->dims;
   wick_value all = {0};
@@ -342,12 +338,13 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
   wick_dim nearest[WICK_MAX_RANK];
   memcpy(nearest, index, type->rank * sizeof *nearest);
   const wick_halo *halo = guard && p->halo && nest_halo_fits(t, r, n, p->halo) ? p->halo : NULL;
-  wick_value inside =
-      guard ? nest_inside(t, r, type, halo, index, nearest, &never) : (wick_value){0};
-  wick_value otherwise = guard ? val[n->in[n->nin - 1].id] : (wick_value){0};
-  if (never) return otherwise;
-  wick_value v = {0};
+  wick_value v = {0}, otherwise = guard ? val[n->in[n->nin - 1].id] : v;
   bool alike = !guard || wick_built_info(&t->b, otherwise)->lanes == 1;
+  if (p->in_memory && !nany && alike && !r->turns && r->lanes > 1)
+    v = nest_pattern(t, r, p, type, index, otherwise);
+  if (v.id || t->b.status) return v;
+  wick_value inside = guard ? nest_inside(t, r, type, halo, index, nearest, &never) : v;
+  if (never) return otherwise;
   if (p->in_memory && r->turns && !nany && alike) /* only if `otherwise` is scalar: other iterations
                                                      may be outside */
     v = nest_turned(t, r, n, otherwise);

@@ -108,7 +108,20 @@ wick_value nest_mask(nest *t, const nest_run *r); /* the active lanes; 0 where a
  * no such lanes. */
 wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_value otherwise);
 
+/* ---- lanes in a known pattern (nest_pattern.c) ---- */
+/* If the lanes of a read of a tensor in memory are at constant distances from each other, but not
+ * evenly spaced, and a few short vectors hold all of them: returns the vector. Otherwise returns 0.
+ * `otherwise`: the value of elements outside the tensor, one for all lanes; 0: there are none. */
+wick_value nest_pattern(nest *t, const nest_run *r, const nest_place *p, const wick_type_info *type,
+                        const wick_dim *index, wick_value otherwise);
+
 /* ---- bodies (nest_body.c) ---- */
+/* Returns the condition that all indices are in the tensor, or in the zeros around it if `halo` has
+ * these; 0 if this is always true. Indices that are WICK_DIM_ANY count as inside. *never is set if
+ * it never is. nearest: the indices, clamped to the tensor. */
+wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
+                       const wick_halo *halo, const wick_dim *index, wick_dim *nearest,
+                       bool *never);
 /* The linear index of an element, split into the coefficient of the vector's lane, a constant and
  * the rest. Returns false if it cannot be split. */
 typedef struct nest_address {

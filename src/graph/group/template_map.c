@@ -13,6 +13,50 @@ static void map_flat(template_state *t)
   wick_text_printf(&t->steps, "parallel %s.%s; ", o, name);
 }
 
+enum { MAP_PERIOD = 8 };
+
+/* Returns true if each index of a read moves by known distances along `n` neighbours of an axis,
+ * from each multiple of n on. */
+static bool map_is_known(wick_dims *dims, const wick_node *read, wick_dim sym, int64_t n)
+{
+  wick_dim first =
+               wick_dim_mul(dims, wick_dim_symbol(dims, "period", 0, INT32_MAX), wick_dim_const(n)),
+           coef, rest;
+  for (uint32_t k = 0; k < wick_read_index(read)->n; k++) {
+    wick_dim d = wick_read_index(read)->dims[k];
+    if (wick_dim_eq(d, WICK_DIM_ANY) || wick_dim_linear(dims, d, sym, &coef, &rest)) continue;
+    wick_dim from = wick_dim_substitute(dims, d, 1, &sym, &first);
+    for (int64_t i = 1; i < n; i++) {
+      wick_dim at = wick_dim_add(dims, first, wick_dim_const(i));
+      at = wick_dim_sub(dims, wick_dim_substitute(dims, d, 1, &sym, &at), from);
+      if (!wick_dim_is_const(at)) return false;
+    }
+  }
+  return true;
+}
+
+/* Returns the number of vectors after which the pattern repeats in which reads take elements along
+ * an axis (loop/nest_pattern.c): with 3 rows that alternate, 3 vectors of 16 lanes. 1: there is no
+ * pattern, or it is the same for each vector. */
+static int64_t map_period(const template_state *t, uint32_t axis, int64_t lanes)
+{
+  int64_t most = 1;
+  for (uint32_t s = 0; s <= t->s->output; s++) {
+    const wick_stage *st = &t->s->stage[s];
+    const wick_node *n = template_node(t, st);
+    for (uint32_t i = st->node + 1; i < n->end && axis < st->naxis; i++) {
+      const wick_node *r = &t->g->node[i];
+      int64_t period = most;
+      if (r->op != WICK_OP_read) continue;
+      while (period <= MAP_PERIOD &&
+             !map_is_known(t->g->module->dims, r, st->axis[axis].sym, period * lanes))
+        period++;
+      if (period <= MAP_PERIOD) most = period;
+    }
+  }
+  return most;
+}
+
 bool template_map_match(template_state *t)
 {
   return t->plain && !t->nfold && t->out->naxis >= 1 && t->out->naxis <= TEMPLATE_AXES;
@@ -33,18 +77,21 @@ void template_map(template_state *t)
   /* The loop of the last axis stays inside the task, because a task of one vector is too small. */
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
   bool whole = lanes > 1 && template_is(t->out, n - 1, lanes), split = lanes > 1 && !whole;
+  int64_t wide = split ? template_wide(t, n - 1, lanes) : lanes,
+          period = split && wide == lanes ? map_period(t, n - 1, lanes) : 1;
   if (split) {
-    t->cut = template_cut(t, n - 1, lanes);
-    wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last,
-                     (long long)template_wide(t, n - 1, lanes));
+    t->cut = period == 1 && template_cut(t, n - 1, lanes);
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last, (long long)wide);
   }
+  if (period > 1) wick_text_printf(&t->steps, "split %s.%s vb:%lld; ", o, last, (long long)period);
   if (lanes > 1 && n < naxis) {
     template_order_begin(t, t->out);
     for (uint32_t i = 0, k = n; i < naxis; i++, k = (k + 1) % naxis)
       wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
-    wick_text_printf(&t->steps, "%s; ", split ? " lane" : "");
+    wick_text_printf(&t->steps, "%s%s; ", period > 1 ? " vb" : "", split ? " lane" : "");
   }
   if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, split ? "lane" : last);
+  if (period > 1) wick_text_printf(&t->steps, "unroll %s.vb; ", o);
   /* the axes from here on are whole rows of vectors */
   uint32_t inside = whole && n > 2 ? n - 2 : n - 1;
   for (uint32_t k = 0; k < naxis; k++)
