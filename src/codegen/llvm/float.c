@@ -4,6 +4,12 @@
 
 #include "codegen/llvm/emit.h"
 
+static LLVMTypeRef float_bits_type(const emit *e, const wick_node *n)
+{
+  const wick_type_info *t = emit_info(e, n->first);
+  return emit_type(e, t->elem == WICK_F64 ? WICK_I64 : WICK_I32, t->lanes);
+}
+
 static bool float_has(const emit *e, const wick_node *n, uint64_t set)
 {
   return set & WICK_BIT(emit_info(e, n->first)->elem);
@@ -61,6 +67,59 @@ static void float_round_even(emit *e, const wick_node *n)
   float_intrinsic(e, n, by_mode ? "llvm.nearbyint" : "llvm.roundeven", e->target->round);
 }
 
+/* ---- powers of two ---- */
+
+/* Uses AVX-512's vscalef, which rounds once. Returns NULL for vectors that are no registers. */
+static LLVMValueRef float_scalef(emit *e, const wick_node *n, LLVMValueRef x, LLVMValueRef by)
+{
+  const wick_type_info *t = emit_info(e, n->first);
+  bool wide = t->elem == WICK_F64;
+  uint32_t bits = t->lanes * wick_elem_storage[t->elem].bits;
+  const char *name =
+      bits == 512
+          ? (wide ? "llvm.x86.avx512.mask.scalef.pd.512" : "llvm.x86.avx512.mask.scalef.ps.512")
+      : bits == 256
+          ? (wide ? "llvm.x86.avx512.mask.scalef.pd.256" : "llvm.x86.avx512.mask.scalef.ps.256")
+      : bits == 128
+          ? (wide ? "llvm.x86.avx512.mask.scalef.pd.128" : "llvm.x86.avx512.mask.scalef.ps.128")
+          : NULL;
+  if (!name || e->target->machine != WICK_MACHINE_X86_64 || !(e->target->needs & WICK_CPU_X86_V4))
+    return NULL;
+  LLVMTypeRef mask = LLVMIntTypeInContext(e->context, t->lanes > 8 ? t->lanes : 8);
+  LLVMValueRef arg[5] = {x, by, x, LLVMConstAllOnes(mask),
+                         /* the current rounding mode */
+                         LLVMConstInt(LLVMInt32TypeInContext(e->context), 4, false)};
+  return emit_intrinsic(e, name, NULL, 0, arg, bits == 512 ? 5 : 4);
+}
+
+/* Returns 2^k, a normal number, whose exponent bits are k and the bias. */
+static LLVMValueRef float_exp2(emit *e, const wick_node *n, LLVMValueRef k)
+{
+  LLVMTypeRef type = emit_type_of(e, n->first), bits = float_bits_type(e, n);
+  bool wide = emit_info(e, n->first)->elem == WICK_F64;
+  LLVMValueRef biased = LLVMBuildAdd(e->b, k, emit_int(e, bits, wide ? 1023 : 127), "");
+  LLVMValueRef place = LLVMBuildShl(e->b, biased, emit_int(e, bits, wide ? 52 : 23), "");
+  return LLVMBuildBitCast(e->b, place, type, "");
+}
+
+/* Without vscalef, two factors have about half of n each. The first product is exact. */
+static void float_mul_exp2(emit *e, const wick_node *n)
+{
+  LLVMTypeRef type = emit_type_of(e, n->first), bits = float_bits_type(e, n);
+  LLVMValueRef x = emit_get(e, n->in[0]), y = emit_get(e, n->in[1]),
+               magic = emit_float(e, type,
+                                  emit_info(e, n->first)->elem == WICK_F64 ? 0x1.8p52 : 0x1.8p23);
+  LLVMValueRef r = float_scalef(e, n, x, LLVMBuildFSub(e->b, y, magic, ""));
+  if (!r) {
+    LLVMValueRef k = LLVMBuildSub(e->b, LLVMBuildBitCast(e->b, y, bits, ""),
+                                  LLVMBuildBitCast(e->b, magic, bits, ""), "");
+    LLVMValueRef half = LLVMBuildAShr(e->b, k, emit_int(e, bits, 1), "");
+    r = LLVMBuildFMul(e->b, x, float_exp2(e, n, half), "");
+    r = LLVMBuildFMul(e->b, r, float_exp2(e, n, LLVMBuildSub(e->b, k, half, "")), "");
+  }
+  emit_set(e, n->first, r);
+}
+
 /* ---- max, min ---- */
 
 /* Returns x if it wins, else y; so y if one is NaN or they are equal. It is one instruction on
@@ -97,12 +156,6 @@ static LLVMValueRef float_extreme_known(emit *e, const wick_node *n, bool max)
   LLVMValueRef x = emit_get(e, v), k = emit_float(e, type, c);
   LLVMValueRef r = float_pick(e, k, x, max);
   return max && c == 0 && !signbit(c) ? LLVMBuildFAdd(e->b, r, emit_float(e, type, 0), "") : r;
-}
-
-static LLVMTypeRef float_bits_type(const emit *e, const wick_node *n)
-{
-  const wick_type_info *t = emit_info(e, n->first);
-  return emit_type(e, t->elem == WICK_F64 ? WICK_I64 : WICK_I32, t->lanes);
 }
 
 /* Computes both orders of the operands. They have the same bits, except for zeros of different
@@ -191,8 +244,15 @@ static void float_max(emit *e, const wick_node *n) { float_extreme(e, n, true); 
 static void float_min(emit *e, const wick_node *n) { float_extreme(e, n, false); }
 
 const struct emit_named emit_float_rows[] = {
-    {"fma", float_fma},     {"muladd", float_muladd}, {"sqrt", float_sqrt},
-    {"floor", float_floor}, {"ceil", float_ceil},     {"trunc", float_trunc},
-    {"max", float_max},     {"min", float_min},       {"round_even", float_round_even},
+    {"fma", float_fma},
+    {"muladd", float_muladd},
+    {"sqrt", float_sqrt},
+    {"floor", float_floor},
+    {"ceil", float_ceil},
+    {"trunc", float_trunc},
+    {"max", float_max},
+    {"min", float_min},
+    {"round_even", float_round_even},
+    {"mul_exp2", float_mul_exp2},
     {NULL, NULL},
 };

@@ -126,6 +126,14 @@ static bool rows_divides(wick_opcode op)
   return op == WICK_OP_div_unchecked || op == WICK_OP_rem_unchecked;
 }
 
+/* Returns an operand of mul_exp2: a factor from 1/2 to 2, or the second operand for an n. */
+static wick_scalar rows_exp2(wick_elem e, uint32_t j, uint32_t operand)
+{
+  bool wide = e == WICK_F64;
+  double most = wide ? 1100 : 150, n = fmod(j * 7.0, 2 * most + 1) - most;
+  return (wick_scalar){.f = operand ? (wide ? 0x1.8p52 : 0x1.8p23) + n : 0.5 + 1.5 * (j % 61) / 61};
+}
+
 static void rows_fill(const rows_case *c, uint32_t lanes, rows_data *d)
 {
   memset(d, 0, sizeof *d);
@@ -135,6 +143,7 @@ static void rows_fill(const rows_case *c, uint32_t lanes, rows_data *d)
       wick_scalar s = rows_value(c->in[i], j, i);
       if (rows_divides(c->op) && i == 1 && (s.i == 0 || s.i == -1))
         s.i = 5; /* the operator requires such a divisor */
+      if (c->op == WICK_OP_mul_exp2) s = rows_exp2(c->in[i], j, i);
       wick_store_elem(c->in[i], d->x[i], j, s);
     }
 }
@@ -207,6 +216,7 @@ static const wick_opcode rows_all[] = {WICK_OP_add,
                                        WICK_OP_mul,
                                        WICK_OP_fma,
                                        WICK_OP_muladd,
+                                       WICK_OP_mul_exp2,
                                        WICK_OP_neg,
                                        WICK_OP_abs,
                                        WICK_OP_sign,

@@ -104,6 +104,29 @@ const wick_op wick_op_fma = {
     .grad = wick_grad_fma,
 };
 
+/* The operand that carries n has n in its low bits; here it is the difference. */
+static wick_scalar mul_exp2_eval(const wick_attr *a, wick_elem e, wick_elem out,
+                                 const wick_scalar *x)
+{
+  (void)a, (void)e;
+  double n = x[1].f - (out == WICK_F64 ? 0x1.8p52 : 0x1.8p23);
+  if (isnan(n)) return (wick_scalar){.f = n};
+  return (wick_scalar){.f = ldexp(x[0].f, (int)fmax(fmin(n, 9999), -9999))};
+}
+
+const wick_op wick_op_mul_exp2 = {
+    .name = "mul_exp2",
+    .doc = "x * 2^n for |x| from 1/2 to 2, rounded once. y is n + 1.5 * 2^23 for f32 and "
+           "n + 1.5 * 2^52 for f64, where |n| is at most twice the largest exponent. Exponentials "
+           "expand into it",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .level = WICK_GROUP | WICK_LOOP,
+    .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
+    .scalar = WICK_RULE_SAME,
+    .eval = mul_exp2_eval,
+};
+
 const wick_op wick_op_muladd = {
     .name = "muladd",
     .doc = "x * y + z, rounded once if the target has `fma`, else after each step. The result is "

@@ -55,20 +55,30 @@ wick_value wick_poly_exp2i(wick_builder *b, wick_value like, wick_value k)
   return wick_expr_from_bits(b, wick_expr_shl(b, biased, f->mantissa));
 }
 
-/* Extracts n, x rounded to a whole number, and k, the same as an integer. It is in the low bits
- * of `shifted` = x + magic. */
-static void exp_nearest(wick_builder *b, wick_value shifted, wick_poly_reduced *out)
+/* The first half of the reduction for e^x: r, and n as a float. `shifted` is n + magic, whose low
+ * bits are n. */
+typedef struct exp_reduced {
+  wick_value n, shifted, r;
+} exp_reduced;
+
+static void exp_nearest(wick_builder *b, wick_value shifted, exp_reduced *out)
 {
-  const wick_expr_format *f = wick_expr_format_of(b, shifted);
-  wick_value magic = expr_k(b, shifted, f->magic);
-  out->n = expr_sub(b, shifted, magic);
-  out->k = expr_sub(b, wick_expr_bits(b, shifted), wick_expr_bits(b, magic));
+  out->shifted = shifted;
+  out->n = expr_sub(b, shifted, expr_k(b, shifted, wick_expr_format_of(b, shifted)->magic));
 }
 
-wick_poly_reduced wick_poly_exp_reduce(wick_builder *b, wick_value x, wick_value rest)
+/* Returns n as an integer. */
+static wick_value exp_integer(wick_builder *b, const exp_reduced *e)
+{
+  wick_value magic = expr_k(b, e->shifted, wick_expr_format_of(b, e->shifted)->magic);
+  wick_value bits = wick_expr_bits(b, e->shifted);
+  return expr_sub(b, bits, wick_expr_bits(b, magic));
+}
+
+static exp_reduced exp_reduce(wick_builder *b, wick_value x, wick_value rest)
 {
   const double *ln2 = exp_ln2[exp_wide(b, x)];
-  wick_poly_reduced e;
+  exp_reduced e;
   wick_value magic = expr_k(b, x, wick_expr_format_of(b, x)->magic);
   wick_value sum = rest.id ? expr_add(b, x, rest) : x;
   exp_nearest(b, expr_mad(b, sum, expr_k(b, x, M_LOG2E), magic), &e);
@@ -85,35 +95,42 @@ static wick_value exp_minus_one(wick_builder *b, wick_value r, const wick_poly *
   return expr_mad(b, expr_mul(b, r, r), p, r);
 }
 
-/* Builds e^r 2^k as a product whose factors have about half of k each. */
-static wick_poly_scaled exp_finish(wick_builder *b, wick_value r, wick_value k)
+/* Builds e^r 2^n as a product whose factors have about half of n each. */
+static wick_poly_scaled exp_finish(wick_builder *b, const exp_reduced *e)
 {
-  wick_value p = expr_addk(b, exp_minus_one(b, r, exp_table), 1);
-  wick_value half = wick_expr_shr(b, k, 1);
-  return (wick_poly_scaled){expr_mul(b, p, wick_poly_exp2i(b, r, half)),
-                            wick_poly_exp2i(b, r, expr_sub(b, k, half))};
+  wick_value p = expr_addk(b, exp_minus_one(b, e->r, exp_table), 1);
+  wick_value k = exp_integer(b, e), half = wick_expr_shr(b, k, 1);
+  return (wick_poly_scaled){expr_mul(b, p, wick_poly_exp2i(b, e->r, half)),
+                            wick_poly_exp2i(b, e->r, expr_sub(b, k, half))};
+}
+
+/* Builds e^r 2^n. */
+static wick_value exp_whole(wick_builder *b, const exp_reduced *e)
+{
+  wick_value p = expr_addk(b, exp_minus_one(b, e->r, exp_table), 1);
+  return wick_build2(b, WICK_OP_mul_exp2, p, e->shifted);
 }
 
 wick_poly_scaled wick_poly_exp_scaled(wick_builder *b, wick_value x, wick_value rest)
 {
-  wick_poly_reduced e = wick_poly_exp_reduce(b, x, rest);
-  return exp_finish(b, e.r, e.k);
+  exp_reduced e = exp_reduce(b, x, rest);
+  return exp_finish(b, &e);
 }
 
 wick_value wick_poly_exp(wick_builder *b, wick_value x)
 {
   const double *range = exp_range[exp_wide(b, x)];
   x = expr_at_most(b, expr_at_least(b, x, range[0]), range[1]);
-  wick_poly_scaled s = wick_poly_exp_scaled(b, x, (wick_value){0});
-  return expr_mul(b, s.m, s.s);
+  exp_reduced e = exp_reduce(b, x, (wick_value){0});
+  return exp_whole(b, &e);
 }
 
 wick_value wick_poly_exp_minus(wick_builder *b, wick_value x)
 {
   const double *range = exp_range[exp_wide(b, x)];
   x = expr_at_least(b, expr_neg(b, expr_abs(b, x)), range[0]);
-  wick_poly_scaled s = wick_poly_exp_scaled(b, x, (wick_value){0});
-  return expr_mul(b, s.m, s.s);
+  exp_reduced e = exp_reduce(b, x, (wick_value){0});
+  return exp_whole(b, &e);
 }
 
 /* 2^x = 2^n e^(r ln2), where r = x - n is exact. */
@@ -123,12 +140,12 @@ wick_value wick_poly_exp2_sum(wick_builder *b, wick_value x, wick_value rest)
   const double *range = exp_range[exp_wide(b, x)];
   x = expr_at_least(b, x, floor(range[0] * M_LOG2E));
   x = expr_at_most(b, x, ceil(range[1] * M_LOG2E));
-  wick_poly_reduced e;
+  exp_reduced e;
   exp_nearest(b, expr_add(b, x, expr_k(b, x, wick_expr_format_of(b, x)->magic)), &e);
   wick_value r = expr_sub(b, x, e.n); /* exact */
   if (rest.id) r = expr_add(b, r, rest);
-  wick_poly_scaled s = exp_finish(b, expr_mulk(b, r, M_LN2), e.k);
-  return expr_mul(b, s.m, s.s);
+  e.r = expr_mulk(b, r, M_LN2);
+  return exp_whole(b, &e);
 }
 
 wick_value wick_poly_exp2(wick_builder *b, wick_value x)
@@ -143,9 +160,10 @@ wick_value wick_poly_expm1(wick_builder *b, wick_value x)
   const double *range = exp_range[exp_wide(b, x)];
   const wick_expr_format *f = wick_expr_format_of(b, x);
   wick_value z = expr_at_most(b, expr_at_least(b, x, -range[3]), range[1]);
-  wick_poly_reduced e = wick_poly_exp_reduce(b, z, (wick_value){0});
+  exp_reduced e = exp_reduce(b, z, (wick_value){0});
   wick_value q = exp_minus_one(b, e.r, exp_expm1_table);
-  wick_value s = wick_poly_exp2i(b, x, expr_sub(b, e.k, wick_expr_int(b, e.k, 1)));
+  wick_value k = exp_integer(b, &e);
+  wick_value s = wick_poly_exp2i(b, x, expr_sub(b, k, wick_expr_int(b, k, 1)));
   wick_value y = expr_mulk(b, expr_mad(b, s, q, expr_addk(b, s, -0.5)), 2);
   wick_value is_tiny = expr_lt(b, expr_abs(b, x), ldexp(1, -(int)f->mantissa - 2));
   /* Also for -0, and for numbers that would lose bits when they are halved. */
@@ -155,8 +173,8 @@ wick_value wick_poly_expm1(wick_builder *b, wick_value x)
 wick_value wick_poly_expm1_minus(wick_builder *b, wick_value x)
 {
   x = expr_at_least(b, x, -exp_range[exp_wide(b, x)][3]);
-  wick_poly_reduced e = wick_poly_exp_reduce(b, x, (wick_value){0});
-  wick_value s = wick_poly_exp2i(b, x, e.k);
+  exp_reduced e = exp_reduce(b, x, (wick_value){0});
+  wick_value s = wick_poly_exp2i(b, x, exp_integer(b, &e));
   return expr_mad(b, s, exp_minus_one(b, e.r, exp_expm1_table), expr_addk(b, s, -1));
 }
 
@@ -168,10 +186,10 @@ wick_value wick_poly_expm1_minus(wick_builder *b, wick_value x)
 wick_value wick_poly_hyperbolic(wick_builder *b, wick_value x, bool sine)
 {
   wick_value size = expr_at_most(b, expr_abs(b, x), exp_range[exp_wide(b, x)][2]);
-  wick_poly_reduced e = wick_poly_exp_reduce(b, size, (wick_value){0});
-  wick_value two = wick_expr_int(b, e.k, 2), few = wick_expr_int(b, e.k, 100);
-  wick_value low = expr_where(b, wick_build2(b, WICK_OP_lt, e.k, few), e.k, few);
-  wick_value a = wick_poly_exp2i(b, x, expr_sub(b, e.k, two));
+  exp_reduced e = exp_reduce(b, size, (wick_value){0});
+  wick_value k = exp_integer(b, &e), two = wick_expr_int(b, k, 2), few = wick_expr_int(b, k, 100);
+  wick_value low = expr_where(b, wick_build2(b, WICK_OP_lt, k, few), k, few);
+  wick_value a = wick_poly_exp2i(b, x, expr_sub(b, k, two));
   wick_value c = wick_poly_exp2i(b, x, expr_neg(b, expr_add(b, low, two)));
   wick_value r2 = expr_mul(b, e.r, e.r), sum = expr_add(b, a, c), difference = expr_sub(b, a, c);
   wick_value s = wick_poly_eval(b, r2, wick_poly_of(b, x, exp_sinh_table));

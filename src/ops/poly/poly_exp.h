@@ -1,8 +1,8 @@
 /* Exponentials and hyperbolic functions for expansions.
  *
  * The reduction is Cody and Waite's: x = n ln2 + r with a whole n and |r| <= ln2 / 2, where ln2 has
- * two parts and n times the first is exact. 2^n is applied in two factors, each a normal number, so
- * that results below the normal range are rounded once. */
+ * two parts and n times the first is exact. 2^n is applied by `mul_exp2`, or in two factors, each a
+ * normal number, so that results below the normal range are rounded once. */
 #ifndef WICK_OPS_POLY_POLY_EXP_H
 #define WICK_OPS_POLY_POLY_EXP_H
 
@@ -30,11 +30,6 @@ wick_value wick_poly_expm1(wick_builder *b, wick_value x);
 wick_value wick_poly_tanh(wick_builder *b, wick_value x);
 wick_value wick_poly_hyperbolic(wick_builder *b, wick_value x, bool sine); /* sinh or cosh */
 
-/* The first half of the reduction for e^x: n as a float and as an integer, and r. */
-typedef struct wick_poly_reduced {
-  wick_value n, k, r;
-} wick_poly_reduced;
-wick_poly_reduced wick_poly_exp_reduce(wick_builder *b, wick_value x, wick_value rest);
 /* Builds 2^k as a float, for an integer k whose power is a normal number. */
 wick_value wick_poly_exp2i(wick_builder *b, wick_value like, wick_value k);
 
