@@ -105,6 +105,36 @@ static wick_value softmax_less(const wick_compute *c, wick_value max, const wick
       softmax_whole(b, max, (uint32_t)c->attr[WICK_ATTR_softmax_axis].i, x->rank, index));
 }
 
+/* Returns the larger element, or y if one is NaN. */
+static wick_value softmax_larger(wick_builder *b, wick_value x, wick_value y)
+{
+  return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_gt, x, y), x, y);
+}
+
+/* Builds the largest element of each slice. NaN is ignored, because exp(NaN - max) is NaN, and so
+ * is everything that is divided by the sum. A comparison and a selection are one instruction on
+ * x86; `max` is three. */
+static wick_value softmax_max(const wick_compute *c, const softmax_fold *f)
+{
+  wick_builder *b = c->b;
+  wick_elem e = wick_type_get(b->module, f->type)->elem;
+  wick_type s = wick_type_scalar(b->module, e, 1);
+  wick_fold_open(b, "max", f->n, f->axis, 1, &f->type);
+  wick_region_begin(b, 0, NULL);
+  wick_value v = wick_build_neutral(b, WICK_OP_max, s);
+  wick_yield(b, 1, &v);
+  wick_value state = wick_region_begin(b, 1, &s);
+  v = wick_read(b, c->in[0], f->index, 0, NULL, (wick_value){0});
+  v = softmax_larger(b, wick_build_cast(b, v, e), state);
+  wick_yield(b, 1, &v);
+  wick_value both = wick_region_begin(b, 2, (wick_type[]){s, s});
+  v = softmax_larger(b, both, (wick_value){both.id + 1});
+  wick_yield(b, 1, &v);
+  v = wick_region_begin(b, 1, &s);
+  wick_yield(b, 1, &v);
+  return wick_build_close(b);
+}
+
 /* Builds exp(x - max x) as a stage, which the sum and the result read. */
 static wick_value softmax_exp(const wick_compute *c, wick_value max, wick_elem acc)
 {
@@ -128,9 +158,7 @@ static void softmax_compute(const wick_compute *c)
   wick_value none = {0}, exp = {0};
   bool log = c->op == WICK_OP_log_softmax;
   softmax_fold f = softmax_fold_of(c, acc);
-  wick_fold_begin(b, "max", f.n, f.axis, f.type, WICK_OP_max);
-  wick_value max =
-      wick_fold_end(b, wick_build_cast(b, wick_read(b, c->in[0], f.index, 0, NULL, none), acc));
+  wick_value max = softmax_max(c, &f);
   if (!log) exp = softmax_exp(c, max, acc);
   wick_fold_begin(b, "sum", f.n, f.axis, f.type, WICK_OP_add);
   wick_value sum = wick_fold_end(b, log ? wick_build1(b, WICK_OP_exp, softmax_less(c, max, f.index))
