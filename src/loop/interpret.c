@@ -387,6 +387,10 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   case WICK_OP_iota:
     for (uint32_t i = 0; i < lanes; i++) out[i].i = i;
     return NULL;
+  case WICK_OP_any:
+    out[0].i = 0;
+    for (uint32_t i = 0; i < own; i++) out[0].i |= t->lane[n->in[0].id][i].i;
+    return NULL;
   case WICK_OP_extract:
     out[0] = t->lane[n->in[0].id][n->attr[WICK_ATTR_extract_lane].i];
     return NULL;

@@ -376,24 +376,6 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
 
 /* ---- bodies ---- */
 
-/* Returns true if a lane of the condition is true: halves are joined until one lane is left. */
-static wick_value nest_any(nest *t, wick_value condition, uint32_t lanes)
-{
-  int64_t *lane = wick_new(&t->m->mem, int64_t, lanes);
-  while (lanes > 1 && !t->b.status) {
-    uint32_t half = (lanes + 1) / 2;
-    wick_value part[2], in[2] = {condition, condition};
-    for (uint32_t h = 0; h < 2; h++) { /* an odd lane in the middle is in both */
-      for (uint32_t i = 0; i < half; i++) lane[i] = h ? lanes - half + i : i;
-      wick_attr at = {.n = half, .ints = wick_dup(&t->m->mem, int64_t, lane, half)};
-      part[h] = wick_build(&t->b, WICK_OP_shuffle, 2, in, &at, 0, NULL);
-    }
-    condition = wick_build2(&t->b, WICK_OP_or, part[0], part[1]);
-    lanes = half;
-  }
-  return condition;
-}
-
 /* Builds a `fail` for each lane, because the operator takes one condition. */
 static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const wick_value *in)
 {
@@ -406,7 +388,8 @@ static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const
   }
   wick_value mask = wick_dim_is_const(r->active) ? (wick_value){0} : nest_mask(t, r);
   int64_t active = mask.id ? lanes : r->active.v;
-  nest_when any = nest_when_begin(t, nest_any(t, nest_widen(t, in[0], lanes), lanes), 0, NULL);
+  wick_value some = wick_build1(&t->b, WICK_OP_any, nest_widen(t, in[0], lanes));
+  nest_when any = nest_when_begin(t, some, 0, NULL);
   for (int64_t i = 0; i < active; i++) {
     wick_value one[2];
     for (uint32_t k = 0; k < 2; k++) one[k] = nest_lane(t, nest_widen(t, in[k], lanes), i);

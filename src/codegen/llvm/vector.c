@@ -1,5 +1,5 @@
-/* Emits operators on lanes: broadcasts, vectors of scalars, counting vectors, extraction,
- * shuffles. */
+/* Emits operators on lanes: broadcasts, vectors of scalars, counting vectors, extraction, the
+ * question whether a lane is true, shuffles. */
 #include "codegen/llvm/emit.h"
 
 /* Repeats a vector. Bytes that fill a word are broadcast as one element. */
@@ -63,6 +63,15 @@ static void vector_extract(emit *e, const wick_node *n)
   emit_set(e, n->first, x);
 }
 
+static void vector_any(emit *e, const wick_node *n)
+{
+  LLVMValueRef x = emit_get(e, n->in[0]);
+  LLVMTypeRef type = LLVMTypeOf(x);
+  if (emit_info(e, n->in[0])->lanes > 1)
+    x = emit_intrinsic(e, "llvm.vector.reduce.or", &type, 1, &x, 1);
+  emit_set(e, n->first, x);
+}
+
 static void vector_shuffle(emit *e, const wick_node *n)
 {
   uint32_t lanes = n->attr[WICK_ATTR_shuffle_lanes].n;
@@ -78,6 +87,7 @@ static void vector_shuffle(emit *e, const wick_node *n)
 }
 
 const struct emit_named emit_vector_rows[] = {
-    {"broadcast", vector_broadcast}, {"vector", vector_vector},   {"iota", vector_iota},
-    {"extract", vector_extract},     {"shuffle", vector_shuffle}, {NULL, NULL},
+    {"any", vector_any},   {"broadcast", vector_broadcast}, {"vector", vector_vector},
+    {"iota", vector_iota}, {"extract", vector_extract},     {"shuffle", vector_shuffle},
+    {NULL, NULL},
 };

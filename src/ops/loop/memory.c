@@ -344,6 +344,24 @@ const wick_op wick_op_extract = {
     .infer = extract_infer,
 };
 
+static wick_status any_infer(wick_infer *c)
+{
+  const wick_type_info *x = wick_type_get(c->module, c->in[0]->type);
+  if (x->kind != WICK_SCALAR || x->elem != WICK_BOOL)
+    return wick_infer_fail(c, WICK_ETYPE, "the operand is not a vector of bools");
+  c->out[0].type = wick_type_scalar(c->module, WICK_BOOL, 1);
+  return NULL;
+}
+
+const wick_op wick_op_any = {
+    .name = "any",
+    .doc = "Whether a lane is true",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_LOOP,
+    .infer = any_infer,
+};
+
 static wick_status shuffle_infer(wick_infer *c)
 {
   const wick_type_info *x = wick_type_get(c->module, c->in[0]->type);

@@ -171,18 +171,33 @@ static wick_value pow_fmod64(wick_builder *b, wick_value x, wick_value y)
   return pow_digit(b, wick_build_close(b), y, true);
 }
 
+/* Quotients below this number are whole numbers of at most 23 or 52 bits. */
+static double pow_short(wick_builder *b, wick_value x)
+{
+  return ldexp(1, (int)wick_expr_format_of(b, x)->mantissa);
+}
+
+/* The remainder of a magnitude by another, in as many digits as numbers of their type may need. */
+static wick_value pow_fmod_long(wick_builder *b, wick_value size, wick_value by)
+{
+  if (wick_expr_format_of(b, size)->elem == WICK_F64) return pow_fmod64(b, size, by);
+  wick_value x = wick_build_cast(b, size, WICK_F64), y = wick_build_cast(b, by, WICK_F64);
+  return wick_build_cast(b, pow_fmod32(b, x, y), WICK_F32);
+}
+
+/* Most quotients have one digit. The others, also those of 0 and infinities, are left to a branch
+ * that is taken if any lane has one. */
 wick_value wick_poly_fmod(wick_builder *b, wick_value x, wick_value y)
 {
-  bool wide = wick_expr_format_of(b, x)->elem == WICK_F64;
-  wick_value size = expr_abs(b, x), by = expr_abs(b, y), r;
-  if (wide)
-    r = pow_fmod64(b, size, by);
-  else
-    r = wick_build_cast(
-        b, pow_fmod32(b, wick_build_cast(b, size, WICK_F64), wick_build_cast(b, by, WICK_F64)),
-        WICK_F32);
+  wick_value size = expr_abs(b, x), by = expr_abs(b, y), r = pow_digit(b, size, by, true);
+  wick_value short_enough = expr_lt(b, expr_div(b, size, by), pow_short(b, x));
+  wick_value some = wick_build1(b, WICK_OP_any, wick_build1(b, WICK_OP_not, short_enough));
+  wick_if_begin(b, some, 1, &r);
+  wick_value all = pow_fmod_long(b, size, by);
+  wick_if_else(b, 1, &all);
+  r = wick_if_end(b, 1, &r);
   /* x is the remainder by an infinite y */
-  wick_value all = wick_build2(b, WICK_OP_and, expr_eq(b, by, (double)INFINITY),
-                               expr_lt(b, size, (double)INFINITY));
-  return wick_expr_with_sign(b, expr_abs(b, expr_where(b, all, size, r)), x);
+  wick_value none = wick_build2(b, WICK_OP_and, expr_eq(b, by, (double)INFINITY),
+                                expr_lt(b, size, (double)INFINITY));
+  return wick_expr_with_sign(b, expr_abs(b, expr_where(b, none, size, r)), x);
 }
