@@ -5,6 +5,7 @@
 
 #include "ir/copy.h"
 #include "loop/legalize_cast.h"
+#include "loop/legalize_divide.h"
 #include "loop/legalize_soft.h"
 
 typedef struct legalize_state {
@@ -119,6 +120,8 @@ static wick_value legalize_node(const legalize_state *s, const wick_func *f, con
   if (n->op == WICK_OP_cast)
     return narrow || to_narrow ? wick_legalize_cast(s->b, in[0], out, s->t->convert)
                                : (wick_value){0};
+  if (n->op == WICK_OP_div_unchecked || n->op == WICK_OP_rem_unchecked)
+    return wick_legalize_divide(s->b, s->t, n->op, in[0], in[1]);
   if (narrow) return legalize_widened(s, n, e, in);
   return wick_elem_is_float(e) ? legalize_build(s, n, in) : (wick_value){0};
 }

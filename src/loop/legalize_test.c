@@ -28,14 +28,14 @@ static void check_legal(const scalar_test *t)
   }
 }
 
-static void check_row(scalar_test *t, wick_opcode op, wick_elem e, wick_elem out)
+static void fill_any(scalar_test *t) { scalar_fill(t, 4096); }
+
+static void check_filled(scalar_test *t, void (*fill)(scalar_test *t))
 {
-  t->op = op;
-  t->elem = e;
-  t->out = out;
-  t->nin = wick_ops[op]->nin[0];
+  wick_opcode op = t->op;
+  wick_elem e = t->elem, out = t->out;
   scalar_begin(t);
-  scalar_fill(t, 4096);
+  fill(t);
   scalar_run(t);
   check_legal(t);
   for (uint32_t i = 0; i < t->n; i++) {
@@ -48,6 +48,15 @@ static void check_row(scalar_test *t, wick_opcode op, wick_elem e, wick_elem out
              (long long)want.i);
   }
   scalar_end(t);
+}
+
+static void check_row(scalar_test *t, wick_opcode op, wick_elem e, wick_elem out)
+{
+  t->op = op;
+  t->elem = e;
+  t->out = out;
+  t->nin = wick_ops[op]->nin[0];
+  check_filled(t, fill_any);
 }
 
 /* The scalar operators that targets may have as instructions on floats. muladd depends on the
@@ -141,13 +150,44 @@ static void a_fused_sum_is_rounded_once(void **state)
   }
 }
 
+/* Quotients that are just below, at and above whole numbers: x = q y + {-1, 0, 1}. */
+static void fill_quotients(scalar_test *t)
+{
+  t->n = 8192;
+  for (uint32_t i = 0; i < t->n; i++) {
+    uint64_t y = scalar_random(t), q = scalar_random(t);
+    y >>= scalar_random(t) % 64, q >>= scalar_random(t) % 64;
+    t->in[1][i] = wick_round_elem(t->elem, (wick_scalar){.i = (int64_t)y});
+    uint64_t x = q * (uint64_t)t->in[1][i].i + i % 3 - 1;
+    t->in[0][i] = wick_round_elem(t->elem, (wick_scalar){.i = (int64_t)x});
+  }
+}
+
+/* Integers that floats divide, with and without fused multiply-add. */
+static void division_by_floats_is_exact(void **state)
+{
+  static const wick_opcode ops[] = {WICK_OP_div, WICK_OP_fmod, WICK_OP_mod};
+  scalar_test *t = *state;
+  wick_target rich = {.row = "rich", .vector_bytes = 64, .fma = WICK_BIT(WICK_F64)}, poor = rich;
+  poor.row = "poor", poor.fma = 0;
+  for (uint32_t k = 0; k < 2 * WICK_COUNT(ops); k++)
+    for (wick_elem e = WICK_I64; e <= WICK_U8; e++) {
+      if (!wick_elem_is_int(e) || wick_elem_storage[e].bits < 8) continue;
+      t->target = k & 1 ? &poor : &rich;
+      check_row(t, ops[k / 2], e, e);
+      for (uint32_t i = 0; i < t->f->nnode; i++)
+        assert_true(t->f->node[i].op != WICK_OP_div_unchecked &&
+                    t->f->node[i].op != WICK_OP_rem_unchecked);
+      check_filled(t, fill_quotients);
+    }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rows_keep_their_bits),
-      cmocka_unit_test(casts_keep_their_bits),
-      cmocka_unit_test(narrow_keeps_its_bits),
-      cmocka_unit_test(a_fused_sum_is_rounded_once),
+      cmocka_unit_test(rows_keep_their_bits),        cmocka_unit_test(casts_keep_their_bits),
+      cmocka_unit_test(narrow_keeps_its_bits),       cmocka_unit_test(a_fused_sum_is_rounded_once),
+      cmocka_unit_test(division_by_floats_is_exact),
   };
   return cmocka_run_group_tests(tests, scalar_setup, scalar_teardown);
 }

@@ -150,6 +150,8 @@ static LLVMValueRef cast_long(emit *e, const wick_node *n, wick_elem to, LLVMVal
   uint32_t bits = wick_elem_storage[to].bits;
   bool is_signed = wick_elem_class(to) == WICK_SINT;
   LLVMTypeRef type = emit_type_of(e, n->first), from = LLVMTypeOf(x);
+  if (n->attr[WICK_ATTR_cast_within].i)
+    return is_signed ? LLVMBuildFPToSI(e->b, x, type, "") : LLVMBuildFPToUI(e->b, x, type, "");
   LLVMValueRef end = emit_float(e, from, ldexp(1, (int)bits - is_signed)),
                least = emit_float(e, from, is_signed ? -ldexp(1, (int)bits - 1) : -1);
   LLVMRealPredicate above = is_signed ? LLVMRealOGE : LLVMRealOGT;

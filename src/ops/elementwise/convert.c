@@ -26,7 +26,8 @@ const wick_op wick_op_cast = {
            "(f4e2m1 has no NaN: it becomes a zero of the opposite sign). Float to integer "
            "truncates towards zero, NaN gives 0, and numbers out of range saturate. Integer to "
            "float rounds to nearest even. Integer to integer wraps. A bool is x != 0. `within` "
-           "says that a float is known to be a number of magnitude below 2^30",
+           "says that a float is known to be a number of magnitude below 2^30, or one that a "
+           "result of 32 or 64 bits can represent, truncated",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"within", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
