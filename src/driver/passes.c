@@ -31,6 +31,7 @@
 #include "graph/licm.h"
 #include "graph/merge_loops.h"
 #include "graph/promote_to_f64.h"
+#include "graph/raise_activation.h"
 #include "graph/region_dce.h"
 #include "graph/simplify.h"
 #include "graph/sink_data_movement.h"
@@ -84,6 +85,8 @@ const wick_pass wick_passes[] = {
      "drops results of branches and loops that nobody uses"},
     {"promote_to_f64", WICK_GRAPH, wick_pass_promote_to_f64, WICK_ROUNDING,
      "computes all floats in f64"},
+    {"raise_activation", WICK_GRAPH, wick_pass_raise_activation, WICK_ROUNDING,
+     "replaces activations that are written out by their operators"},
     {"fuse_attention", WICK_GRAPH, wick_pass_fuse_attention, WICK_ROUNDING,
      "replaces queries, keys, softmax and values by one node"},
     {"demote_to_bf16", WICK_GRAPH, wick_pass_demote_to_bf16, WICK_ROUNDING,
@@ -177,6 +180,7 @@ static const wick_step passes_graph[] = {
     {"simplify", NULL},
     {"licm", NULL},
     {"cse", NULL},
+    {"raise_activation", NULL},
     {"fold_requantize", NULL},
     {"fold_scale", NULL},
     {"fuse_channel_shuffle", NULL},

@@ -1,0 +1,67 @@
+"""Graphs as the exporters of PyTorch, TensorFlow, Keras and JAX write them: how many kernels are left, which operators they have or lack, and
+that results equal ONNX Runtime's."""
+
+import os
+import re
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import built  # noqa: E402, F401  (finds the package)
+import wick  # noqa: E402
+
+pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import models  # noqa: E402
+
+
+@dataclass
+class Form:
+    name: str
+    types: str
+    nodes: str
+    kernels: int
+    has: str = ""  # operators that the kernels have
+    lacks: str = ""  # operators that they do not have
+    atol: float = 1e-5
+
+    def model(self):
+        return models.graph(self.types, self.nodes)
+
+
+X = "(float[8,64] x) => (y)"
+FORMS = [
+    # ---- activations: written out, they are their operators ----
+    Form("PyTorch: mish", X, "a = Softplus(x)  b = Tanh(a)  y = Mul(x, b)", 1, "mish", "tanh"),
+    Form("Keras: mish", f"{X} <float one = {{1}}>", "a = Exp(x)  b = Add(a, one)  c = Log(b)  d = Tanh(c)  y = Mul(d, x)", 1, "mish", "tanh log"),
+    Form("PyTorch: gelu with tanh, a power", f"{X} <float t = {{3}}, float k = {{0.044715}}, float r = {{0.7978845608}}, float one = {{1}}, float h = {{0.5}}>",
+         "a = Pow(x, t)  b = Mul(a, k)  c = Add(x, b)  d = Mul(c, r)  e = Tanh(d)  f = Add(e, one)  g = Mul(x, f)  y = Mul(g, h)", 1, "gelu", "tanh pow"),
+    Form("JAX: gelu with tanh, products", f"{X} <float k = {{0.044715}}, float r = {{0.7978845608}}, float one = {{1}}, float h = {{0.5}}>",
+         "a = Mul(x, x)  b = Mul(a, x)  c = Mul(k, b)  d = Add(x, c)  e = Mul(r, d)  f = Tanh(e)  g = Add(one, f)  i = Mul(h, g)  y = Mul(x, i)", 1, "gelu", "tanh"),
+    Form("PyTorch: gelu with erf", f"{X} <float r = {{1.41421356}}, float one = {{1}}, float h = {{0.5}}>",
+         "a = Div(x, r)  b = Erf(a)  c = Add(b, one)  d = Mul(x, c)  y = Mul(d, h)", 1, "erf", "div"),
+    Form("CLIP: x * sigmoid(1.702 x)", f"{X} <float k = {{1.702}}>", "a = Mul(x, k)  b = Sigmoid(a)  y = Mul(x, b)", 1),
+    Form("SiLU", X, "a = Sigmoid(x)  y = Mul(x, a)", 1),
+    Form("PyTorch: hard swish", f"{X} <float k = {{3}}, float z = {{0}}, float u = {{6}}>", "a = Add(x, k)  b = Clip(a, z, u)  c = Div(b, u)  y = Mul(x, c)", 1, "hard_swish", "div"),
+    Form("JAX: softplus as logaddexp", f"{X} <float z = {{0}}, float one = {{1}}>",
+         "a = Max(x, z)  b = Abs(x)  c = Neg(b)  d = Exp(c)  e = Add(d, one)  f = Log(e)  y = Add(a, f)", 1, "softplus", "log exp"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda f: f.name)
+def test_kernels(form):
+    text = models.low(form.model())
+    launched = models.launches(text)
+    assert len(launched) == form.kernels, launched
+    for op in form.has.split():
+        assert re.search(rf"= {op} ", text), op
+    for op in form.lacks.split():
+        assert not re.search(rf"= {op} ", text), op
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda f: f.name)
+def test_results(form):
+    models.compare(wick, ort, form.model(), atol=form.atol)
