@@ -96,6 +96,18 @@ static uint32_t normalize_passes(const template_state *t, uint32_t stage, const 
   return sum;
 }
 
+/* Writes how the last vector of a map along its last axis handles the elements that are left. A few
+ * of them would be computed one by one, which takes longer than a masked vector if there are
+ * several, or if the map has a polynomial. */
+static void normalize_tail(template_state *t, const wick_stage *st, int64_t lanes)
+{
+  uint32_t last = st->naxis - 1;
+  int64_t rest = template_extent(t, st, last) % lanes;
+  bool expensive = normalize_cost(t, template_node(t, st), 4) >= NORMALIZE_EXPENSIVE;
+  if (lanes > 1 && rest > !expensive && !template_varies(st, last) && template_has_masks(t))
+    wick_text_printf(&t->steps, "tail %s.lane mask; ", st->name);
+}
+
 /* Keeps the maps that are expensive and that several passes over the row read, in the loop `row`;
  * if it is NULL, in memory. The knobs may choose to keep all such maps, or none. */
 static void normalize_maps(template_state *t, const char *row, int64_t lanes, bool columns)
@@ -120,6 +132,7 @@ static void normalize_maps(template_state *t, const char *row, int64_t lanes, bo
     if (lanes > 1)
       wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", st->name,
                        template_loop(t, st, n - 1), (long long)lanes, st->name);
+    normalize_tail(t, st, lanes);
     if (columns)
       wick_text_printf(&t->steps, "unroll %s.%s; ", st->name, template_loop(t, st, n - 1));
   }
@@ -176,6 +189,7 @@ void template_normalize(template_state *t)
   if (lanes > 1)
     wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,
                      (long long)template_wide(t, n - 1, lanes), o);
+  if (t->knobs.vectors < 2) normalize_tail(t, t->out, lanes);
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *fold = &t->s->stage[i];
     if (!fold->fold) continue;
@@ -274,6 +288,7 @@ void template_normalize_outer(template_state *t)
     if (k != c) wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
   wick_text_printf(&t->steps, " %s vb lane; vector %s.lane; unroll %s.vb; ",
                    template_loop(t, t->out, c), o, o);
+  normalize_tail(t, t->out, lanes);
   for (uint32_t k = 0; k < n; k++)
     if (k != c) wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
   for (uint32_t i = 0; i < t->s->output; i++) {
