@@ -65,7 +65,7 @@ static void depthwise_between(template_state *t, const depthwise_group *g, const
                    g->depthwise->name, name, axis[3]);
   template_fold_loops(t, g->depthwise,
                       &(template_fold){UINT32_MAX, 4, UINT32_MAX, template_extent(t, st, 4),
-                                       DEPTHWISE_UNROLL, false});
+                                       DEPTHWISE_UNROLL, false, false});
 }
 
 /* Returns the number of rows in a block, chosen so that a few workers have equal shares. */

@@ -48,16 +48,21 @@ void template_fold_loops(template_state *t, const wick_stage *fold, const templa
   if (vaxis != UINT32_MAX && lanes > 1)
     wick_text_printf(&t->steps, "vector %s.%s; ", fold->name,
                      split_v ? "lane" : template_loop(t, fold, vaxis));
-  wick_text_add(&t->steps, "unroll");
-  for (uint32_t k = 0; k < fold->naxis; k++)
-    if (!fold->axis[k].reduce && (k != vaxis || split_v || lanes <= 1))
-      wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, k));
-  if (split) wick_text_printf(&t->steps, " %s.u", fold->name);
-  for (uint32_t k = 0; k < fold->naxis; k++)
-    if (fold->axis[k].reduce && k != f->dot &&
-        (f->whole || (k == last && !split && extent <= unroll && extent > 0 && !varies)))
-      wick_text_printf(&t->steps, " %s.%s", fold->name, template_loop(t, fold, k));
-  wick_text_add(&t->steps, "; ");
+  const char *step = "unroll"; /* before the first loop that is unrolled */
+  for (uint32_t k = 0; k < fold->naxis; k++) {
+    if (fold->axis[k].reduce || (k == vaxis && !split_v && lanes > 1)) continue;
+    wick_text_printf(&t->steps, "%s %s.%s", step, fold->name, template_loop(t, fold, k));
+    step = "";
+  }
+  if (split && !f->parts) wick_text_printf(&t->steps, "%s %s.u", step, fold->name), step = "";
+  for (uint32_t k = 0; k < fold->naxis; k++) {
+    if (!fold->axis[k].reduce || k == f->dot) continue;
+    if (!f->whole && (k != last || split || extent > unroll || extent <= 0 || varies)) continue;
+    wick_text_printf(&t->steps, "%s %s.%s", step, fold->name, template_loop(t, fold, k));
+    step = "";
+  }
+  if (!*step) wick_text_add(&t->steps, "; ");
+  if (split && f->parts) wick_text_printf(&t->steps, "rfactor %s.u; ", fold->name);
 }
 
 bool template_has_groups(const template_state *t, const template_roles *r)

@@ -297,6 +297,9 @@ void template_normalize_outer(template_state *t)
     uint32_t v = fold->naxis - 1;
     while (fold->axis[v].reduce) v--;
     wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, o, last);
-    template_fold_loops(t, fold, &(template_fold){UINT32_MAX, v, UINT32_MAX, lanes, 4, false});
+    /* a few vectors would wait for their previous states */
+    bool parts = vectors < NORMALIZE_VECTORS && template_extent(t, fold, fold->naxis - 1) >= 16;
+    template_fold_loops(t, fold,
+                        &(template_fold){UINT32_MAX, v, UINT32_MAX, lanes, 4, false, parts});
   }
 }

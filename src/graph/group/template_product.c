@@ -449,7 +449,7 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name,
                      template_rows_loop(t, &r, &tile, &order));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, unroll, false});
+  template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, unroll, false, false});
 }
 
 /* ---- depthwise dot products ---- */
@@ -509,7 +509,7 @@ void template_depthwise_dot(template_state *t)
   template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1, 0, 0};
   const char *at = template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0}, lanes);
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
-  template_fold_loops(t, fold, &(template_fold){UINT32_MAX, n - 1, f->dot, lanes, 8, true});
+  template_fold_loops(t, fold, &(template_fold){UINT32_MAX, n - 1, f->dot, lanes, 8, true, false});
 }
 
 /* ---- inner products ---- */

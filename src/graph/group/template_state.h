@@ -105,6 +105,7 @@ typedef struct template_fold {
   uint32_t o, v, dot; /* axes: output channels, vector, dot product; UINT32_MAX: none */
   int64_t lanes, unroll;
   bool whole; /* the whole sum is straight-line code */
+  bool parts; /* the unrolled iterations have states of their own */
 } template_fold;
 void template_fold_loops(template_state *t, const wick_stage *fold, const template_fold *f);
 

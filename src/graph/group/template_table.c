@@ -62,7 +62,9 @@ const wick_template wick_templates[] = {
      "lanes as parts of the slice and several partial states, and then the output."},
     {"normalize_outer", template_normalize_outer_match, template_normalize_outer,
      "Folds as for normalize, along another axis than the last: softmax over channels.",
-     "The lanes are neighbouring slices, a few vectors of them at once."},
+     "The lanes are neighbouring slices, a few vectors of them at once, or several partial states "
+     "of "
+     "fewer vectors."},
     {"serial", template_serial_match, template_inline_maps, "Any other group.",
      "Stages are computed one after the other, in serial loops; maps are inlined where they can "
      "be."},

@@ -150,5 +150,5 @@ void template_window(template_state *t)
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold,
                       &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX,
-                                       lanes, expensive ? 1 : 8, false});
+                                       lanes, expensive ? 1 : 8, false, false});
 }
