@@ -1,4 +1,4 @@
-/* Reads whose lanes follow a pattern: the loops give the same elements as the group without a
+/* Reads whose lanes follow a pattern or are transposed: the loops give the same elements as the group without a
  * schedule, and no lane has a load of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,6 +40,10 @@ static const struct {
      "split out.x lane:16; vector out.lane; ", 96, 256, false},
     {"1,4,6", "4,12", "index=[0, y, (x + 1) floordiv 2], guard=true",
      "split out.x lane:8; vector out.lane; ", 24, 48, false},
+    /* a transposition of 13 rows in blocks of 8: rows of the last block are outside */
+    {"1,13,16", "32,8", "index=[0, x + 8 * (y floordiv 16), y mod 16], guard=true",
+     "split out.y turned:8; order out: y turned x; vector out.x; turn out.turned; ", 208, 256,
+     false},
     /* backwards and forwards in one vector */
     {"1,2,40", "2,32", "index=[0, y, max(x, 31 - x)]", "split out.x lane:8; vector out.lane; ", 80,
      64, true},
@@ -69,14 +73,14 @@ static void pattern_row(uint32_t i, wick_arena *mem, wick_arena *tmp, wick_modul
 {
   float x[MOST], y[MOST], want[MOST];
   bool gathers;
-  const char *text =
-      wick_str_printf(tmp,
-                      "group @g(%%x: f32[%s]) -> f32[%s] {\n"
-                      "  %%0 = map {name=\"out\", axes=[y:%.1s, x:%s]} () {\n"
-                      "    %%1 = const 7 : f32 %%2 = read %%x%s {%s} : f32 yield %%2 } : f32[%s]\n"
-                      "  return %%0 }",
-                      rows[i].x, rows[i].y, rows[i].y, rows[i].y + 2,
-                      strstr(rows[i].read, "guard") ? ", %1" : "", rows[i].read, rows[i].y);
+  const char *text = wick_str_printf(
+      tmp,
+      "group @g(%%x: f32[%s]) -> f32[%s] {\n"
+      "  %%0 = map {name=\"out\", axes=[y:%.*s, x:%s]} () {\n"
+      "    %%1 = const 7 : f32 %%2 = read %%x%s {%s} : f32 yield %%2 } : f32[%s]\n"
+      "  return %%0 }",
+      rows[i].x, rows[i].y, (int)strcspn(rows[i].y, ","), rows[i].y, strchr(rows[i].y, ',') + 1,
+      strstr(rows[i].read, "guard") ? ", %1" : "", rows[i].read, rows[i].y);
   pattern_ok(wick_parse_module(m, "t", text, strlen(text), tmp));
   for (uint32_t k = 0; k < rows[i].nx; k++) x[k] = (float)k + 100;
   memset(y, 0, sizeof y), memset(want, 0, sizeof want);

@@ -24,16 +24,24 @@ static bool turn_address(nest *t, const nest_run *r, const wick_node *read, uint
   return nest_address_of(t, r, &t->place[read->in[0].id], wick_read_index(read)->n, index, out);
 }
 
-/* Finds the lanes that are inside the tensor in all iterations, a bit each. Returns false if a lane
- * is inside only in some. */
-static bool turn_inside(nest *t, const nest_run *r, const wick_node *read, uint32_t *out)
+/* The lanes by whether the elements that they read are inside of the tensor, a bit each. A lane that
+ * is neither always nor never inside has a condition, which is the same in all iterations. */
+typedef struct turn_lanes {
+  uint32_t always, never;
+} turn_lanes;
+
+/* Finds the lanes that are inside. Returns false if a lane is inside only in some iterations, or if
+ * that is not known. */
+static bool turn_inside(nest *t, const nest_run *r, const wick_node *read, turn_lanes *out)
 {
   wick_dims *dims = t->m->dims;
   const wick_type_info *info = wick_info_of(t->g, read->in[0]);
-  wick_dim index[WICK_MAX_RANK];
-  *out = 0;
+  wick_dim index[WICK_MAX_RANK], first[WICK_MAX_RANK];
+  *out = (turn_lanes){0, 0};
+  turn_index(t, r, read, 0, first);
   for (uint32_t lane = 0; lane < nest_high(t, r->active); lane++) {
     uint32_t in = 0, never = 0;
+    bool alike = wick_dim_is_const(r->active);
     for (uint32_t i = 0; i < r->turns; i++) {
       bool inside = true, outside = false;
       turn_index(t, r, read, i, index);
@@ -42,13 +50,16 @@ static bool turn_inside(nest *t, const nest_run *r, const wick_node *read, uint3
         int64_t lo, hi, least, most;
         wick_dim_range(dims, wick_dim_substitute(dims, index[k], 1, &r->vsym, &at), &lo, &hi);
         wick_dim_range(dims, info->dim[k], &least, &most);
-        inside = inside && lo >= 0 && hi < least;
+        bool within = lo >= 0 && hi < least;
+        inside = inside && within;
         outside = outside || hi < 0 || lo >= most;
+        alike = alike && (within || wick_dim_eq(index[k], first[k])) && least == most;
       }
       in += inside, never += outside;
     }
-    if (in != r->turns && never != r->turns) return false;
-    *out |= (uint32_t)(in == r->turns) << lane;
+    if (in != r->turns && never != r->turns && !alike) return false;
+    out->always |= (uint32_t)(in == r->turns) << lane;
+    out->never |= (uint32_t)(never == r->turns) << lane;
   }
   return true;
 }
@@ -101,6 +112,30 @@ static wick_value turn_row(nest *t, const nest_run *r, const nest_place *p,
                       (wick_value){0});
 }
 
+/* Loads the elements of a lane that is inside of the tensor only sometimes: if it is outside, those
+ * of the nearest row, of which none is used. */
+static wick_value turn_sometimes(nest *t, const nest_run *r, const wick_node *read, uint32_t lane,
+                                 wick_type row, wick_value otherwise)
+{
+  wick_dims *dims = t->m->dims;
+  const wick_type_info *info = wick_info_of(t->g, read->in[0]);
+  wick_dim index[WICK_MAX_RANK], nearest[WICK_MAX_RANK], at = wick_dim_const(lane);
+  nest_address a;
+  bool never = false;
+  turn_index(t, r, read, 0, index);
+  for (uint32_t k = 0; k < info->rank; k++)
+    nearest[k] = index[k] = wick_dim_substitute(dims, index[k], 1, &r->vsym, &at);
+  wick_value on = nest_inside(t, r, info, NULL, index, nearest, &never);
+  if (!nest_address_of(t, r, &t->place[read->in[0].id], info->rank, nearest, &a) || t->b.status)
+    return (wick_value){0};
+  wick_value v = nest_load_at(t, &t->place[read->in[0].id], nest_dim(t, r, a.rest), a.offset, row,
+                              (wick_value){0});
+  uint32_t n = r->turns;
+  return on.id && !t->b.status ? wick_build3(&t->b, WICK_OP_where, nest_widen(t, on, n), v,
+                                             nest_widen(t, otherwise, n))
+                               : v;
+}
+
 enum { NEST_KEY_TURN = 32 };
 
 wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_value otherwise)
@@ -109,7 +144,8 @@ wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_v
   wick_elem e = wick_info_of(t->g, read->in[0])->elem;
   nest_address first, a;
   wick_value v[TURN_MOST] = {{0}}, none = {0};
-  uint32_t n = r->turns, lanes = r->lanes, inside = UINT32_MAX;
+  uint32_t n = r->turns, lanes = r->lanes;
+  turn_lanes inside = {UINT32_MAX, 0};
   if (!p->frozen || n < 2 || (n & (n - 1)) || n > lanes || (lanes & (lanes - 1)) ||
       lanes > TURN_MOST || !turn_address(t, r, read, 0, &first) || first.step < 2)
     return none;
@@ -127,8 +163,9 @@ wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_v
   wick_type row = wick_type_scalar(t->m, e, n);
   for (uint32_t i = 0; i < lanes; i++) /* lanes that are not active repeat another one */
     v[i] = i >= nest_high(t, r->active) ? v[0]
-           : inside >> i & 1            ? turn_row(t, r, p, &first, i, row)
-                                        : nest_widen(t, otherwise, n);
+           : inside.always >> i & 1     ? turn_row(t, r, p, &first, i, row)
+           : inside.never >> i & 1      ? nest_widen(t, otherwise, n)
+                                        : turn_sometimes(t, r, read, i, row, otherwise);
   uint32_t left = turn_join(t, lanes, n, lanes, v);
   for (uint32_t bit = 1; bit < lanes; bit *= 2) turn_deal(t, left, lanes, v);
   for (uint32_t i = 0; i < n; i++) {

@@ -69,6 +69,14 @@ bool wick_halo_wanted(const wick_func *g, uint32_t k, wick_halo *out)
   return any && all <= inside * HALO_RATIO;
 }
 
+bool wick_halo_is_worth_copy(const wick_func *g, uint32_t k, const wick_halo *h, wick_arena *tmp)
+{
+  uint32_t last = wick_info_of(g, (wick_value){k + 1})->rank - 1u;
+  const char *name = g->schedule ? wick_schedule_template(g->schedule, tmp) : NULL;
+  bool whole = !h->lo[last] && !h->hi[last];
+  return !name || strcmp(name, "transpose") != 0 || !whole;
+}
+
 void wick_halo_join(wick_halo *h, const wick_halo *more, uint32_t rank)
 {
   for (uint32_t d = 0; d < rank; d++) {
