@@ -265,11 +265,20 @@ static uint32_t normalize_outer_axis(const template_state *t)
   return UINT32_MAX;
 }
 
+/* Returns the lanes along the output's last axis. Two elements are half a vector, whose operations
+ * take as long as those on one element. */
+static int64_t normalize_outer_lanes(const template_state *t)
+{
+  enum { PAIR = 2 };
+  bool pair = template_is(t->out, t->out->naxis - 1, PAIR) && template_has_masks(t);
+  return pair ? 2 * PAIR : normalize_lanes(t, t->lanes);
+}
+
 bool template_normalize_outer_match(template_state *t)
 {
   uint32_t n = t->out->naxis;
   return t->plain && n >= 2 && n <= TEMPLATE_AXES && t->lanes == t->t->vector_bytes / 4 &&
-         normalize_lanes(t, t->lanes) > 1 && normalize_outer_axis(t) != UINT32_MAX;
+         normalize_outer_lanes(t) > 1 && normalize_outer_axis(t) != UINT32_MAX;
 }
 
 /* Writes all folds of a few vectors of neighbouring slices, in registers, followed by the output
@@ -277,7 +286,7 @@ bool template_normalize_outer_match(template_state *t)
 void template_normalize_outer(template_state *t)
 {
   uint32_t n = t->out->naxis, c = normalize_outer_axis(t);
-  int64_t lanes = normalize_lanes(t, t->lanes), extent = template_extent(t, t->out, n - 1);
+  int64_t lanes = normalize_outer_lanes(t), extent = template_extent(t, t->out, n - 1);
   int64_t vectors = template_even(wick_ceildiv_i64(extent, lanes), NORMALIZE_VECTORS);
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
   normalize_maps(t, last, lanes, true);
