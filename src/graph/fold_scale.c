@@ -235,6 +235,52 @@ static bool fold_scale_quotient(fold_scale *s, const wick_node *n)
   return true;
 }
 
+/* Returns true if the reciprocals of v's elements are neither infinite nor below the normal range
+ * unless v's are 0 or infinite: v is a square root, or the larger one of a root and a number, or
+ * copies of such. */
+static bool fold_scale_is_root(const fold_scale *s, wick_value v)
+{
+  enum { DEEP = 4 };
+  for (uint32_t i = 0; i < DEEP; i++) {
+    double c;
+    const wick_node *n = wick_match_node(&s->k, v);
+    if (!n) return false;
+    if (n->op == WICK_OP_sqrt) return true;
+    if (n->op == WICK_OP_max || n->op == WICK_OP_add) {
+      uint32_t k = wick_match_number(&s->k, n->in[1], &c) ? 1 : 0;
+      if (!wick_match_number(&s->k, n->in[k], &c) || !(c >= 0 && c < 1e18)) return false;
+      v = n->in[1 - k];
+    } else if (n->op == WICK_OP_broadcast_to || n->op == WICK_OP_reshape) {
+      v = n->in[0];
+    } else {
+      return false;
+    }
+  }
+  return false;
+}
+
+/* Rewrites x / r as x * (1 / r) if r is a root with fewer elements, as in norms: a division takes as
+ * long as several products. */
+static bool fold_scale_by_root(fold_scale *s, const wick_node *n)
+{
+  const wick_func *f = s->k.f;
+  wick_elem e = wick_info_of(f, n->first)->elem;
+  if (n->op != WICK_OP_div || (e != WICK_F32 && e != WICK_F64) || !fold_scale_is_root(s, n->in[1]))
+    return false;
+  wick_value r = n->in[1];
+  const wick_node *copies = wick_match_op(&s->k, r, WICK_OP_broadcast_to);
+  if (copies) r = copies->in[0];
+  const wick_type_info *t = wick_info_of(f, r), *to = wick_info_of(f, n->first);
+  wick_type x = wick_type_of(f, n->in[0]);
+  if (!wick_type_eq(x, wick_type_of(f, n->first)) || t->rank > to->rank || !t->rank ||
+      !wick_dim_is(t->dim[t->rank - 1], 1) || wick_dim_is(to->dim[to->rank - 1], 1))
+    return false;
+  s->c.b.loc = n->loc;
+  wick_value one = wick_build1(&s->c.b, WICK_OP_reciprocal, s->c.to[r.id]);
+  s->c.to[n->first.id] = wick_build2(&s->c.b, WICK_OP_mul, s->c.to[n->in[0].id], one);
+  return true;
+}
+
 wick_status wick_pass_fold_scale(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
   wick_arena *mem = pass->mem;
@@ -248,7 +294,8 @@ wick_status wick_pass_fold_scale(const wick_pass_context *pass, const wick_func 
       s.c.to[n->first.id] = s.became[n->first.id];
     else if (n->nout == 1 && s.gone[n->first.id])
       continue;
-    else if (n->nout != 1 || n->nregion || (!fold_scale_node(&s, n) && !fold_scale_quotient(&s, n)))
+    else if (n->nout != 1 || n->nregion ||
+             (!fold_scale_node(&s, n) && !fold_scale_quotient(&s, n) && !fold_scale_by_root(&s, n)))
       wick_copy_node(&s.c, n);
   }
   return wick_copy_finish(&s.c, out);

@@ -5,7 +5,7 @@
  * normalizations decomposed. Guarantees: no chain of add, sub, mul, div and neg by constants that
  * vary only along the output channels is left. Factors are collected in f64 and rounded once with
  * the weights. Quotients by a number become products if only functions with a stated error read
- * them. Class: rounding. Leaves alone: results with other users, factors that are not finite,
+ * them, and quotients by the roots of whole rows, as in norms, always. Class: rounding. Leaves alone: results with other users, factors that are not finite,
  * weights that are not constant, and matrix products with a shift but no factor. */
 #ifndef WICK_GRAPH_FOLD_SCALE_H
 #define WICK_GRAPH_FOLD_SCALE_H
