@@ -25,6 +25,7 @@
 #include "graph/fuse_qdq.h"
 #include "graph/grad/grad.h"
 #include "graph/group/form_kernels.h"
+#include "graph/group_heads.h"
 #include "graph/inline.h"
 #include "graph/intern_strings.h"
 #include "graph/layout/assign_layouts.h"
@@ -89,6 +90,8 @@ const wick_pass wick_passes[] = {
      "replaces activations that are written out by their operators"},
     {"fuse_attention", WICK_GRAPH, wick_pass_fuse_attention, WICK_ROUNDING,
      "replaces queries, keys, softmax and values by one node"},
+    {"group_heads", WICK_GRAPH, wick_pass_group_heads, WICK_EXACT,
+     "multiplies rows by matrices that were copied for them without the copies"},
     {"demote_to_bf16", WICK_GRAPH, wick_pass_demote_to_bf16, WICK_ROUNDING,
      "rounds factors, and what kernels leave in memory, to bf16"},
     {"demote_to_f16", WICK_GRAPH, wick_pass_demote_to_f16, WICK_ROUNDING,
@@ -185,6 +188,7 @@ static const wick_step passes_graph[] = {
     {"fold_scale", NULL},
     {"fuse_channel_shuffle", NULL},
     {"fuse_attention", NULL},
+    {"group_heads", NULL},
     /* After nodes that compute with weights, which become narrow there; before transposed
      * convolutions are decomposed, so that they keep their exact factors. */
     {"sink_data_movement", &when_narrow},

@@ -48,6 +48,20 @@ FORMS = [
     Form("PyTorch: hard swish", f"{X} <float k = {{3}}, float z = {{0}}, float u = {{6}}>", "a = Add(x, k)  b = Clip(a, z, u)  c = Div(b, u)  y = Mul(x, c)", 1, "hard_swish", "div"),
     Form("JAX: softplus as logaddexp", f"{X} <float z = {{0}}, float one = {{1}}>",
          "a = Max(x, z)  b = Abs(x)  c = Neg(b)  d = Exp(c)  e = Add(d, one)  f = Log(e)  y = Add(a, f)", 1, "softplus", "log exp"),
+    # ---- norms: roots divide whole rows ----
+    Form("PyTorch: RMS norm with a quotient", f"{X} <float two = {{2}}, int64[1] l = {{-1}}, float e = {{1e-5}}, float[64] w>",
+         "a = Pow(x, two)  b = ReduceMean(a, l)  c = Add(b, e)  d = Sqrt(c)  f = Div(x, d)  y = Mul(w, f)", 1, "reciprocal", "pow"),
+    Form("PyTorch: L2 norm", f"{X} <int64[1] l = {{-1}}, float e = {{1e-12}}, int64[2] s = {{8,64}}>",
+         "a = ReduceL2(x, l)  b = Clip(a, e)  c = Expand(b, s)  y = Div(x, c)", 1),
+    Form("TensorFlow: layer norm", f"{X} <int64[1] l = {{-1}}, float e = {{1e-5}}, float[64] w, float[64] b>",
+         "m = ReduceMean(x, l)  d = Sub(x, m)  q = Mul(d, d)  v = ReduceMean(q, l)  a = Add(v, e)  r = Sqrt(a)  n = Div(d, r)  k = Mul(n, w)  y = Add(k, b)", 1, "reciprocal"),
+    # ---- attention whose heads share keys and values ----
+    Form("PyTorch: decoding with copies of keys and values by Expand", "(float[1,8,1,16] q, float[1,2,64,16] k, float[1,2,64,16] v) => (y) <int64[1] a = {2}, int64[5] s = {1,2,4,64,16}, int64[4] r = {1,8,64,16}>",
+         "k1 = Unsqueeze(k, a)  k2 = Expand(k1, s)  k3 = Reshape(k2, r)  v1 = Unsqueeze(v, a)  v2 = Expand(v1, s)  v3 = Reshape(v2, r)  "
+         "t = Transpose<perm=[0,1,3,2]>(k3)  c = MatMul(q, t)  p = Softmax(c)  y = MatMul(p, v3)", 4, lacks="broadcast_to"),
+    Form("Keras: decoding with copies of keys and values by Tile", "(float[1,8,1,16] q, float[1,2,64,16] k, float[1,2,64,16] v) => (y) <int64[1] a = {2}, int64[5] s = {1,1,4,1,1}, int64[4] r = {1,8,64,16}>",
+         "k1 = Unsqueeze(k, a)  k2 = Tile(k1, s)  k3 = Reshape(k2, r)  v1 = Unsqueeze(v, a)  v2 = Tile(v1, s)  v3 = Reshape(v2, r)  "
+         "t = Transpose<perm=[0,1,3,2]>(k3)  c = MatMul(q, t)  p = Softmax(c)  y = MatMul(p, v3)", 4, lacks="tile"),
 ]
 
 
