@@ -176,13 +176,20 @@ static void normalize_fold(template_state *t, const wick_stage *fold, int64_t la
 }
 
 /* Writes all folds inside the loops over slices, with the lanes as partial states. If the whole
- * output is one slice, there is no such loop, and the folds are computed first. */
+ * output is one slice of a constant extent, its first axis has a loop of one iteration for this:
+ * the results of the folds stay in registers. Otherwise the folds are computed first. */
 void template_normalize(template_state *t)
 {
   uint32_t n = t->out->naxis, outer = n - normalize_slice(t);
   int64_t lanes = normalize_lanes(t, 2 * (int64_t)t->lanes);
   const char *row = outer ? template_loop(t, t->out, outer - 1) : NULL,
              *last = template_loop(t, t->out, n - 1), *o = t->out->name;
+  if (!outer && !template_varies(t->out, 0)) {
+    row = template_loop(t, t->out, 0);
+    if (n == 1) last = "slice";
+    wick_text_printf(&t->steps, "split %s.%s slice:%lld; ", o, row,
+                     (long long)template_extent(t, t->out, 0));
+  }
   normalize_maps(t, row, lanes, false);
   for (uint32_t k = 0; k < outer; k++)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
