@@ -19,7 +19,11 @@ typedef struct decompose_conv_transpose_tap {
 enum {
   DECOMPOSE_CONV_TRANSPOSE_MOST = 64,  /* most convolutions that alternate, if there is a choice */
   DECOMPOSE_CONV_TRANSPOSE_ALONG = 64, /* most phases along one axis that can alternate */
-  DECOMPOSE_CONV_TRANSPOSE_MOVE = 48   /* what moving a vector costs, in vectors of multiply-adds */
+  /* what these cost, in vectors of multiply-adds: moving a vector by a transpose, and by
+   * depth_to_space or a slice; storing its lanes apart */
+  DECOMPOSE_CONV_TRANSPOSE_MOVE = 48,
+  DECOMPOSE_CONV_TRANSPOSE_DEPTH = 30,
+  DECOMPOSE_CONV_TRANSPOSE_SCATTER = 64
 };
 
 /* Phases `first` to `first + count - 1` of an axis, whose windows have n taps each. */
@@ -357,6 +361,12 @@ static wick_value decompose_conv_transpose_join(decompose_conv_transpose *s, uin
   return wick_build(&s->c.b, WICK_OP_pad, 1, &y, to, 0, NULL);
 }
 
+/* Returns true if moving the phases to their positions is depth_to_space. */
+static bool decompose_conv_transpose_is_depth(const decompose_conv_transpose *s)
+{
+  return s->nsp == 2 && s->axis[0].stride > 1 && s->axis[0].stride == s->axis[1].stride;
+}
+
 /* Builds all phases as channels of few convolutions, moves them to their positions, and slices the
  * result to the part that the pads leave. */
 static wick_value decompose_conv_transpose_stacked(decompose_conv_transpose *s)
@@ -379,7 +389,19 @@ static wick_value decompose_conv_transpose_stacked(decompose_conv_transpose *s)
     shape[2 + k] = wick_dim_mul(dims, windows, wick_dim_const(a->stride));
     whole = whole && wick_dim_eq(shape[2 + k], out->dim[2 + k]);
   }
-  y = wick_build_transpose(b, y, 2 + 2 * s->nsp, perm);
+  if (decompose_conv_transpose_is_depth(s)) {
+    int64_t block = s->axis[0].stride;
+    wick_dim images = wick_dim_mul(dims, out->dim[0], wick_dim_const(s->group)),
+             deep[4] = {images, wick_dim_const(s->mi * block * block),
+                        wick_dim_floordiv(dims, shape[2], wick_dim_const(block)),
+                        wick_dim_floordiv(dims, shape[3], wick_dim_const(block))};
+    wick_attr a[] = {[WICK_ATTR_depth_to_space_block] = {.i = block},
+                     [WICK_ATTR_depth_to_space_order] = {.i = 0}};
+    y = wick_build_reshape(b, y, 4, deep);
+    y = wick_build(b, WICK_OP_depth_to_space, 1, &y, a, 0, NULL);
+  } else {
+    y = wick_build_transpose(b, y, 2 + 2 * s->nsp, perm);
+  }
   y = wick_build_reshape(b, y, 2 + s->nsp, shape);
   if (!whole) y = wick_build_slice(b, y, 2 + s->nsp, begin, out->dim, NULL);
   wick_value bias = decompose_conv_transpose_bias(s);
@@ -423,14 +445,32 @@ static int64_t decompose_conv_transpose_phases(const decompose_conv_transpose *s
   return n;
 }
 
+/* Returns what moving a vector of the result costs. Phases as channels are moved once more, and
+ * sliced if pads leave a part. Results that alternate are stored lane by lane, except in blocks of
+ * channels, which channels of groups that do not fill a vector are not in. */
+static double decompose_conv_transpose_move(const decompose_conv_transpose *s, bool together)
+{
+  bool depth = decompose_conv_transpose_is_depth(s), whole = true;
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    const decompose_conv_transpose_axis *a = &s->axis[k];
+    depth = depth && a->kernel >= a->stride;
+    whole = whole && !a->pad && a->kernel % a->stride == 0;
+  }
+  if (!together) return depth && s->mi < s->lanes ? DECOMPOSE_CONV_TRANSPOSE_SCATTER : 0;
+  if (!depth) return DECOMPOSE_CONV_TRANSPOSE_MOVE;
+  return whole ? DECOMPOSE_CONV_TRANSPOSE_DEPTH : 2 * DECOMPOSE_CONV_TRANSPOSE_DEPTH;
+}
+
 /* Estimates the time of a form, in vectors of multiply-adds: for each convolution, vectors of
  * channels (if they do not fill one, their part of it, but at least a third, because the loads of x
  * remain) times elements of windows times positions.
- * If the phases are channels, each vector of the result is moved, too. */
+ * If the phases are channels, each vector of the result is moved, too; otherwise phases whose windows
+ * begin inside of x read a slice of it. */
 static double decompose_conv_transpose_cost(const decompose_conv_transpose *s, bool together)
 {
   double cost = 0, elements = (double)s->mi;
   int64_t cases[3] = {1, 1, 1};
+  bool alone = !together && decompose_conv_transpose_is_depth(s);
   decompose_conv_transpose_run run[3][2] = {{{0, 1, 1}}, {{0, 1, 1}}, {{0, 1, 1}}};
   for (uint32_t k = 0; k < s->nsp; k++) {
     const decompose_conv_transpose_axis *a = &s->axis[k];
@@ -439,22 +479,26 @@ static double decompose_conv_transpose_cost(const decompose_conv_transpose *s, b
   }
   for (int64_t i = 0; i < cases[0] * cases[1] * cases[2]; i++) {
     int64_t rest = i, phases = 1;
-    double work = (double)s->ni;
+    bool sliced = false;
+    double work = (double)s->ni, image = (double)s->ni;
     for (uint32_t k = s->nsp; k-- > 0; rest /= cases[k]) {
       const decompose_conv_transpose_axis *a = &s->axis[k];
       int64_t more = decompose_conv_transpose_typical(s, a, 1);
       const decompose_conv_transpose_run *r = &run[k][together ? rest % cases[k] : 0];
       const decompose_conv_transpose_tap *p = &a->phase[together ? 0 : rest % cases[k]];
       phases *= r->count;
+      sliced = sliced || (alone && (p->begin < 0 || p->end < 0));
+      image *= (double)(a->in + more);
       if (together)
         work *= (double)(r->n * (a->in + more + wick_ceildiv_i64(a->kernel, a->stride) - 1));
       else
         work *= p->tap < 0 ? 0 : (double)(p->n * (p->count + more));
     }
     double vectors = (double)(phases * s->mi) / (double)s->lanes;
+    if (sliced) cost += DECOMPOSE_CONV_TRANSPOSE_DEPTH * image / (double)s->lanes;
     cost += work * (vectors < 1 ? fmax(vectors, 1.0 / 3) : ceil(vectors));
   }
-  return cost + (together ? DECOMPOSE_CONV_TRANSPOSE_MOVE * elements / (double)s->lanes : 0);
+  return cost + decompose_conv_transpose_move(s, together) * elements / (double)s->lanes;
 }
 
 /* Returns true if the phases become channels of few convolutions. */
