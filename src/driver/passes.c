@@ -204,6 +204,7 @@ static const wick_step passes_graph[] = {
     {"assign_layouts", NULL},
     {"decompose_resize", NULL},
     {"constant_fold", NULL},
+    {"cse", NULL}, /* packed weights of nodes that share them */
     {NULL, NULL},
 };
 

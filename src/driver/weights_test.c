@@ -37,7 +37,7 @@ static float test_number(int64_t row, int64_t column) { return (float)(row * 7 -
 
 static void test_begin(fixture *f)
 {
-  static const wick_deferred_constant chain = {0, PARTS, test_make};
+  static const wick_deferred_constant chain = {.nparts = PARTS, .make = test_make};
   f->guard = (wick_guard){.allocator = wick_allocator_malloc()};
   f->mem = wick_arena_make(&f->guard);
   f->m = wick_module_create(&f->guard, "m");

@@ -28,14 +28,24 @@ enum { CSE_SAMPLE = 4096 }; /* bytes of a constant that its hash reads; the comp
 
 /* ---- constants ---- */
 
-static uint64_t cse_constant_hash(const wick_constant *k)
+static uint64_t cse_constant_hash(const cse_state *s, const wick_constant *k)
 {
   uint64_t h = wick_hash_u64(WICK_HASH_SEED, k->type.id);
+  if (k->deferred) return wick_hash_u64(h, s->constant[k->deferred->from]);
   size_t n = k->nbytes < CSE_SAMPLE ? (size_t)k->nbytes : CSE_SAMPLE;
   return wick_hash_bytes(h, k->data, n);
 }
 
-/* Finds, for each constant with data, the first constant of the same type and bytes. */
+static bool cse_constant_eq(const cse_state *s, const wick_constant *a, const wick_constant *b)
+{
+  const wick_deferred_constant *x = a->deferred, *y = b->deferred;
+  if (!wick_type_eq(a->type, b->type) || !x != !y) return false;
+  if (!x) return memcmp(a->data, b->data, a->nbytes) == 0;
+  return s->constant[x->from] == s->constant[y->from] && x->nparts == y->nparts &&
+         x->make == y->make && x->other == y->other;
+}
+
+/* Finds, for each constant with data, or computed from another one, the first equal constant. */
 static void cse_constants(cse_state *s)
 {
   const wick_module *m = s->c.f->module;
@@ -46,14 +56,13 @@ static void cse_constants(cse_state *s)
   for (uint32_t i = 1; i < n; i++) {
     const wick_constant *k = &m->constants.at[i];
     s->constant[i] = i;
-    if (!k->data) continue;
-    uint64_t at = cse_constant_hash(k);
+    if (!k->data && !k->deferred) continue;
+    uint64_t at = cse_constant_hash(s, k);
     for (;; at++) {
       uint32_t other = slot[at & (nslot - 1)];
       const wick_constant *o = other ? &m->constants.at[other] : NULL;
       if (!o) slot[at & (nslot - 1)] = i;
-      if (o && (!wick_type_eq(o->type, k->type) || memcmp(o->data, k->data, k->nbytes) != 0))
-        continue;
+      if (o && !cse_constant_eq(s, o, k)) continue;
       if (o) s->constant[i] = other;
       break;
     }

@@ -156,7 +156,7 @@ static wick_value fold_scale_new_weights(fold_scale *s, const fold_scale_weights
   const wick_constant *k = w->w;
   fold_scale_deferred *x = wick_new(&m->mem, fold_scale_deferred, 1);
   *x = (fold_scale_deferred){.elem = wick_type_get(m, k->type)->elem, .w = *w};
-  x->r = (wick_deferred_constant){w->constant, (uint32_t)(w->outer * w->n), fold_scale_make};
+  x->r = (wick_deferred_constant){w->constant, (uint32_t)(w->outer * w->n), x, fold_scale_make};
   x->scale = wick_dup(&m->mem, double, scale, (size_t)(w->groups * w->n));
   const char *name = wick_str_printf(s->mem, "%s.scaled", k->name);
   return wick_build_constant(&s->c.b, wick_constant_defer(m, name, k->type, k->nbytes, &x->r));

@@ -219,6 +219,9 @@ WICK_CHECKED wick_status wick_shape_constraints_hold(const wick_func *f, uint32_
 typedef struct wick_deferred_constant wick_deferred_constant;
 struct wick_deferred_constant {
   uint32_t from, nparts; /* the other constant */
+  /* What `make` depends on besides `from` and the two types; NULL: nothing. Constants of one type
+   * whose members are equal have equal bytes. */
+  const void *other;
   /* Writes the bytes of one part at `to`, which are zeroed before; `from` may be misaligned. */
   void (*make)(const wick_deferred_constant *r, const void *from, uint32_t part, void *to);
 };

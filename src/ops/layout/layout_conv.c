@@ -73,7 +73,7 @@ static layout_conv_deferred *layout_conv_deferred_of(wick_layouts *s, const layo
                               .per_group = v->wd[0] / groups,
                               .elem = v->elem,
                               .row = wick_new(mem, int64_t, (size_t)v->wd[0])};
-  x->r = (wick_deferred_constant){v->w, (uint32_t)wick_ceildiv_i64(v->wd[0], CONV_PART),
+  x->r = (wick_deferred_constant){v->w, (uint32_t)wick_ceildiv_i64(v->wd[0], CONV_PART), x,
                                   layout_conv_make};
   x->column = wick_new(mem, layout_conv_column, (size_t)(groups * ncolumn));
   x->ncolumn = ncolumn;
@@ -222,7 +222,7 @@ static wick_value layout_conv_by_transform(wick_layouts *s, const layout_conv *v
   x->b = s->block, x->nc = v->wd[1], x->in = v->in, x->out = v->out;
   x->ob = wick_order_places(&v->out) / x->b, x->cb = wick_order_places(&v->in) / x->b / v->group;
   x->group = v->group;
-  x->r = (wick_deferred_constant){v->w, (uint32_t)x->ob, layout_conv_transform_make};
+  x->r = (wick_deferred_constant){v->w, (uint32_t)x->ob, x, layout_conv_transform_make};
   int64_t n = x->w.n, dim[5] = {n * n, x->ob, x->cb, x->b, x->b};
   return wick_layout_new_weights(s, WICK_F32, 5, dim, &x->r);
 }

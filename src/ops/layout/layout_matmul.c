@@ -76,9 +76,10 @@ static wick_value layout_matmul_packed(wick_layouts *s, uint32_t from, const int
   int64_t blocks = wick_ceildiv_i64(wd[1], v), dim[4] = {blocks, wd[0] / x->k, v, x->k};
   uint32_t other = half ? 0 : wick_constant_transposed_from(wick_constant_get(m, from)),
            parts = (uint32_t)wick_ceildiv_i64(wd[0], MATMUL_ROWS);
-  x->r = other ? (wick_deferred_constant){other, (uint32_t)blocks, layout_matmul_make_transposed}
-               : (wick_deferred_constant){from, parts,
-                                          half ? layout_matmul_make_halves : layout_matmul_make};
+  x->r =
+      other ? (wick_deferred_constant){other, (uint32_t)blocks, NULL, layout_matmul_make_transposed}
+            : (wick_deferred_constant){from, parts, NULL,
+                                       half ? layout_matmul_make_halves : layout_matmul_make};
   return wick_layout_new_weights(s, x->elem, pairs ? 4 : 3, dim, &x->r);
 }
 

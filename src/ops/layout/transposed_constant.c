@@ -32,7 +32,7 @@ uint32_t wick_constant_transposed(wick_module *m, const char *name, wick_type ty
   x->rows = t->dim[0].v, x->columns = t->dim[1].v;
   x->r = (wick_deferred_constant){from,
                                   (uint32_t)wick_ceildiv_i64(x->columns, TRANSPOSED_CONSTANT_TILE),
-                                  transposed_constant_make};
+                                  NULL, transposed_constant_make};
   return wick_constant_defer(m, name, type, (uint64_t)(x->rows * x->columns) * 4, &x->r);
 }
 
