@@ -13,66 +13,15 @@ threads, save the models, and time each with ../shared/bench/peers.py, which run
 import io
 import warnings
 
+import network_kinds
 import numpy as np
 import onnx
 import random_operators as operators
 import unseen
+from network_blocks import Net
 from onnx import TensorProto, helper
 
 TOLERANCE = 1e-3
-
-
-class Net(unseen.Net):
-    """Adds blocks of more kinds. `d` draws sizes, and `random` makes the weights."""
-
-    def __init__(self, d, *shape):
-        super().__init__(*shape)
-        self.d, self.random = d, d.r
-
-    def convolve(self, x, cin, cout, kernel, stride=1, group=1, dilation=1, act="relu", pads=None):
-        """In as many dimensions as the kernel has."""
-        n = len(kernel)
-        w = self.normal(cout, cin // group, *kernel, scale=(2 / (cin // group * np.prod(kernel))) ** 0.5)
-        pads = pads or [(k - 1) * dilation // 2 for k in kernel] * 2
-        x = self.op("Conv", x, w, self.normal(cout, scale=0.1), kernel_shape=list(kernel), strides=[stride] * n, pads=pads,
-                    group=group, dilations=[dilation] * n)  # fmt: skip
-        return self.activate(x, act)
-
-    def activate(self, x, act):
-        if act == "gelu":
-            half, one = self.constant(np.float32(0.5)), self.constant(np.float32(1))
-            erf = self.op("Erf", self.op("Div", x, self.constant(np.float32(2**0.5))))
-            return self.op("Mul", self.op("Mul", x, self.op("Add", erf, one)), half)
-        if act == "tanh_gelu":
-            cube = self.op("Mul", self.op("Mul", x, x), x)
-            inner = self.op("Add", x, self.op("Mul", cube, self.constant(np.float32(0.044715))))
-            tanh = self.op("Tanh", self.op("Mul", inner, self.constant(np.float32((2 / np.pi) ** 0.5))))
-            return self.op("Mul", self.op("Mul", x, self.constant(np.float32(0.5))), self.op("Add", tanh, self.constant(np.float32(1))))
-        if act in ("relu", "silu", "hswish", None):
-            return self.act(x, act)
-        return self.op(act, x)
-
-    def batch_norm(self, x, c):
-        v = lambda: self.normal(c, scale=0.1)
-        return self.op("BatchNormalization", x, self.constant(np.ones(c, np.float32)), v(), v(), self.constant(np.ones(c, np.float32)))
-
-    def rms_norm(self, x, c):
-        mean = self.op("ReduceMean", self.op("Mul", x, x), self.ints(-1))
-        root = self.op("Sqrt", self.op("Add", mean, self.constant(np.float32(1e-5))))
-        return self.op("Mul", self.op("Mul", x, self.op("Reciprocal", root)), self.constant(np.ones(c, np.float32)))
-
-    def ints(self, *of):
-        return self.constant(np.array(of, np.int64))
-
-    def attention(self, x, tokens, width, heads, mask=None):
-        each = width // heads
-        q, k, v = (self.op("Transpose", self.op("Reshape", self.linear(x, width, width), self.ints(-1, tokens, heads, each)), perm=p)
-                   for p in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))  # fmt: skip
-        scores = self.op("Mul", self.op("MatMul", q, k), self.constant(np.float32(each**-0.5)))
-        if mask is not None:
-            scores = self.op("Add", scores, mask)
-        y = self.op("Transpose", self.op("MatMul", self.op("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
-        return self.linear(self.op("Reshape", y, self.ints(-1, tokens, width)), width, width)
 
 
 def act(d):
@@ -338,6 +287,7 @@ def generating(d):
 
 FAMILIES = {f.__name__: f for f in (residual, bottleneck, inverted, dense, branching, unet, detecting, mixing, transformer, decoder, vision,
                                     convnext, dilated, volumes, recurrent, upscaling, generating)}  # fmt: skip
+FAMILIES |= network_kinds.FAMILIES
 
 
 def model_of(n, y):

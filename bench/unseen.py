@@ -20,7 +20,7 @@ class Net:
         self.shape = shape
 
     def constant(self, array):
-        self.weights.append(numpy_helper.from_array(np.ascontiguousarray(array), f"w{len(self.weights)}"))
+        self.weights.append(numpy_helper.from_array(np.asarray(array, order="C"), f"w{len(self.weights)}"))
         return self.weights[-1].name
 
     def normal(self, *shape, scale):
