@@ -48,7 +48,7 @@ GLOW = [
     Effect("MergeMatMulOnRHS", "epilogues of products", "(float[4,32] x, float[4,32] z) => (y) <float[32,64] w>", "a = MatMul(x, w)  b = MatMul(z, w)  y = Mul(a, b)", 2),
     Effect("MergeBatchedAdd", "epilogues of products", "(float[4,32] x, float[4,32] z) => (y) <float[32,64] w, float[64] b>",
            "a = MatMul(x, w)  c = Add(a, b)  d = MatMul(z, w)  e = Add(d, b)  y = Mul(c, e)", 2),
-    Effect("MergePadIntoConvolution", "`simplify`", f"({IMAGE}) => (y) <{W3}, int64[8] p = {{0,0,1,1,0,0,1,1}}>", "a = Pad(x, p)  y = Conv(a, w)", 2, missing=True),
+    Effect("MergePadIntoConvolution", "`simplify`: the zeros are the border of a buffer", f"({IMAGE}) => (y) <{W1}, float[4,4,3,3] v, int64[8] p = {{0,0,1,1,0,0,1,1}}>", "a = Conv(x, w)  b = Pad(a, p)  y = Conv(b, v)", 3, "pad"),
     Effect("OptimizeSmallConv", "`simplify`", f"(float[1,4,1,1] x) => (y) <{W3}>", "y = Conv<pads=[1,1,1,1]>(x, w)", 1, missing=True),
     Effect("FoldDilatedConv", "`simplify`", f"(float[1,4,8,8] x) => (y) <{W3}, int64[8] p = {{0,0,2,2,0,0,2,2}}, int64[6] s = {{1,4,6,2,6,2}}, int64[4] t = {{4,4,6,6}}, int64[6] u = {{2,2,1,4,4,4}}, int64[4] v = {{1,4,8,8}}>",
            "a = Pad(x, p)  b = Reshape(a, s)  c = Transpose<perm=[3,5,0,1,2,4]>(b)  d = Reshape(c, t)  e = Conv(d, w)  f = Reshape(e, u)  g = Transpose<perm=[2,3,4,0,5,1]>(f)  y = Reshape(g, v)", 2, missing=True),

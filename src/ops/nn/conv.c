@@ -5,6 +5,7 @@
 #include "ops/layout/layout.h"
 #include "ops/nn/window.h"
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/work.h"
 
@@ -177,6 +178,7 @@ const wick_op wick_op_conv = {
     .nout = {1, 1},
     .attr = {WICK_WINDOW_ATTRS, {"group", WICK_ATTR_INT, 1, false, NULL, 1, WICK_WINDOW_LIMIT}},
     .level = WICK_GRAPH,
+    .simplify = wick_simplify_conv,
     .product_operands = wick_conv_factors,
     .elems = WICK_NUMBERS,
     .layout = wick_layout_conv,
