@@ -322,6 +322,11 @@ typedef struct wick_compile_options {
    * were the same in all runs of its sizes. */
   uint32_t nspecialize_input;
   const wick_content *specialize_inputs;
+  const char *tune; /* the processor whose caches and pipes decide the schedules: a name that `wick
+                       targets` lists, a file that `wick calibrate` wrote, or "host". Code for the
+                       target runs on all its processors. NULL: for the target "host" the measured
+                       processor in the cache's folder, or this one's entry; else the target's
+                       typical one */
 } wick_compile_options;
 
 /* Compiles a model. `options` may be NULL. The model may be freed before the compiled model. Fails

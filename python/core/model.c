@@ -259,7 +259,7 @@ static bool model_specialize_inputs(model_request *r, PyObject *all)
 }
 
 /* compile(shapes, sizes, ranges, dynamic, specialize_dims, specialize_inputs, contents, target,
- * precision, tuning, cache, strict, jobs, auto_specialize): dicts of names, and texts or None. */
+ * tune, precision, tuning, cache, strict, jobs, auto_specialize): dicts of names, and texts or None. */
 static PyObject *model_compile(PyObject *self, PyObject *args)
 {
   core_model *m = (core_model *)self;
@@ -268,10 +268,11 @@ static PyObject *model_compile(PyObject *self, PyObject *args)
   model_request r = {0};
   int strict, dynamic;
   unsigned jobs, auto_specialize;
-  if (!PyArg_ParseTuple(args, "O!O!O!pO!O!O!zzzzpII:compile", &PyDict_Type, &shapes, &PyDict_Type,
+  if (!PyArg_ParseTuple(args, "O!O!O!pO!O!O!zzzzzpII:compile", &PyDict_Type, &shapes, &PyDict_Type,
                         &sizes, &PyDict_Type, &ranges, &dynamic, &PyDict_Type, &specialize_dims,
                         &PyTuple_Type, &specialize_input, &PyDict_Type, &contents, &o.target,
-                        &o.precision, &o.tuning, &o.cache, &strict, &jobs, &auto_specialize))
+                        &o.tune, &o.precision, &o.tuning, &o.cache, &strict, &jobs,
+                        &auto_specialize))
     return NULL;
   core_compiled *k = NULL;
   if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_ranges(&r, ranges) &&
@@ -346,9 +347,7 @@ static PyMethodDef model_methods[] = {
     {"grad", model_grad, METH_VARARGS, "grad(of, wrt, cotangent)"},
     {"compile", model_compile, METH_VARARGS,
      "compile(shapes, sizes, ranges, dynamic, specialize_dims, specialize_inputs, contents, "
-     "target, precision, tuning, "
-     "cache, "
-     "strict, jobs, auto_specialize)"},
+     "target, tune, precision, tuning, cache, strict, jobs, auto_specialize)"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef model_getset[] = {
     {"inputs", model_inputs, NULL, "(name, element type, sizes, names of dynamic sizes) of each",

@@ -186,7 +186,7 @@ def _no_file(value):
 
 
 class SessionOptions(_Fields):
-    """ONNX Runtime's options, and Wick's own: precision ("bf16", "f16", "f64"), strict, target, cache, tuning,
+    """ONNX Runtime's options, and Wick's own: precision ("bf16", "f16", "f64"), strict, target, tune, cache, tuning,
     allow_links.
 
     Of ONNX Runtime's options, only intra_op_num_threads and enable_profiling have an effect in Wick. Any other name is
@@ -213,6 +213,7 @@ class SessionOptions(_Fields):
         "precision": (None, _optional),
         "strict": (False, _flag),
         "target": (None, _optional),
+        "tune": (None, _optional),
         "cache": (None, _optional),
         "tuning": (None, _optional),
         "allow_links": (False, _flag),
@@ -246,7 +247,7 @@ class SessionOptions(_Fields):
 
     def _compile(self):
         return {"threads": max(0, self.intra_op_num_threads), "precision": self.precision, "strict": self.strict,
-                "target": self.target, "cache": self.cache, "tuning": self.tuning}
+                "target": self.target, "tune": self.tune, "cache": self.cache, "tuning": self.tuning}
 
 
 class RunOptions(_Fields):

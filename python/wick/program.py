@@ -57,7 +57,7 @@ def _typed(port, value):
 class Options:
     """How to compile and run; every field has a default."""
 
-    FIELDS = {"target": None, "precision": None, "tuning": None, "cache": None, "strict": False,
+    FIELDS = {"target": None, "tune": None, "precision": None, "tuning": None, "cache": None, "strict": False,
               "jobs": 0, "auto_specialize": 0, "threads": 0}
     MOST = {"jobs": 4096, "auto_specialize": 1024, "threads": 4096}
 
@@ -73,7 +73,7 @@ class Options:
 
     def _compile(self):
         text = lambda x: None if x is None else os.fspath(x)
-        return (text(self.target), text(self.precision), text(self.tuning), text(self.cache),
+        return (text(self.target), text(self.tune), text(self.precision), text(self.tuning), text(self.cache),
                 bool(self.strict), self.jobs, self.auto_specialize)
 
 

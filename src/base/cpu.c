@@ -81,6 +81,20 @@ wick_cpu wick_cpu_detect(void)
   return cpu;
 }
 
+/* Family and model as the makers' manuals join them from cpuid's fields. */
+wick_cpu_model wick_cpu_identify(void)
+{
+  wick_cpu_model out = {.family = 0};
+  uint32_t a, b, c, d;
+  if (!__get_cpuid(0, &a, &b, &c, &d)) return out;
+  memcpy(out.maker, &b, 4), memcpy(out.maker + 4, &d, 4), memcpy(out.maker + 8, &c, 4);
+  if (!__get_cpuid(1, &a, &b, &c, &d)) return out;
+  uint32_t family = a >> 8 & 0xf, model = a >> 4 & 0xf;
+  out.family = family == 0xf ? family + (a >> 20 & 0xff) : family;
+  out.model = family == 6 || family == 0xf ? model | (a >> 16 & 0xf) << 4 : model;
+  return out;
+}
+
 #elif defined(__aarch64__)
 
 wick_cpu wick_cpu_detect(void)
@@ -125,6 +139,25 @@ wick_cpu wick_cpu_detect(void)
 
 wick_cpu wick_cpu_detect(void) { return (wick_cpu){.machine = WICK_MACHINE_NONE}; }
 
+#endif
+
+#if !defined(__x86_64__)
+/* Reads the register MIDR_EL1, which Linux shows on aarch64. */
+wick_cpu_model wick_cpu_identify(void)
+{
+  wick_cpu_model out = {.family = 0};
+  char text[32];
+  int fd = open("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return out;
+  ssize_t n = read(fd, text, sizeof text - 1);
+  close(fd);
+  if (n <= 0) return out;
+  text[n] = '\0';
+  unsigned long long midr = strtoull(text, NULL, 16);
+  snprintf(out.maker, sizeof out.maker, "0x%02x", (unsigned)(midr >> 24 & 0xff));
+  out.model = (uint32_t)(midr >> 4 & 0xfff);
+  return out;
+}
 #endif
 
 void wick_cpu_flush_code(void *begin, size_t nbytes)

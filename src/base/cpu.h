@@ -44,6 +44,14 @@ typedef struct wick_cpu {
 
 wick_cpu wick_cpu_detect(void); /* microseconds */
 
+/* What a processor says of itself. x86-64: the maker's name ("GenuineIntel"), family and model of
+ * cpuid. aarch64: implementer ("0x41") and part number. All empty where it is not known. */
+typedef struct wick_cpu_model {
+  char maker[16];
+  uint32_t family, model;
+} wick_cpu_model;
+wick_cpu_model wick_cpu_identify(void);
+
 /* Returns the sizes of the first core's data caches of levels 1, 2 and 3, in bytes; 0 for a level
  * that does not exist or is not known. */
 void wick_cpu_caches(uint64_t out_nbytes[3]);

@@ -104,10 +104,9 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   cache_key_compiler(&key, mem);
   wick_text_add(&key, "target ");
   wick_target_name(&c->target, &key);
-  for (uint32_t i = 0; i < 3; i++)
-    wick_text_printf(&key, " %llu", (unsigned long long)c->target.cache_bytes[i]);
-  wick_text_printf(&key, "\nstrict %d\nprecision %s\n", c->strict,
-                   c->precision ? c->precision : "");
+  wick_text_char(&key, '\n');
+  wick_processor_print(wick_target_processor(&c->target), &key);
+  wick_text_printf(&key, "strict %d\nprecision %s\n", c->strict, c->precision ? c->precision : "");
   if (c->records) wick_text_printf(&key, "records %016llx\n", (unsigned long long)c->records_hash);
   const wick_model *m = c->model;
   const wick_given *g = &c->given;

@@ -14,6 +14,7 @@ enum { CONV3D_TO_CONV2D_MOST = 8, CONV3D_TO_CONV2D_TAPS = 64 };
 typedef struct conv3d_to_conv2d {
   wick_match k;
   wick_copier c;
+  const wick_target *target;
   int64_t lanes;
   wick_value *image; /* per old value: its form as images, or 0 */
 } conv3d_to_conv2d;
@@ -51,7 +52,7 @@ static wick_value conv3d_to_conv2d_plain(conv3d_to_conv2d *s, wick_value y, cons
  * packed ones fill blocks of channels. */
 static bool conv3d_to_conv2d_pays(const conv3d_to_conv2d *s, const wick_node *n, const int64_t *w)
 {
-  enum { MOVE = 32 };
+  wick_module *m = s->k.f->module;
   static const double plain = 0.5, strided = 0.06, packed = 0.85, winograd = 2.25;
   wick_window x = wick_window_of(n->attr, 3, w + 2);
   double lanes = (double)s->lanes, out = (double)w[0], taps = (double)w[2],
@@ -62,7 +63,9 @@ static bool conv3d_to_conv2d_pays(const conv3d_to_conv2d *s, const wick_node *n,
                 x.dilation[1] == 1 && x.dilation[2] == 1;
   double before = sum * out / lanes / (x.stride[2] > 1 ? strided : plain),
          after = sum * group * ceil(out / group / lanes) / packed / (square ? winograd : 1);
-  return after + MOVE * (2 * in + out) / lanes < before;
+  uint64_t nbytes = wick_type_typical_nbytes(m, wick_type_of(s->k.f, n->in[0])) +
+                    wick_type_typical_nbytes(m, wick_type_of(s->k.f, n->first));
+  return after + wick_target_move(s->target, nbytes) * (2 * in + out) / lanes < before;
 }
 
 static bool conv3d_to_conv2d_is_conv(const conv3d_to_conv2d *s, const wick_node *n)
@@ -201,6 +204,7 @@ wick_status wick_pass_conv3d_to_conv2d(const wick_pass_context *pass, const wick
 {
   wick_arena *mem = pass->mem;
   conv3d_to_conv2d s = {.k = wick_match_begin(f, mem),
+                        .target = pass->target,
                         .lanes = wick_max_i64(pass->target->vector_bytes / 4, 1)};
   s.image = wick_new(mem, wick_value, f->nvalue + 1);
   s.c = wick_copy_begin(f, mem);

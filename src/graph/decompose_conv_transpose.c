@@ -17,13 +17,8 @@ typedef struct decompose_conv_transpose_tap {
 } decompose_conv_transpose_tap;
 
 enum {
-  DECOMPOSE_CONV_TRANSPOSE_MOST = 64,  /* most convolutions that alternate, if there is a choice */
-  DECOMPOSE_CONV_TRANSPOSE_ALONG = 64, /* most phases along one axis that can alternate */
-  /* what these cost, in vectors of multiply-adds: moving a vector by a transpose, and by
-   * depth_to_space or a slice; storing its lanes apart */
-  DECOMPOSE_CONV_TRANSPOSE_MOVE = 48,
-  DECOMPOSE_CONV_TRANSPOSE_DEPTH = 30,
-  DECOMPOSE_CONV_TRANSPOSE_SCATTER = 64
+  DECOMPOSE_CONV_TRANSPOSE_MOST = 64, /* most convolutions that alternate, if there is a choice */
+  DECOMPOSE_CONV_TRANSPOSE_ALONG = 64 /* most phases along one axis that can alternate */
 };
 
 /* Phases `first` to `first + count - 1` of an axis, whose windows have n taps each. */
@@ -44,6 +39,7 @@ typedef struct decompose_conv_transpose {
   wick_match k;
   wick_copier c;
   wick_arena *mem;
+  const wick_target *target;
   int64_t lanes;
   const wick_node *n; /* the node that is decomposed */
   const wick_constant *w;
@@ -445,20 +441,22 @@ static int64_t decompose_conv_transpose_phases(const decompose_conv_transpose *s
   return n;
 }
 
-/* Returns what moving a vector of the result costs. Phases as channels are moved once more, and
- * sliced if pads leave a part. Results that alternate are stored lane by lane, except in blocks of
- * channels, which channels of groups that do not fill a vector are not in. */
-static double decompose_conv_transpose_move(const decompose_conv_transpose *s, bool together)
+/* Returns what moving a vector of the result costs, if a plain move of it costs `move`. Phases as
+ * channels are stored and moved once more, and sliced if pads leave a part. Results that alternate
+ * are stored lane by lane, except in blocks of channels, which channels of groups that do not fill
+ * a vector are not in. */
+static double decompose_conv_transpose_move(const decompose_conv_transpose *s, bool together,
+                                            double move)
 {
+  enum { STORE = 1 /* a lane, in vectors of multiply-adds */ };
   bool depth = decompose_conv_transpose_is_depth(s), whole = true;
   for (uint32_t k = 0; k < s->nsp; k++) {
     const decompose_conv_transpose_axis *a = &s->axis[k];
     depth = depth && a->kernel >= a->stride;
     whole = whole && !a->pad && a->kernel % a->stride == 0;
   }
-  if (!together) return depth && s->mi < s->lanes ? DECOMPOSE_CONV_TRANSPOSE_SCATTER : 0;
-  if (!depth) return DECOMPOSE_CONV_TRANSPOSE_MOVE;
-  return whole ? DECOMPOSE_CONV_TRANSPOSE_DEPTH : 2 * DECOMPOSE_CONV_TRANSPOSE_DEPTH;
+  if (!together) return depth && s->mi < s->lanes ? STORE * (double)s->lanes + 0.5 * move : 0;
+  return (whole || !depth ? 1.5 : 2) * move + STORE * (double)s->lanes / 2;
 }
 
 /* Estimates the time of a form, in vectors of multiply-adds: for each convolution, vectors of
@@ -477,6 +475,8 @@ static double decompose_conv_transpose_cost(const decompose_conv_transpose *s, b
     cases[k] = together ? decompose_conv_transpose_runs(a, run[k]) : a->stride;
     elements *= (double)decompose_conv_transpose_typical(s, a, a->stride) + (double)a->out;
   }
+  double nbytes = 4 * elements * (double)s->group,
+         move = wick_target_move(s->target, (uint64_t)fmin(nbytes, 1e18));
   for (int64_t i = 0; i < cases[0] * cases[1] * cases[2]; i++) {
     int64_t rest = i, phases = 1;
     bool sliced = false;
@@ -495,10 +495,10 @@ static double decompose_conv_transpose_cost(const decompose_conv_transpose *s, b
         work *= p->tap < 0 ? 0 : (double)(p->n * (p->count + more));
     }
     double vectors = (double)(phases * s->mi) / (double)s->lanes;
-    if (sliced) cost += DECOMPOSE_CONV_TRANSPOSE_DEPTH * image / (double)s->lanes;
+    if (sliced) cost += move * image / (double)s->lanes;
     cost += work * (vectors < 1 ? fmax(vectors, 1.0 / 3) : ceil(vectors));
   }
-  return cost + decompose_conv_transpose_move(s, together) * elements / (double)s->lanes;
+  return cost + decompose_conv_transpose_move(s, together, move) * elements / (double)s->lanes;
 }
 
 /* Returns true if the phases become channels of few convolutions. */
@@ -530,6 +530,7 @@ wick_status wick_pass_decompose_conv_transpose(const wick_pass_context *pass, co
   wick_arena *mem = pass->mem;
   decompose_conv_transpose s = {.k = wick_match_begin(f, mem), .mem = mem};
   s.c = wick_copy_begin(f, mem);
+  s.target = pass->target;
   s.lanes = wick_max_i64(pass->target->vector_bytes / 4, 1);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];

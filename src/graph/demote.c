@@ -83,7 +83,7 @@ static bool demote_is_much(const demote_state *s, wick_value v)
       demote_is_whole(s, d))
     return true;
   return wick_type_typical_nbytes(s->c.f->module, wick_type_of(s->c.f, v)) >
-         s->target->cache_bytes[1];
+         wick_target_cache(s->target, 2);
 }
 
 /* Returns true if the kernel that writes v, or the kernel of `user`, multiplies rounded factors.

@@ -102,7 +102,7 @@ static void kernel_facts(const wick_kernel_use *use, const wick_schedule *s, con
     out->bytes += nbytes;
     if (info->space == WICK_CONSTANT) out->launch_weights += nbytes;
   }
-  out->cost = wick_cost_nanoseconds(&out->model, out->bytes);
+  out->cost = wick_cost_nanoseconds(t, &out->model, out->bytes);
 }
 
 /* ---- building ---- */

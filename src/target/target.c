@@ -96,8 +96,7 @@ static const char *const target_soft_helpers[] = {"__aeabi_dadd",    "__aeabi_ds
 #define AARCH64                                                                                    \
   .machine = WICK_MACHINE_AARCH64, .triple = "aarch64-unknown-linux-gnu", .cpu = "generic",        \
   .pointer_bits = 64, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,      \
-  .convert = F16, .cache_bytes = {32 << 10, 512 << 10, 2 << 20}, .stack_bytes = 16384,             \
-  .helpers = target_no_helpers
+  .convert = F16, .stack_bytes = 16384, .helpers = target_no_helpers
 #define AARCH64_DOTS                                                                               \
   {                                                                                                \
     {WICK_I8, WICK_I8, 4, false}, { WICK_U8, WICK_U8, 4, false }                                   \
@@ -108,36 +107,36 @@ static const char *const target_soft_helpers[] = {"__aeabi_dadd",    "__aeabi_ds
 #define RISCV64                                                                                    \
   .machine = WICK_MACHINE_RISCV64, .triple = "riscv64-unknown-linux-gnu", .cpu = "generic-rv64",   \
   .pointer_bits = 64, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,      \
-  .cache_bytes = {32 << 10, 512 << 10, 0}, .stack_bytes = 16384, .helpers = target_no_helpers
+  .stack_bytes = 16384, .helpers = target_no_helpers, .typical = "sifive-x280"
 #define THUMB .machine = WICK_MACHINE_THUMB, .pointer_bits = 32, .nvector = 16, .stack_bytes = 512
 #define THUMB_SOFT THUMB, .soft_float = true, .features = "", .helpers = target_soft_helpers
 #define THUMB_HARD THUMB, .convert = F16, .helpers = target_thumb_helpers
 #define WASM32                                                                                     \
   .machine = WICK_MACHINE_WASM32, .triple = "wasm32-unknown-unknown", .cpu = "generic",            \
-  .pointer_bits = 32, .sqrt = F32 | F64, .round = F32 | F64,                                       \
-  .cache_bytes = {32 << 10, 256 << 10, 8 << 20}, .stack_bytes = 8192, .helpers = target_no_helpers
+  .pointer_bits = 32, .sqrt = F32 | F64, .round = F32 | F64, .stack_bytes = 8192,                  \
+  .helpers = target_no_helpers, .typical = "wasm"
 
 static const wick_target target_rows[] = {
-    {X86_64, .row = "x86-64-v1", .doc = "SSE2: every x86-64", .cpu = "x86-64", .features = "",
-     .vector_bytes = 16, .nvector = 16, .cache_bytes = {32 << 10, 256 << 10, 8 << 20}},
-    {X86_64, .row = "x86-64-v2", .doc = "SSE4.2", .cpu = "x86-64-v2", .features = "",
-     .needs = X86_V2, .vector_bytes = 16, .nvector = 16, .round = F32 | F64,
-     .cache_bytes = {32 << 10, 256 << 10, 8 << 20}},
-    {X86_64, .row = "x86-64-v3", .doc = "AVX2, FMA, F16C", .cpu = "x86-64-v3", .features = "",
-     .needs = X86_V3, .vector_bytes = 32, .nvector = 16, .fma = F32 | F64, .round = F32 | F64,
-     .convert = F16, .mask = WORDS, .cache_bytes = {32 << 10, 256 << 10, 8 << 20}},
-    {X86_64, .row = "x86-64-v4", .doc = "AVX-512 F, DQ, CD, BW, VL", .cpu = "x86-64-v4",
-     .features = "", .needs = X86_V4, .vector_bytes = 64, .nvector = 32, .fma = F32 | F64,
-     .round = F32 | F64, .convert = F16, .mask = WICK_PLAIN,
-     .cache_bytes = {32 << 10, 1 << 20, 16 << 20}},
-    {AARCH64, .row = "armv8-a", .doc = "NEON: every 64-bit Arm", .features = "+v8a,+neon",
-     .vector_bytes = 16},
-    {AARCH64, .row = "armv8.2-a", .doc = "with half precision and dot products",
-     .features = "+v8.2a,+neon,+fullfp16,+dotprod", .needs = WICK_CPU_ARM_V82, .vector_bytes = 16,
-     .dot = AARCH64_DOTS},
-    {AARCH64_SVE, .row = "armv8.2-a-sve256", .doc = "SVE of 256 bits or more",
-     .needs = WICK_CPU_ARM_V82 | WICK_CPU_ARM_SVE256, .vector_bytes = 32},
-    {AARCH64_SVE, .row = "armv8.2-a-sve512", .doc = "SVE of 512 bits or more",
+    {X86_64, .row = "x86-64-v1", .typical = "haswell", .doc = "SSE2: every x86-64", .cpu = "x86-64",
+     .features = "", .vector_bytes = 16, .nvector = 16},
+    {X86_64, .row = "x86-64-v2", .typical = "haswell", .doc = "SSE4.2", .cpu = "x86-64-v2",
+     .features = "", .needs = X86_V2, .vector_bytes = 16, .nvector = 16, .round = F32 | F64},
+    {X86_64, .row = "x86-64-v3", .typical = "haswell", .doc = "AVX2, FMA, F16C", .cpu = "x86-64-v3",
+     .features = "", .needs = X86_V3, .vector_bytes = 32, .nvector = 16, .fma = F32 | F64,
+     .round = F32 | F64, .convert = F16, .mask = WORDS},
+    {X86_64, .row = "x86-64-v4", .typical = "skylake-x", .doc = "AVX-512 F, DQ, CD, BW, VL",
+     .cpu = "x86-64-v4", .features = "", .needs = X86_V4, .vector_bytes = 64, .nvector = 32,
+     .fma = F32 | F64, .round = F32 | F64, .convert = F16, .mask = WICK_PLAIN},
+    {AARCH64, .row = "armv8-a", .typical = "cortex-a76", .doc = "NEON: every 64-bit Arm",
+     .features = "+v8a,+neon", .vector_bytes = 16},
+    {AARCH64, .row = "armv8.2-a", .typical = "neoverse-n1",
+     .doc = "with half precision and dot products", .features = "+v8.2a,+neon,+fullfp16,+dotprod",
+     .needs = WICK_CPU_ARM_V82, .vector_bytes = 16, .dot = AARCH64_DOTS},
+    {AARCH64_SVE, .row = "armv8.2-a-sve256", .typical = "neoverse-v1",
+     .doc = "SVE of 256 bits or more", .needs = WICK_CPU_ARM_V82 | WICK_CPU_ARM_SVE256,
+     .vector_bytes = 32},
+    {AARCH64_SVE, .row = "armv8.2-a-sve512", .typical = "neoverse-v1",
+     .doc = "SVE of 512 bits or more",
      .needs = WICK_CPU_ARM_V82 | WICK_CPU_ARM_SVE256 | WICK_CPU_ARM_SVE512, .vector_bytes = 64},
     {RISCV64, .row = "rv64gc", .doc = "scalar RISC-V", .features = "+m,+a,+f,+d,+c,-relax"},
     {RISCV64, .row = "rv64gcv", .doc = "with vectors of 128 bits",
@@ -150,21 +149,23 @@ static const wick_target target_rows[] = {
      .features = "+m,+a,+f,+d,+c,+v,+zvl512b,-relax",
      .needs = WICK_CPU_RISCV_V | WICK_CPU_RISCV_V256 | WICK_CPU_RISCV_V512, .vector_bytes = 64,
      .mask = WICK_PLAIN},
-    {THUMB_SOFT, .row = "cortex-m0", .doc = "and Cortex-M0+: floating point in software",
-     .triple = "thumbv6m-none-unknown-eabi", .cpu = "cortex-m0"},
-    {THUMB_SOFT, .row = "cortex-m3", .doc = "floating point in software",
+    {THUMB_SOFT, .row = "cortex-m0", .typical = "cortex-m4",
+     .doc = "and Cortex-M0+: floating point in software", .triple = "thumbv6m-none-unknown-eabi",
+     .cpu = "cortex-m0"},
+    {THUMB_SOFT, .row = "cortex-m3", .typical = "cortex-m4", .doc = "floating point in software",
      .triple = "thumbv7m-none-unknown-eabi", .cpu = "cortex-m3"},
-    {THUMB_HARD, .row = "cortex-m4", .doc = "single precision in hardware",
+    {THUMB_HARD, .row = "cortex-m4", .typical = "cortex-m4", .doc = "single precision in hardware",
      .triple = "thumbv7em-none-unknown-eabihf", .cpu = "cortex-m4", .features = "", .fma = F32,
      .sqrt = F32},
-    {THUMB_HARD, .row = "cortex-m7", .doc = "double precision in hardware",
+    {THUMB_HARD, .row = "cortex-m7", .typical = "cortex-m7", .doc = "double precision in hardware",
      .triple = "thumbv7em-none-unknown-eabihf", .cpu = "cortex-m7", .features = "",
-     .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64, .cache_bytes = {16 << 10, 0, 0}},
+     .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64},
     /* Vectors of Helium flush denormal numbers to zero, which would change bits. They are not
      * used. */
-    {THUMB_HARD, .row = "cortex-m55", .doc = "double precision in hardware, Helium is not used",
+    {THUMB_HARD, .row = "cortex-m55", .typical = "cortex-m7",
+     .doc = "double precision in hardware, Helium is not used",
      .triple = "thumbv8.1m.main-none-unknown-eabihf", .cpu = "cortex-m55", .features = "-mve",
-     .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64, .cache_bytes = {16 << 10, 0, 0}},
+     .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64},
     {WASM32, .row = "wasm32", .doc = "WebAssembly without vectors", .nvector = 16,
      .features = "+bulk-memory,+nontrapping-fptoint,+sign-ext"},
     {WASM32, .row = "wasm32-simd", .doc = "WebAssembly with simd128", .vector_bytes = 16,
@@ -296,10 +297,8 @@ wick_target wick_target_host(void)
     if (wick_target_runs_on(&target_rows[i], cpu)) t = target_rows[i];
   for (uint32_t i = 0; i < WICK_COUNT(target_extras); i++)
     if (cpu.features & target_extras[i].bit) (void)target_add_extra(&t, &target_extras[i]);
-  uint64_t cache[3];
-  wick_cpu_caches(cache);
-  for (uint32_t i = 0; i < 3; i++)
-    if (cache[i]) t.cache_bytes[i] = cache[i];
+  wick_processor processor;
+  t.processor = *wick_processor_host(wick_target_processor(&t), &processor);
   return t;
 }
 
@@ -351,13 +350,71 @@ const char *wick_target_extra(const wick_target *row, uint32_t i)
   return NULL;
 }
 
-const char *wick_machine_name(wick_machine m)
+/* ---- what depends on the processor ---- */
+
+const wick_processor *wick_target_processor(const wick_target *t)
 {
-  static const char *const names[] = {
-      [WICK_MACHINE_NONE] = "none",       [WICK_MACHINE_X86_64] = "x86-64",
-      [WICK_MACHINE_AARCH64] = "aarch64", [WICK_MACHINE_RISCV64] = "riscv64",
-      [WICK_MACHINE_THUMB] = "arm",       [WICK_MACHINE_WASM32] = "wasm32"};
-  return names[m];
+  return *t->processor.name ? &t->processor : wick_processor_find(t->typical);
+}
+
+uint64_t wick_target_cache(const wick_target *t, uint32_t level)
+{
+  static const uint64_t small[3] = {32 << 10, 1 << 20, 1 << 20};
+  uint64_t nbytes = wick_target_processor(t)->cache_bytes[level - 1];
+  return nbytes ? nbytes : small[level - 1];
+}
+
+/* Returns how many vectors of the target `n` pipes of that width begin in a cycle. */
+static double target_per_cycle(const wick_target *t, double n, double width)
+{
+  double vector = t->vector_bytes ? t->vector_bytes : t->pointer_bits / 8;
+  return width < vector ? n * width / vector : n;
+}
+
+double wick_target_products(const wick_target *t)
+{
+  const wick_processor *p = wick_target_processor(t);
+  return target_per_cycle(t, p->products, p->products_bytes);
+}
+
+double wick_target_loads(const wick_target *t)
+{
+  const wick_processor *p = wick_target_processor(t);
+  return target_per_cycle(t, p->loads, p->loads_bytes);
+}
+
+/* Returns the cycles for a line of data that stays in a cache if it has at most `part` of its
+ * bytes. */
+static double target_line(const wick_target *t, double nbytes)
+{
+  static const double part[3] = {0.5, 0.6, 1};
+  const wick_processor *p = wick_target_processor(t);
+  for (uint32_t k = 0; k < 3; k++)
+    if (nbytes <= part[k] * (double)wick_target_cache(t, k + 1)) return k ? p->line[k - 1] : 0;
+  return p->line[2];
+}
+
+double wick_target_stream(const wick_target *t, uint64_t nbytes)
+{
+  return target_line(t, (double)nbytes) * t->vector_bytes / WICK_LINE;
+}
+
+/* Other weights have passed through the caches since the last run. A layer's are assumed to be an
+ * eighth of all, which stay in the last cache if it holds them. */
+double wick_target_weights(const wick_target *t, uint64_t nbytes)
+{
+  enum { SHARE = 8 };
+  bool near = nbytes <= wick_target_cache(t, 2) || SHARE * nbytes <= wick_target_cache(t, 3);
+  return wick_target_processor(t)->line[near ? 1 : 2];
+}
+
+/* A line is read, fetched where it is written to, and written back; a transposing copy waits for
+ * each about once more. The shuffles of a vector are about as many as it has lanes, over eight. */
+double wick_target_move(const wick_target *t, uint64_t nbytes)
+{
+  enum { SHUFFLES = 32 /* bytes of a vector for each */, LINES = 4 };
+  return wick_target_products(t) *
+         ((double)t->vector_bytes / SHUFFLES + LINES * wick_target_stream(t, nbytes));
 }
 
 bool wick_target_has_artifacts(const wick_target *t)

@@ -1,4 +1,5 @@
-/* The table of target machines. All facts about a machine are here, and nowhere else.
+/* The table of target machines: all facts about the code that a machine runs are here, and nowhere
+ * else. What its speed depends on is in target/processor.h.
  *
  * A target's name is that of a table entry, followed by extra instructions: "x86-64-v4+avx512vnni".
  * An extra only adds operators: it never changes the bits of a result that the entry computes
@@ -10,6 +11,7 @@
 #include "base/cpu.h"
 #include "base/str.h"
 #include "ir/op.h"
+#include "target/processor.h"
 
 /* A dot product: the sum of k products of adjacent elements, x by w, is added to each lane of an
  * i32, or for floats of an f32. It is one instruction, or, with `pairs`, several on numbers of
@@ -48,12 +50,14 @@ struct wick_target {
 
   wick_dot dot[WICK_DOTS]; /* dot products that are instructions; .k 0 after the last */
 
-  uint64_t cache_bytes[3]; /* data caches of levels 1 to 3; 0: none */
-  uint32_t stack_bytes;    /* the stack that one kernel may use for small buffers */
+  uint32_t stack_bytes; /* the stack that one kernel may use for small buffers */
 
   /* Functions that generated code may call, in addition to memcpy and memset (and the machine's
    * names of these). NULL at the end. */
   const char *const *helpers;
+
+  const char *typical;      /* the entry of a processor for code that runs on many */
+  wick_processor processor; /* the one that schedules are for; without a name, the typical one */
 };
 
 bool wick_target_find(const char *name, wick_target *out_target);
@@ -68,7 +72,6 @@ void wick_target_features(const wick_target *t, wick_text *out); /* "+avx512vnni
 const char *wick_target_need(const wick_target *t, uint32_t i);
 /* Returns extra i that may be added to an entry; NULL after the last. */
 const char *wick_target_extra(const wick_target *row, uint32_t i);
-const char *wick_machine_name(wick_machine m); /* "x86-64" */
 
 /* Returns whether libwick_rt runs on machines of this kind and loads artifacts there; otherwise
  * only bundles are possible. */
@@ -82,5 +85,25 @@ const wick_dot *wick_target_dot(const wick_target *t, wick_elem x, wick_elem w, 
 
 /* Returns whether generated code for `t` may call `symbol`. */
 bool wick_target_may_call(const wick_target *t, const char *symbol);
+
+/* ---- what depends on the processor ---- */
+
+const wick_processor *wick_target_processor(const wick_target *t);
+
+/* Returns the size of the data cache of that level, 1 to 3, in bytes. A level that does not exist
+ * counts as a small one, because loops have to be divided somehow. */
+uint64_t wick_target_cache(const wick_target *t, uint32_t level);
+/* Return the vectors of multiply-adds, and of loads, that begin in a cycle. */
+double wick_target_products(const wick_target *t);
+double wick_target_loads(const wick_target *t);
+/* Returns the cycles after which the next vector of `nbytes` bytes arrives that are read in turns:
+ * 0 if half of the first cache holds them. */
+double wick_target_stream(const wick_target *t, uint64_t nbytes);
+/* Returns the cycles after which the next line of weights arrives, of which a run reads `nbytes`
+ * bytes once, among all others of a model. */
+double wick_target_weights(const wick_target *t, uint64_t nbytes);
+/* Returns the cost of moving a vector of `nbytes` bytes to another place and order, in vectors of
+ * multiply-adds. */
+double wick_target_move(const wick_target *t, uint64_t nbytes);
 
 #endif

@@ -104,6 +104,45 @@ static void needs_and_extras_have_names(void **state)
   assert_true(wick_target_find("x86-64-v4", &(wick_target){0}));
 }
 
+/* Prints and reads every processor: the numbers are the same. */
+static void processors_make_sense(void **state)
+{
+  (void)state;
+  const wick_processor *p;
+  for (uint32_t i = 0; (p = wick_processor_row(i)); i++) {
+    wick_processor again;
+    wick_text text = wick_text_begin(&mem), second = wick_text_begin(&mem);
+    wick_processor_print(p, &text);
+    assert_null(wick_processor_read("text", text.at, text.n, &mem, &again));
+    wick_processor_print(&again, &second);
+    assert_string_equal(text.at, second.at);
+    assert_ptr_equal(wick_processor_find(p->name), p);
+    assert_true(p->line[0] <= p->line[1] && p->line[1] <= p->line[2]);
+  }
+  const wick_target *t;
+  for (uint32_t i = 0; (t = wick_target_row(i)); i++) {
+    assert_non_null(wick_processor_find(t->typical));
+    assert_int_equal(wick_target_processor(t)->machine, t->machine);
+    assert_true(wick_target_products(t) > 0 && wick_target_loads(t) > 0);
+    assert_true(wick_target_cache(t, 1) && wick_target_cache(t, 2) && wick_target_cache(t, 3));
+  }
+}
+
+/* Pipes of half a vector begin half as many of them. */
+static void processors_decide_rates(void **state)
+{
+  (void)state;
+  wick_target t;
+  assert_true(wick_target_find("x86-64-v4", &t));
+  t.processor = *wick_processor_find("zen4");
+  assert_true(wick_target_products(&t) == 1 && wick_target_loads(&t) == 1);
+  t.processor = *wick_processor_find("zen5");
+  assert_true(wick_target_products(&t) == 2 && wick_target_loads(&t) == 2);
+  assert_true(wick_target_stream(&t, 1 << 10) == 0);
+  assert_true(wick_target_stream(&t, 1 << 19) < wick_target_stream(&t, 1 << 22));
+  assert_true(wick_target_move(&t, 1 << 10) < wick_target_move(&t, 1 << 28));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -111,6 +150,8 @@ int main(void)
       cmocka_unit_test(the_host_runs_its_own_code),
       cmocka_unit_test(rows_make_sense),
       cmocka_unit_test(needs_and_extras_have_names),
+      cmocka_unit_test(processors_make_sense),
+      cmocka_unit_test(processors_decide_rates),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

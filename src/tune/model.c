@@ -133,7 +133,9 @@ static wick_status model_groups(model_tune *m, const wick_compile_options *optio
   WICK_TRY(wick_compile_loops(c, &lowered));
   wick_measure_groups(wick_module_find(c->module, c->graph->name), false, m->mem, &group, &use,
                       out_n);
-  uint64_t most = c->target.cache_bytes[2] ? 2 * c->target.cache_bytes[2] : PASSING;
+  uint64_t most = wick_target_processor(&c->target)->cache_bytes[2]
+                      ? 2 * wick_target_cache(&c->target, 3)
+                      : PASSING;
   m->group = group, m->use = use;
   m->measure.module = c->module, m->measure.target = &c->target, m->measure.tmp = &c->tmp;
   m->measure.control = (wick_process_control){.cancel = c->work.context->options.cancel,

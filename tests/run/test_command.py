@@ -74,10 +74,11 @@ def test_copies_are_called_copies(tmp_path):
 def printing(two, folder):
     """A command line of every command that prints something."""
     (folder / "m.txt").write_text("graph @f(%x: f32[4]) -> f32[4] { %1 = neg %x; return %1 }")
+    (folder / "p.wick").write_text("fn f(x) { x }\n")
     test = ROOT / "src" / "graph" / "dce.test"
     return {
-        "bench": [DIGITS, "-s", "0.01"], "cache": ["path"], "check": [DIGITS], "compile": [two, "-o", folder / "a.wick"],
-        "convert": [two, "-o", folder / "c.onnx"], "explain": [two], "help": [], "ops": [], "opt": [folder / "m.txt"],
+        "bench": [DIGITS, "-s", "0.01"], "cache": ["path"], "calibrate": ["-o", folder / "processor"], "check": [DIGITS], "compile": [two, "-o", folder / "a.wick"],
+        "convert": [two, "-o", folder / "c.onnx"], "explain": [two], "fmt": ["--print", folder / "p.wick"], "help": [], "ops": [], "opt": [folder / "m.txt"],
         "plan": [two, "--dim", "N=3"], "run": [DIGITS, "-i", SEVEN], "targets": [], "test": [test if test.exists() else next((ROOT / "src").rglob("*.test"))],
         "tune": [DIGITS, "-m", "0.001", "-o", folder / "t.records"],
     }  # fmt: skip

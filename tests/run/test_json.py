@@ -72,7 +72,8 @@ def test_run():
 
 
 def test_targets():
-    assert report("targets")["targets"]
+    found = report("targets")
+    assert found["targets"] and "icelake" in {p["name"] for p in found["processors"]}
 
 
 def test_text_that_is_no_utf8(tmp_path):
@@ -83,3 +84,10 @@ def test_text_that_is_no_utf8(tmp_path):
     r = subprocess.run([WICK, "run", model, "-i", tmp_path / "x.npy", "--json"], capture_output=True)
     assert r.returncode == 0, r.stderr
     assert json.loads(r.stdout.decode())["model"].endswith("\ufffd\ufffd.txt")
+
+
+def test_calibrate(tmp_path):
+    found = report("calibrate", "-o", tmp_path / "processor")
+    assert found["path"] == str(tmp_path / "processor") and len(found["cache_bytes"]) == 3
+    assert 0 < found["line_cycles"][0] <= found["line_cycles"][1] <= found["line_cycles"][2]
+    assert found["products"] > 0 and found["loads"] > 0 and found["latency_cycles"] > 0

@@ -343,10 +343,12 @@ static wick_status bench_report(bench *b)
   WICK_TRY(wick_ceiling(&t, wick_session_threads(j->session), &j->guard, &j->mem, &ceiling));
   wick_cost_machine machine = {.flops = ceiling,
                                .threads = wick_session_threads(j->session),
-                               .second_bytes = t.cache_bytes[1],
-                               .cache_bytes = t.cache_bytes[2],
+                               .second_bytes = wick_target_cache(&t, 2),
+                               .cache_bytes = wick_target_processor(&t)->cache_bytes[2],
                                .constants = wick_compiled_memory(j->compiled).constants,
-                               .lanes = t.vector_bytes >= 8 ? t.vector_bytes / 4 : 1};
+                               .lanes = t.vector_bytes >= 8 ? t.vector_bytes / 4 : 1,
+                               .products = wick_target_products(&t)};
+  memcpy(machine.line, wick_target_processor(&t)->line, sizeof machine.line);
   if (b->roofline) WICK_TRY(wick_ceiling_bytes(machine.threads, &j->mem, &machine.bytes));
   if (b->report)
     bench_json_kernels(b, ceiling, b->roofline ? &machine : NULL);

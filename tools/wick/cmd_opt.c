@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "driver/pipeline.h"
+#include "driver/processor.h"
 #include "import/format.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -15,7 +16,7 @@
 
 typedef struct opt_state {
   wick_words pass, print_after;
-  const char *out, *target, *pipeline, *until;
+  const char *out, *target, *tune, *pipeline, *until;
   bool time, verify, list, steps, markdown, no_data, no_locs;
   unsigned flags;
   wick_invocation invocation;
@@ -115,6 +116,7 @@ static wick_status opt_file(opt_state *o, const char *path)
   o->pipeline_run.arg = o;
   if (o->target && !wick_target_find(o->target, &o->pipeline_run.target))
     return wick_fail(o->mem, WICK_EINVAL, NULL, "--target: there is no target \"%s\"", o->target);
+  WICK_TRY(wick_target_tune(&o->pipeline_run.target, o->tune, false, NULL, o->mem));
   if (o->pipeline)
     WICK_TRY(wick_pipeline_run_named(&o->pipeline_run, o->pipeline, o->until, o->tmp));
   wick_text names = wick_text_begin(o->mem);
@@ -136,6 +138,7 @@ static int opt_main(wick_invocation *j, void *arg, int argc, char **argv)
        "stops --pipeline after this pass, or after its N-th run"},
       {"target", 0, WICK_FLAG_STRING, &o->target, "NAME",
        "optimizes for this target; host by default"},
+      {"tune", 0, WICK_FLAG_STRING, &o->tune, "NAME|FILE", "chooses schedules for this processor"},
       {"passes", 0, WICK_FLAG_BOOL, &o->list, NULL, "lists the passes and the pipelines"},
       {"schedule-steps", 0, WICK_FLAG_BOOL, &o->steps, NULL, "lists the steps of schedules"},
       {"markdown", 0, WICK_FLAG_BOOL, &o->markdown, NULL,

@@ -57,9 +57,41 @@ static json_t *targets_json(wick_arena *mem, wick_cpu cpu, const wick_target *ho
                         (int)t->pointer_bits, "vector_bits", (int)(8 * t->vector_bytes),
                         "artifacts", (int)wick_target_has_artifacts(t), "bundles", 1, "runs_here",
                         (int)wick_target_runs_on(t, cpu)));
-  return json_pack("{s:o, s:o}", "host",
-                   cpu.machine ? json_string(targets_name(host, mem)) : json_null(), "targets",
-                   list);
+  json_t *processors = json_array();
+  const wick_processor *p;
+  for (uint32_t i = 0; (p = wick_processor_row(i)); i++)
+    json_array_append_new(processors,
+                          json_pack("{s:s, s:s, s:s}", "name", p->name, "architecture",
+                                    wick_machine_name(p->machine), "description", p->doc));
+  return json_pack(
+      "{s:o, s:o, s:o, s:o}", "host",
+      cpu.machine ? json_string(targets_name(host, mem)) : json_null(), "host_processor",
+      wick_processor_is_known() ? json_string(wick_target_processor(host)->name) : json_null(),
+      "targets", list, "processors", processors);
+}
+
+/* The table of processors of docs/targets.md. */
+static void targets_processors_markdown(void)
+{
+  puts("\n## Processors\n\n"
+       "Which schedules and layouts are chosen depends on the processor, and the results do not "
+       "depend on it beyond what the\nmodel's contract says. `--tune NAME` names one of these; "
+       "`--tune FILE` reads one that `wick calibrate -o FILE` measured\n(text, also written by "
+       "hand). Without it, code for `host` is for this processor, as measured by `wick calibrate` "
+       "if that\nhas run, else as recognised by its own numbers; code for another target is for "
+       "the typical processor of that target.\n\n"
+       "Caches are those of one core, the last one its share. A line has 64 bytes; its cycles are "
+       "those after which the next one\narrives in a streaming read from the second cache, the "
+       "third and memory.\n\n"
+       "| processor | for | caches | line | multiply-adds per cycle | latency | loads per cycle |\n"
+       "| --- | --- | --- | --- | --- | ---: | --- |");
+  const wick_processor *p;
+  for (uint32_t i = 0; (p = wick_processor_row(i)); i++)
+    printf("| `%s` | %s: %s | %g, %g, %g KiB | %g, %g, %g | %g of %g bits | %g | %g of %g bits |\n",
+           p->name, wick_machine_name(p->machine), p->doc, (double)p->cache_bytes[0] / 1024,
+           (double)p->cache_bytes[1] / 1024, (double)p->cache_bytes[2] / 1024, p->line[0],
+           p->line[1], p->line[2], p->products, 8 * p->products_bytes, p->latency, p->loads,
+           8 * p->loads_bytes);
 }
 
 static void targets_markdown(wick_arena *mem)
@@ -78,12 +110,19 @@ static void targets_markdown(wick_arena *mem)
            wick_machine_name(t->machine), t->doc, targets_list(wick_target_need, t, mem),
            targets_list(wick_target_extra, t, mem), (unsigned)t->pointer_bits,
            8 * (unsigned)t->vector_bytes, targets_makes(t));
+  targets_processors_markdown();
+}
+
+static const char *targets_host(const wick_target *host)
+{
+  return wick_processor_is_known() ? wick_target_processor(host)->name
+                                   : "not in the table (wick calibrate measures it)";
 }
 
 static void targets_print(wick_arena *mem, wick_cpu cpu, const wick_target *host)
 {
   if (cpu.machine)
-    printf("host: %s\n\n", targets_name(host, mem));
+    printf("host: %s, processor %s\n\n", targets_name(host, mem), targets_host(host));
   else
     printf("host: none of these\n\n");
   const wick_target *t;
@@ -96,7 +135,11 @@ static void targets_print(wick_arena *mem, wick_cpu cpu, const wick_target *host
     if (*extras) printf("; +%s", extras);
     putchar('\n');
   }
-  puts("\n* runs here. NAME+EXTRA adds instructions: --target x86-64-v4+avx512vnni");
+  puts("\n* runs here. NAME+EXTRA adds instructions: --target x86-64-v4+avx512vnni\n\n"
+       "processors, for --tune:");
+  const wick_processor *p;
+  for (uint32_t i = 0; (p = wick_processor_row(i)); i++)
+    printf("  %-15s %-8s %s\n", p->name, wick_machine_name(p->machine), p->doc);
 }
 
 static int targets_main(wick_invocation *j, void *arg, int argc, char **argv)

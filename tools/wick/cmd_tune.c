@@ -83,6 +83,8 @@ static int tune_main(wick_invocation *j, void *arg, int argc, char **argv)
        "begins with the records in these files, too"},
       {"json", 0, WICK_FLAG_BOOL, &c->json, NULL, "prints one object of JSON (docs/json.md)"},
       {"target", 0, WICK_FLAG_STRING, &j->target, "NAME", "tunes for this target; host by default"},
+      {"tune", 0, WICK_FLAG_STRING, &j->tune, "NAME|FILE",
+       "begins with schedules for this processor, as in wick compile"},
       {"dim", 0, WICK_FLAG_DIMS, &j->dims, "NAME=N...", "gives dynamic sizes"},
       WICK_LINKS_FLAG(&j->allow_links),
       {"strict", 0, WICK_FLAG_BOOL, &j->strict, NULL, "forbids rewrites that approximate"},

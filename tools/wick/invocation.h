@@ -24,7 +24,7 @@
 
 typedef struct wick_invocation {
   const char *command, *path;
-  const char *target, *precision, *records;
+  const char *target, *tune, *precision, *records;
   int64_t threads, jobs, auto_specialize;
   bool no_cache, time, strict, allow_links;
   wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
@@ -60,49 +60,52 @@ typedef struct wick_invocation {
         "follows all links to external data, also those outside of a model store"                  \
   }
 
-#define WICK_INVOCATION_FLAGS(j)                                                                   \
-  {"threads",     't', WICK_FLAG_THREADS,                                                          \
-   &(j)->threads, "N", "threads of a run; 0 for all that the process may use"},                    \
-      {"target",     0,      WICK_FLAG_STRING,                                                     \
-       &(j)->target, "NAME", "the machine to compile for; without it, this one"},                  \
-      {"dim",      0,           WICK_FLAG_DIMS,                                                    \
-       &(j)->dims, "NAME=N...", "sizes of dynamic dimensions; NAME=LO..HI[:STEP]: their range"},   \
-      {"specialize-dim", 0,                                                                        \
-       WICK_FLAG_SIZES,  &(j)->specialize_dim_words,                                               \
-       "NAME=N,N...",    "specializes the program for these sizes"},                               \
-      {"specialize-input",                                                                         \
-       0,                                                                                          \
-       WICK_FLAG_CONTENTS,                                                                         \
-       &(j)->specialize_input_words,                                                               \
-       "NAME=VALUE,V...",                                                                          \
-       "specializes the program for these contents of small inputs that decide branches"},         \
-      {"auto-specialize",                                                                          \
-       0,                                                                                          \
-       WICK_FLAG_SMALL,                                                                            \
-       &(j)->auto_specialize,                                                                      \
-       "N",                                                                                        \
-       "specializes the program for at most N combinations of sizes that runs often have"},        \
-      {"grad",     0,        WICK_FLAG_STRING,                                                     \
-       &(j)->grad, "TENSOR", "adds the derivatives of this tensor to the outputs"},                \
-      {"override",     0,                                                                          \
-       WICK_FLAG_LIST, &(j)->override,                                                             \
-       "TENSOR,...",   "makes inputs of these overridable initializers"},                          \
-      {"wrt",          0,                                                                          \
-       WICK_FLAG_LIST, &(j)->wrt,                                                                  \
-       "TENSOR,...",   "derivatives with respect to these; without it, to all inputs"},            \
-      {"jobs",     0,   WICK_FLAG_THREADS,                                                         \
-       &(j)->jobs, "N", "processes of the code generator at once; 0: one for each CPU"},           \
-      {"tuning", 0, WICK_FLAG_FILE, &(j)->records, "FILE", "schedules that `wick tune` found"},    \
-      {"strict",     0,    WICK_FLAG_BOOL,                                                         \
-       &(j)->strict, NULL, "makes no use of rewrites that approximate"},                           \
-      {"precision",      0,                                                                        \
-       WICK_FLAG_CHOICE, &(j)->precision,                                                          \
-       "f64|bf16|f16",   "of floats: f64; bf16 or f16 where they are multiplied and in memory"},   \
-      WICK_LINKS_FLAG(&(j)->allow_links),                                                          \
-      {"no-cache", 0, WICK_FLAG_BOOL, &(j)->no_cache, NULL, "neither reads nor writes the cache"}, \
-  {                                                                                                \
-    "time-passes", 0, WICK_FLAG_BOOL, &(j)->time, NULL,                                            \
-        "prints the seconds of each stage on standard error"                                       \
+#define WICK_INVOCATION_FLAGS(j)                                                                     \
+  {"threads",     't', WICK_FLAG_THREADS,                                                            \
+   &(j)->threads, "N", "threads of a run; 0 for all that the process may use"},                      \
+      {"target",     0,      WICK_FLAG_STRING,                                                       \
+       &(j)->target, "NAME", "the machine to compile for; without it, this one"},                    \
+      {"tune",           0,                                                                          \
+       WICK_FLAG_STRING, &(j)->tune,                                                                 \
+       "NAME|FILE",      "schedules for this processor: a name, host, or a file of wick calibrate"}, \
+      {"dim",      0,           WICK_FLAG_DIMS,                                                      \
+       &(j)->dims, "NAME=N...", "sizes of dynamic dimensions; NAME=LO..HI[:STEP]: their range"},     \
+      {"specialize-dim", 0,                                                                          \
+       WICK_FLAG_SIZES,  &(j)->specialize_dim_words,                                                 \
+       "NAME=N,N...",    "specializes the program for these sizes"},                                 \
+      {"specialize-input",                                                                           \
+       0,                                                                                            \
+       WICK_FLAG_CONTENTS,                                                                           \
+       &(j)->specialize_input_words,                                                                 \
+       "NAME=VALUE,V...",                                                                            \
+       "specializes the program for these contents of small inputs that decide branches"},           \
+      {"auto-specialize",                                                                            \
+       0,                                                                                            \
+       WICK_FLAG_SMALL,                                                                              \
+       &(j)->auto_specialize,                                                                        \
+       "N",                                                                                          \
+       "specializes the program for at most N combinations of sizes that runs often have"},          \
+      {"grad",     0,        WICK_FLAG_STRING,                                                       \
+       &(j)->grad, "TENSOR", "adds the derivatives of this tensor to the outputs"},                  \
+      {"override",     0,                                                                            \
+       WICK_FLAG_LIST, &(j)->override,                                                               \
+       "TENSOR,...",   "makes inputs of these overridable initializers"},                            \
+      {"wrt",          0,                                                                            \
+       WICK_FLAG_LIST, &(j)->wrt,                                                                    \
+       "TENSOR,...",   "derivatives with respect to these; without it, to all inputs"},              \
+      {"jobs",     0,   WICK_FLAG_THREADS,                                                           \
+       &(j)->jobs, "N", "processes of the code generator at once; 0: one for each CPU"},             \
+      {"tuning", 0, WICK_FLAG_FILE, &(j)->records, "FILE", "schedules that `wick tune` found"},      \
+      {"strict",     0,    WICK_FLAG_BOOL,                                                           \
+       &(j)->strict, NULL, "makes no use of rewrites that approximate"},                             \
+      {"precision",      0,                                                                          \
+       WICK_FLAG_CHOICE, &(j)->precision,                                                            \
+       "f64|bf16|f16",   "of floats: f64; bf16 or f16 where they are multiplied and in memory"},     \
+      WICK_LINKS_FLAG(&(j)->allow_links),                                                            \
+      {"no-cache", 0, WICK_FLAG_BOOL, &(j)->no_cache, NULL, "neither reads nor writes the cache"},   \
+  {                                                                                                  \
+    "time-passes", 0, WICK_FLAG_BOOL, &(j)->time, NULL,                                              \
+        "prints the seconds of each stage on standard error"                                         \
   }
 
 /* The options that fit pictures to inputs. */

@@ -1,6 +1,7 @@
 /* Runs chains of multiply-adds in registers on every thread, and reads memory. */
 #include "driver/report/ceiling.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "codegen/client.h"
@@ -10,13 +11,37 @@
 #include "runtime/load.h"
 #include "runtime/pool.h"
 
-enum { CEILING_CHAINS = 12, CEILING_STEPS = 100000, CEILING_TRIES = 30, CEILING_TASKS = 4096 };
+enum {
+  CEILING_CHAINS = 12,
+  CEILING_STEPS = 96000,
+  CEILING_INNER = 16, /* steps of the innermost loop */
+  CEILING_TRIES = 30,
+  CEILING_TASKS = 4096
+};
 
-/* Builds the kernel. Each task has memory of its own, for the chains' initial values and
- * results. */
-static wick_status ceiling_kernel(wick_module *m, uint32_t lanes, wick_arena *mem)
+typedef struct ceiling_work {
+  uint32_t lanes, chains;
+  bool loads;
+} ceiling_work;
+
+/* Returns a factor that is read: the n-th vector of a step. */
+static wick_value ceiling_factor(wick_builder *b, wick_value y, wick_type v, uint32_t lanes,
+                                 wick_value step, uint32_t n)
+{
+  wick_value width = wick_build_i64(b, lanes),
+             first = wick_build_i64(b, (int64_t)n * CEILING_INNER * lanes),
+             along = wick_build2(b, WICK_OP_mul, step, width);
+  wick_value load[2] = {y, wick_build2(b, WICK_OP_add, along, first)};
+  return wick_build(b, WICK_OP_load, 2, load, NULL, 1, &v);
+}
+
+/* Builds the kernel. Each task has memory of its own, for the chains' initial values and results.
+ * With `loads`, both factors of each multiply-add are read from memory that the first cache
+ * holds. */
+static wick_status ceiling_kernel(wick_module *m, const ceiling_work *w, wick_arena *mem)
 {
   wick_builder b;
+  uint32_t lanes = w->lanes, chains = w->chains;
   wick_type i64 = wick_type_scalar(m, WICK_I64, 1), v = wick_type_scalar(m, WICK_F32, lanes),
             f32 = wick_type_scalar(m, WICK_F32, 1), carried[CEILING_CHAINS + 1] = {i64};
   wick_dim dim = {(int64_t)CEILING_TASKS * CEILING_CHAINS * lanes};
@@ -31,22 +56,33 @@ static wick_status ceiling_kernel(wick_module *m, uint32_t lanes, wick_arena *me
   tiny = wick_build(&b, WICK_OP_broadcast, 1, &tiny, NULL, 1, &v);
   wick_build_open(&b, WICK_OP_for, 2, range, NULL, 0, NULL);
   wick_value task = wick_region_begin(&b, 1, &i64);
-  in[0] = wick_build_i64(&b, 0), in[1] = wick_build_i64(&b, CEILING_STEPS);
-  for (uint32_t k = 0; k < CEILING_CHAINS; k++) {
+  wick_value zero = wick_build_i64(&b, 0);
+  in[0] = zero, in[1] = wick_build_i64(&b, CEILING_STEPS / CEILING_INNER);
+  for (uint32_t k = 0; k < chains; k++) {
     wick_value stride = wick_build_i64(&b, (int64_t)CEILING_CHAINS * lanes);
-    at[k] = wick_build2(&b, WICK_OP_add, wick_build2(&b, WICK_OP_mul, task, stride),
-                        wick_build_i64(&b, (int64_t)k * lanes));
+    wick_value offset = wick_build_i64(&b, (int64_t)k * lanes);
+    at[k] = wick_build2(&b, WICK_OP_add, wick_build2(&b, WICK_OP_mul, task, stride), offset);
     wick_value load[2] = {y, at[k]};
     in[2 + k] = wick_build(&b, WICK_OP_load, 2, load, NULL, 1, &v);
     carried[1 + k] = v;
   }
-  wick_build_open(&b, WICK_OP_for, CEILING_CHAINS + 2, in, NULL, 0, NULL);
-  wick_value step = wick_region_begin(&b, CEILING_CHAINS + 1, carried);
-  for (uint32_t k = 0; k < CEILING_CHAINS; k++)
-    x[k] = wick_build3(&b, WICK_OP_muladd, one, tiny, (wick_value){step.id + 1 + k});
-  wick_yield(&b, CEILING_CHAINS, x);
+  wick_build_open(&b, WICK_OP_for, chains + 2, in, NULL, 0, NULL);
+  wick_value outer = wick_region_begin(&b, chains + 1, carried);
+  in[1] = wick_build_i64(&b, CEILING_INNER);
+  for (uint32_t k = 0; k < chains; k++) in[2 + k] = (wick_value){outer.id + 1 + k};
+  wick_build_open(&b, WICK_OP_for, chains + 2, in, NULL, 0, NULL);
+  wick_value step = wick_region_begin(&b, chains + 1, carried);
+  for (uint32_t k = 0; k < chains; k++) {
+    wick_value p = w->loads ? ceiling_factor(&b, y, v, lanes, step, 2 * k) : one,
+               q = w->loads ? ceiling_factor(&b, y, v, lanes, step, 2 * k + 1) : tiny;
+    x[k] = wick_build3(&b, WICK_OP_muladd, p, q, (wick_value){step.id + 1 + k});
+  }
+  wick_yield(&b, chains, x);
   wick_value end = wick_build_close(&b);
-  for (uint32_t k = 0; k < CEILING_CHAINS; k++) {
+  for (uint32_t k = 0; k < chains; k++) x[k] = (wick_value){end.id + k};
+  wick_yield(&b, chains, x);
+  end = wick_build_close(&b);
+  for (uint32_t k = 0; k < chains; k++) {
     wick_value store[3] = {y, at[k], {end.id + k}};
     wick_build(&b, WICK_OP_store, 3, store, NULL, 0, NULL);
   }
@@ -86,7 +122,8 @@ static void ceiling_part(void *ctx, uint32_t worker, int64_t begin, int64_t end)
   r->kernel(args, begin, end);
 }
 
-static double ceiling_measure(ceiling_run *r, wick_pool *pool, uint32_t lanes)
+/* Returns multiply-adds of a vector per second, of all threads together. */
+static double ceiling_measure(ceiling_run *r, wick_pool *pool, uint32_t chains)
 {
   uint32_t n = wick_pool_size(pool);
   double best = 0;
@@ -96,42 +133,70 @@ static double ceiling_measure(ceiling_run *r, wick_pool *pool, uint32_t lanes)
     wick_pool_launch(&run, ceiling_part, r, n);
     double took = wick_now() - begin;
     wick_pool_end(&run);
-    double flops = 2.0 * lanes * CEILING_CHAINS * CEILING_STEPS * n / took;
-    best = flops > best ? flops : best;
+    best = fmax(best, (double)chains * CEILING_STEPS * n / took);
   }
   return best;
 }
 
-static wick_status ceiling_run_code(const wick_artifact *a, uint32_t lanes, uint32_t threads,
+static wick_status ceiling_run_code(const wick_artifact *a, const ceiling_work *w, uint32_t threads,
                                     wick_arena *mem, double *out)
 {
-  ceiling_run r = {.memory = wick_new(mem, float, (size_t)CEILING_TASKS *CEILING_CHAINS *lanes)};
+  size_t nbytes = sizeof(float) * CEILING_TASKS * CEILING_CHAINS * w->lanes;
+  ceiling_run r = {.memory = wick_arena_alloc(mem, nbytes, WICK_LINE)};
+  memset(r.memory, 0, nbytes);
   wick_image image;
   wick_pool *pool;
   WICK_TRY(wick_image_map(a, mem, &image));
   wick_status s = wick_pool_create(&(wick_pool_options){.nworker = threads}, mem, &pool);
   if (!s) {
     r.kernel = wick_image_kernel(&image, "ceiling");
-    if (r.kernel) *out = ceiling_measure(&r, pool, lanes);
+    if (r.kernel) *out = ceiling_measure(&r, pool, w->chains);
     wick_pool_free(pool);
   }
   wick_image_unmap(&image);
   return s;
 }
 
-wick_status wick_ceiling(const wick_target *t, uint32_t threads, wick_guard *guard, wick_arena *mem,
-                         double *out_flops)
+/* Measures multiply-adds of a vector per second. */
+static wick_status ceiling_of(const wick_target *t, const ceiling_work *w, uint32_t threads,
+                              wick_guard *guard, wick_arena *mem, double *out)
 {
-  *out_flops = 0;
-  uint32_t lanes = t->vector_bytes >= 4 ? t->vector_bytes / 4 : 1;
+  *out = 0;
   wick_module *m = wick_module_create(guard, "ceiling");
   wick_artifact a;
-  wick_status s = ceiling_kernel(m, lanes, mem);
+  wick_status s = ceiling_kernel(m, w, mem);
   if (!s) s = ceiling_code(m, t, mem, &a);
   /* the message may be in the module's memory */
   if (s) s = wick_fail(mem, s->code, NULL, "%s", s->message);
   wick_module_free(m);
-  return s ? s : ceiling_run_code(&a, lanes, threads, mem, out_flops);
+  return s ? s : ceiling_run_code(&a, w, threads, mem, out);
+}
+
+static uint32_t ceiling_lanes(const wick_target *t)
+{
+  return t->vector_bytes >= 4 ? t->vector_bytes / 4 : 1;
+}
+
+wick_status wick_ceiling(const wick_target *t, uint32_t threads, wick_guard *guard, wick_arena *mem,
+                         double *out_flops)
+{
+  ceiling_work w = {ceiling_lanes(t), CEILING_CHAINS, false};
+  WICK_TRY(ceiling_of(t, &w, threads, guard, mem, out_flops));
+  *out_flops *= 2.0 * w.lanes;
+  return NULL;
+}
+
+wick_status wick_ceiling_pipes(const wick_target *t, wick_guard *guard, wick_arena *mem,
+                               wick_ceiling_rates *out)
+{
+  ceiling_work w = {ceiling_lanes(t), CEILING_CHAINS, false};
+  WICK_TRY(ceiling_of(t, &w, 1, guard, mem, &out->products));
+  w.chains = 1;
+  WICK_TRY(ceiling_of(t, &w, 1, guard, mem, &out->dependent));
+  w.chains = CEILING_CHAINS, w.loads = true;
+  WICK_TRY(ceiling_of(t, &w, 1, guard, mem, &out->loads));
+  out->loads *= 2;
+  return NULL;
 }
 
 /* ---- memory ---- */
@@ -155,6 +220,25 @@ static void ceiling_read(void *ctx, uint32_t worker, int64_t begin, int64_t end)
     c += s->memory[i + 2 * LINE], d += s->memory[i + 3 * LINE];
   }
   s->sum[LINE * worker] += a + b + c + d;
+}
+
+/* Returns the seconds after which the next line of `nbytes` bytes arrives that are read in
+ * turns. */
+double wick_ceiling_line(uint64_t nbytes, wick_arena *mem)
+{
+  enum { TRIES = 12, LEAST = 4 << 20 /* bytes read in a try */ };
+  int64_t each = (int64_t)(nbytes / 256 * 256);
+  ceiling_stream s = {wick_arena_alloc(mem, (size_t)each, 64), each / 8,
+                      wick_new(mem, uint64_t, 8)};
+  memset((void *)(uintptr_t)s.memory, 1, (size_t)each);
+  double best = 1;
+  int64_t rounds = wick_ceildiv_i64(LEAST, each);
+  for (int try = 0; try < TRIES; try++) {
+    double begin = wick_now();
+    for (int64_t i = 0; i < rounds; i++) ceiling_read(&s, 0, 0, 1);
+    best = fmin(best, (wick_now() - begin) / (double)rounds);
+  }
+  return best / ((double)each / 64);
 }
 
 wick_status wick_ceiling_bytes(uint32_t threads, wick_arena *mem, double *out_bytes)

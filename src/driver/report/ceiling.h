@@ -13,6 +13,18 @@
 WICK_CHECKED wick_status wick_ceiling(const wick_target *t, uint32_t threads, wick_guard *guard,
                                       wick_arena *mem, double *out_flops);
 
+typedef struct wick_ceiling_rates { /* vectors per second, of one thread */
+  double products;                  /* independent multiply-adds */
+  double dependent;                 /* multiply-adds each of which needs the one before */
+  double loads;                     /* from the first cache */
+} wick_ceiling_rates;
+WICK_CHECKED wick_status wick_ceiling_pipes(const wick_target *t, wick_guard *guard,
+                                            wick_arena *mem, wick_ceiling_rates *out);
+
+/* Measures the seconds after which the next line of `nbytes` bytes arrives on one thread that reads
+ * them in turns: the best of several tries. */
+double wick_ceiling_line(uint64_t nbytes, wick_arena *mem);
+
 /* Measures the bytes a second that `threads` threads together read from memory: the best of several
  * tries. */
 WICK_CHECKED wick_status wick_ceiling_bytes(uint32_t threads, wick_arena *mem, double *out_bytes);

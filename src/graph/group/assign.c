@@ -341,8 +341,6 @@ static bool assign_widens(const assign *s, uint32_t i)
   return wider;
 }
 
-enum { ASSIGN_WEIGHTS = 256 << 10 };
-
 static uint64_t assign_bytes(const assign *s, wick_value v)
 {
   return wick_type_typical_nbytes(s->g.f->module, wick_type_of(s->g.f, v));
@@ -356,7 +354,7 @@ static bool assign_keeps_rows(const assign *s, const wick_node *n)
   const wick_type_info *x = wick_info_of(f, n->in[0]), *y = wick_info_of(f, n->first);
   return x->elem == WICK_F32 && s->lanes > 1 && wick_dim_is(x->dim[4], s->lanes) &&
          wick_dim_is(y->dim[4], s->lanes) && assign_bytes(s, n->in[0]) > s->near &&
-         assign_bytes(s, n->in[1]) <= ASSIGN_WEIGHTS;
+         assign_bytes(s, n->in[1]) <= s->near / 2;
 }
 
 /* Called when node i has become the anchor of a group. Finds the nodes before its first operand
@@ -455,7 +453,7 @@ wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena 
   s.slice = wick_new(tmp, uint32_t, f->nnode);
   s.before = wick_new(tmp, uint32_t, f->nnode);
   s.lanes = t->vector_bytes / 4;
-  s.near = t->cache_bytes[1] ? t->cache_bytes[1] / 2 : 512 << 10;
+  s.near = wick_target_cache(t, 2) / 2;
   s.scratch = wick_new(tmp, wick_value, f->nvalue + 1);
   uint32_t *order = wick_new(tmp, uint32_t, f->nnode), n = 0;
   for (uint32_t i = 0; i < f->nnode; i++) s.g.of[i] = s.anchor[i] = s.before[i] = UINT32_MAX;

@@ -1,45 +1,38 @@
 /* The cost model: the cycles of tiles in registers and of the stages of a group. */
 #include "graph/group/cost.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ir/op.h"
 
 enum { COST_AXES = 16, COST_FUNCTION = 16 /* cost of a polynomial, in products */ };
 
-/* The cycles after which the next 64-byte line arrives from the second cache, from the third cache,
- * and from memory. They were measured on one core with streaming reads. */
-static const double cost_near = 1.4, cost_far = 3.5, cost_memory = 6.5;
-
 double wick_cost_first(const wick_target *t, uint64_t nbytes)
 {
-  uint64_t second = t->cache_bytes[1] ? t->cache_bytes[1] : 1 << 20;
-  return (nbytes > second ? cost_memory : cost_far) * t->vector_bytes / 64;
+  return wick_target_weights(t, nbytes) * t->vector_bytes / WICK_LINE;
 }
 
 double wick_cost_step(const wick_target *t, const wick_cost_tile *x)
 {
-  uint64_t first = t->cache_bytes[0] ? t->cache_bytes[0] : 32 << 10,
-           second = t->cache_bytes[1] ? t->cache_bytes[1] : 1 << 20;
-  double line = x->stream_bytes <= first / 2         ? 0
-                : x->stream_bytes <= second / 10 * 6 ? cost_near
-                                                     : cost_far,
-         stream = (double)x->vectors * line * t->vector_bytes / 64,
-         products = (double)x->products / 2, load = (double)(x->vectors + x->positions) / 2;
-  double cycles = products > load ? products : load;
-  if (stream > cycles) cycles = stream;
-  return (cycles > 4 ? cycles : 4) + 0.3;
+  static const double loop = 0.3; /* of its counter and branch */
+  double latency = wick_target_processor(t)->latency,
+         stream = (double)x->vectors * wick_target_stream(t, x->stream_bytes),
+         products = (double)x->products / wick_target_products(t),
+         load = (double)(x->vectors + x->positions) / wick_target_loads(t);
+  return fmax(fmax(products, load), fmax(stream, latency)) + loop;
 }
 
 static wick_cost_limit cost_step_limit(const wick_target *t, const wick_cost_tile *x)
 {
   wick_cost_tile near = *x;
   near.stream_bytes = 0;
-  double products = (double)x->products / 2;
+  double products = (double)x->products / wick_target_products(t),
+         load = (double)(x->vectors + x->positions) / wick_target_loads(t),
+         latency = wick_target_processor(t)->latency;
   if (wick_cost_step(t, x) > wick_cost_step(t, &near)) return WICK_COST_STREAM;
-  if ((double)(x->vectors + x->positions) / 2 > products && x->vectors + x->positions > 8)
-    return WICK_COST_LOADS;
-  return products < 4 ? WICK_COST_LATENCY : WICK_COST_PRODUCTS;
+  if (load > products && load > latency) return WICK_COST_LOADS;
+  return products < latency ? WICK_COST_LATENCY : WICK_COST_PRODUCTS;
 }
 
 const char *wick_cost_limit_text(wick_cost_limit limit)
@@ -228,7 +221,7 @@ static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_
   cost_axis axis[COST_AXES];
   int64_t size[COST_AXES], steps = 1;
   uint32_t naxis = fold->naxis < COST_AXES ? fold->naxis : COST_AXES;
-  double cycles = 0, count = 1;
+  double cycles = 0, count = 1, per_cycle = wick_target_products(t);
   cost_tile_of(s, fold, axis);
   for (uint32_t a = 0; a < naxis; a++)
     if (axis[a].reduce) steps *= axis[a].extent;
@@ -250,8 +243,7 @@ static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_
     cost_loads(s, fold, axis, size, &x);
     x.stream_bytes = (uint64_t)x.vectors * (uint64_t)steps * t->vector_bytes;
     double step = wick_cost_step(t, &x);
-    if (products > 1 && step < products * (double)x.products / 2)
-      step = products * (double)x.products / 2;
+    if (products > 1) step = fmax(step, products * (double)x.products / per_cycle);
     cycles += count * step * (double)steps;
     if (!rest) out->tile = x, out->steps = steps;
   }
@@ -263,11 +255,12 @@ static void cost_stage(const wick_schedule *s, const wick_target *t, const wick_
                        double *most, wick_cost *out)
 {
   double flops, products, lanes = (double)cost_lanes(s, st), numel = cost_numel(s, st),
-                          full = t->vector_bytes >= 8 ? t->vector_bytes / 4 : 1;
+                          full = t->vector_bytes >= 8 ? t->vector_bytes / 4 : 1,
+                          per_cycle = wick_target_products(t);
   cost_operations(s->group, cost_node(s, st), &flops, &products);
   out->flops += (uint64_t)(flops * numel);
-  double cycles = numel * (products > 1 ? products : 1) / 2 / lanes,
-         least = numel * products / 2 / full / (double)cost_dot(s, st);
+  double cycles = numel * (products > 1 ? products : 1) / per_cycle / lanes,
+         least = numel * products / per_cycle / full / (double)cost_dot(s, st);
   wick_cost found = {.limit = lanes > 1 ? WICK_COST_PRODUCTS : WICK_COST_SCALAR};
   if (st->loop_nest) cycles = numel / lanes * cost_walk(s->group, cost_body(cost_node(s, st)));
   if (st->fold && lanes > 1) {
@@ -293,13 +286,10 @@ wick_cost wick_cost_of(const wick_schedule *s, const wick_target *t)
 
 /* ---- times ---- */
 
-enum { COST_CYCLES = 3, COST_BYTES = 10 }; /* cycles per nanosecond; bytes of memory per cycle */
-
-uint64_t wick_cost_nanoseconds(const wick_cost *c, uint64_t nbytes)
+uint64_t wick_cost_nanoseconds(const wick_target *t, const wick_cost *c, uint64_t nbytes)
 {
-  uint64_t compute = (uint64_t)(c->cycles / COST_CYCLES),
-           move = nbytes / (COST_CYCLES * COST_BYTES);
-  return compute > move ? compute : move;
+  const wick_processor *p = wick_target_processor(t);
+  return (uint64_t)(fmax(c->cycles, (double)nbytes / WICK_LINE * p->line[2]) / p->ghz);
 }
 
 static double cost_memory_seconds(const wick_cost_machine *m, const wick_cost_facts *f)
@@ -319,13 +309,12 @@ double wick_cost_floor(const wick_cost_machine *m, const wick_cost_facts *f)
 /* Returns the seconds that a cycle of one core takes. */
 static double cost_cycle(const wick_cost_machine *m)
 {
-  return 4 * m->lanes * m->threads / m->flops;
+  return 2 * m->products * m->lanes * m->threads / m->flops;
 }
 
 static double cost_cached_seconds(const wick_cost_machine *m, const wick_cost_facts *f)
 {
-  return (double)f->bytes / 64 * (f->bytes > m->second_bytes ? cost_far : cost_near) *
-         cost_cycle(m);
+  return (double)f->bytes / WICK_LINE * m->line[f->bytes > m->second_bytes] * cost_cycle(m);
 }
 
 double wick_cost_seconds(const wick_cost_machine *m, const wick_cost_facts *f)

@@ -2,9 +2,8 @@
  * choose with it, `wick bench --roofline` prints it next to its measurements, and the tuner starts
  * from it.
  *
- * The unit is a cycle of a machine that starts two multiply-adds of a vector and two loads in each
- * cycle. A program that does nothing but multiply-adds (driver/report/ceiling.h) measures how long
- * a cycle is. */
+ * The unit is a cycle of the target's processor (target/processor.h). A program that does nothing but
+ * multiply-adds (driver/report/ceiling.h) measures how long a cycle is. */
 #ifndef WICK_GRAPH_GROUP_COST_H
 #define WICK_GRAPH_GROUP_COST_H
 
@@ -50,8 +49,8 @@ wick_cost wick_cost_of(const wick_schedule *s, const wick_target *t);
 
 /* ---- times ---- */
 
-/* An estimate for a common machine and one worker, good enough to divide work. */
-uint64_t wick_cost_nanoseconds(const wick_cost *c, uint64_t nbytes);
+/* An estimate for one worker of the target's processor, good enough to divide work. */
+uint64_t wick_cost_nanoseconds(const wick_target *t, const wick_cost *c, uint64_t nbytes);
 
 typedef struct wick_cost_machine { /* measured, for all threads together */
   double flops, bytes;             /* per second: multiply-adds from registers; a streaming read */
@@ -60,6 +59,8 @@ typedef struct wick_cost_machine { /* measured, for all threads together */
   uint64_t cache_bytes;  /* larger data comes from memory in each run; 0: all data does */
   uint64_t constants;    /* bytes of the model's constants, all of which are read in each run */
   uint32_t lanes;        /* elements in a vector */
+  double products;       /* vectors of multiply-adds that begin in a cycle */
+  double line[2];        /* cycles after which a line arrives from the second and the third cache */
 } wick_cost_machine;
 
 typedef struct wick_cost_facts { /* of a kernel, in one run */

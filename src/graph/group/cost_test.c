@@ -16,6 +16,7 @@ static void cost_steps(void **state)
   (void)state;
   wick_target t;
   assert_true(wick_target_find("x86-64-v4", &t));
+  t.processor = *wick_processor_find("zen5");
   static const struct {
     wick_cost_tile tile;
     double cycles;
@@ -68,7 +69,8 @@ static void cost_group(void **state)
 static void cost_reasons(void **state)
 {
   (void)state;
-  wick_cost_machine one = {256e9, 40e9, 1, 1 << 20, 16 << 20, 100 << 20, 16}, two = one;
+  wick_cost_machine one = {256e9, 40e9, 1, 1 << 20, 16 << 20, 100 << 20, 16, 2, {1.4, 3.5}},
+                    two = one;
   two.threads = 2;
   static const struct {
     wick_cost_facts f;

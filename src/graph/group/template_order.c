@@ -31,10 +31,7 @@ static uint64_t order_bytes(const template_state *t, const template_roles *r,
   return bytes;
 }
 
-static uint64_t order_cache(const template_state *t)
-{
-  return t->t->cache_bytes[1] ? t->t->cache_bytes[1] : 1 << 20;
-}
+static uint64_t order_cache(const template_state *t) { return wick_target_cache(t->t, 2); }
 
 bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,
                         const wick_node *shared)

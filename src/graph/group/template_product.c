@@ -197,18 +197,15 @@ static uint32_t product_beside(const template_state *t, const wick_node *a, cons
   return n;
 }
 
-static uint64_t product_first_cache(const template_state *t)
-{
-  return t->t->cache_bytes[0] ? t->t->cache_bytes[0] : 32 << 10;
-}
+static uint64_t product_first_cache(const template_state *t) { return wick_target_cache(t->t, 1); }
 
 /* Returns true if the image should be read again for each part of the channels. This pays if the
  * weights are large, or if the image stays in the second cache and the weights of the next part can
  * be fetched meanwhile. */
 static bool product_outside(const template_state *t, const wick_node *image, uint64_t weights)
 {
-  uint64_t second = t->t->cache_bytes[1] ? t->t->cache_bytes[1] : 1 << 20;
-  return weights > TEMPLATE_NEAR ||
+  uint64_t second = wick_target_cache(t->t, 2);
+  return weights > second / TEMPLATE_NEAR ||
          (weights > product_first_cache(t) && product_bytes(t, image) <= second / 2);
 }
 

@@ -10,8 +10,8 @@
 
 enum { TEMPLATE_AXES = 16 };
 
-/* the size of weights, in bytes, that can be streamed repeatedly at no cost */
-enum { TEMPLATE_NEAR = 256 << 10 };
+/* Weights of this part of the second cache can be streamed repeatedly at no cost. */
+enum { TEMPLATE_NEAR = 4 };
 
 typedef struct template_state {
   wick_func *g;

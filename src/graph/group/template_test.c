@@ -296,9 +296,11 @@ static void template_blocks(void **state)
   };
   wick_target target;
   assert_true(wick_target_find("x86-64-v4", &target));
-  for (target.cache_bytes[1] = 64 << 10; target.cache_bytes[1] >= 4 << 10;
-       target.cache_bytes[1] /= 2)
+  target.processor = *wick_target_processor(&target);
+  for (uint64_t *second = &target.processor.cache_bytes[1], n = 64 << 10; n >= 4 << 10; n /= 2) {
+    *second = n;
     for (size_t i = 0; i < WICK_COUNT(cases); i++) template_case_on(cases[i], &target, true);
+  }
 }
 
 static void template_others(void **state)

@@ -4,9 +4,8 @@
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 
-/* Sizes of weights in bytes: that can be fetched for the next product; that stay in a cache between
- * runs. */
-enum { WINOGRAD_NEAR = 256 << 10, WINOGRAD_CACHED = 1 << 20 };
+/* Weights of this part of the second cache can be fetched for the next product. */
+enum { WINOGRAD_NEAR = 4 };
 
 typedef struct winograd_group {
   const wick_schedule *s;
@@ -167,10 +166,7 @@ static void winograd_cut_try(const winograd_group *w, const wick_target *t, wino
   }
 }
 
-static int64_t winograd_budget(const wick_target *t)
-{
-  return t->cache_bytes[1] ? (int64_t)t->cache_bytes[1] : 1 << 20;
-}
+static int64_t winograd_budget(const wick_target *t) { return (int64_t)wick_target_cache(t, 2); }
 
 /* Returns the bytes of a transformed tile and of its products. */
 static int64_t winograd_nbytes(const winograd_group *w)
@@ -208,8 +204,7 @@ static winograd_cut winograd_cut_of(const winograd_group *w, const wick_target *
   if (w->dynamic) return winograd_cut_dynamic(w, t, weights);
   int64_t row = winograd_nbytes(w) * w->tx, budget = winograd_budget(t),
           least = wick_min_i64(wick_ceildiv_i64(WINOGRAD_LEAST, w->tx), w->ty),
-          most = wick_max_i64(budget / row,
-                              weights <= WINOGRAD_CACHED ? least : WINOGRAD_WHOLE / w->tx);
+          most = wick_max_i64(budget / row, weights <= budget ? least : WINOGRAD_WHOLE / w->tx);
   winograd_cut best = {.rows = w->ty, .parts = 1}, c = {.rows = 0};
   double lowest = 1e300, far = wick_cost_first(t, (uint64_t)weights);
   most = wick_min_i64(wick_max_i64(most, least), w->ty);
@@ -248,9 +243,9 @@ static void winograd_prefetch(const winograd_group *w, const wick_target *t, con
                               int64_t weights, int knob, wick_text *steps)
 {
   int64_t each = weights / winograd_own(w, w->tiles) / c->parts,
-          first = t->cache_bytes[0] ? (int64_t)t->cache_bytes[0] : 32 << 10;
+          first = (int64_t)wick_target_cache(t, 1);
   bool early = knob ? knob > 1 : weights > first,
-       channels = knob ? knob == 2 : each > WINOGRAD_NEAR;
+       channels = knob ? knob == 2 : each > winograd_budget(t) / WINOGRAD_NEAR;
   if (early) wick_text_printf(steps, "prefetch products.%s; ", channels ? "ob" : "xi");
 }
 

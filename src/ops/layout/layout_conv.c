@@ -420,13 +420,10 @@ static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_co
  * take to and from the cache that holds the image and the result. */
 static double layout_conv_move(const wick_layouts *s, const layout_conv *v)
 {
-  static const double move[3] = {4, 16, 32};
   wick_module *m = s->c.f->module;
-  uint64_t first = s->target->cache_bytes[0] ? s->target->cache_bytes[0] : 32 << 10,
-           second = s->target->cache_bytes[1] ? s->target->cache_bytes[1] : 1 << 20,
-           bytes = wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->x)) +
-                   wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->n->first));
-  return move[bytes > first / 2 ? bytes > second / 2 ? 2 : 1 : 0] * (double)s->block / 16;
+  return wick_target_move(s->target,
+                          wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->x)) +
+                              wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->n->first)));
 }
 
 /* Returns true if it is faster to convolve plain operands, because packing the image and unpacking

@@ -87,15 +87,14 @@ enum { MATMUL_MOST = 4 }; /* vectors in a block */
 enum { MATMUL_TILE = 8 }; /* rows of a tile with three blocks of one vector */
 
 /* Returns the cycles for one vector of columns and all rows, per step along the sum. Register tiles
- * have v vectors by some rows, on a machine with two multiply-add pipes of latency 4 and two loads
- * per cycle. */
+ * have v vectors by some rows. */
 static double layout_matmul_cycles(const wick_target *t, int64_t v, double rows)
 {
   double most = (double)((t->nvector - 2) / v - 1);
   double tiles = ceil(rows / (most > 1 ? most : 1)), places = rows / tiles;
-  double fma = (double)v * places / 2, load = ((double)v + places) / 2;
-  double cycles = fma > load ? fma : load;
-  return tiles * ((cycles > 4 ? cycles : 4) + 0.3) / (double)v;
+  double cycles = fmax((double)v * places / wick_target_products(t),
+                       ((double)v + places) / wick_target_loads(t));
+  return tiles * (fmax(cycles, wick_target_processor(t)->latency) + 0.3) / (double)v;
 }
 
 /* Returns the columns of a block: as many vectors as a tile has. Among equally fast sizes the

@@ -102,21 +102,25 @@ double wick_winograd_bound(const wick_winograd *w, int64_t channels, double unit
 
 /* ---- the model ---- */
 
-/* Returns the cycles to read weights, on one core with two multiply-add pipes. Weights beyond a
- * cache of 1 MiB come from memory at 10 bytes per cycle; the arithmetic hides half of that time. */
-static double winograd_weights(double numbers)
+/* Returns the cycles to read weights. Those beyond the second cache come from memory; the
+ * arithmetic hides half of that time. */
+static double winograd_weights(const wick_target *t, double numbers)
 {
   double nbytes = 4 * numbers;
-  return nbytes > 1 << 20 ? nbytes / 20 : 0;
+  return nbytes > (double)wick_target_cache(t, 2)
+             ? nbytes / WICK_LINE * wick_target_weights(t, (uint64_t)nbytes) / 2
+             : 0;
 }
 
 /* Returns the cost of the products. Register tiles are full if there are many places; small numbers
  * of tiles leave some of them partly empty. */
-static double winograd_products_cost(const wick_winograd_layer *l, double places, double taps)
+static double winograd_products_cost(const wick_target *t, const wick_winograd_layer *l,
+                                     double places, double taps)
 {
   double least = places < 6 ? 6 : places, in = (double)(l->in / l->group * l->lanes),
          out = (double)l->out;
-  return taps * least * in * out / 2 + winograd_weights(taps * in * out * (double)l->lanes);
+  return taps * least * in * out / wick_target_products(t) +
+         winograd_weights(t, taps * in * out * (double)l->lanes);
 }
 
 static const int64_t winograd_tiles_tried[] = {2, 3, 4};
@@ -134,15 +138,16 @@ int64_t wick_winograd_tile(const wick_target *t, const wick_winograd_layer *l)
   double images = (double)l->images,
          dot = l->dot > 1 ? (double)l->dot : 1, /* and smaller weights */
       places = images * (double)(l->y * l->x),
-         least = winograd_products_cost(l, places, (double)(l->taps * l->taps)) / dot;
+         least = winograd_products_cost(t, l, places, (double)(l->taps * l->taps)) / dot;
   int64_t best = 0;
   for (size_t i = 0; i < WICK_COUNT(winograd_tiles_tried); i++) {
     wick_winograd w;
     if (!winograd_fits(t, l, winograd_tiles_tried[i], &w)) continue;
     double tiles = images * (double)(wick_ceildiv_i64(l->y, w.m) * wick_ceildiv_i64(l->x, w.m)),
            n2 = (double)(w.n * w.n);
-    double cost = 1.1 * winograd_products_cost(l, tiles, n2) +
-                  tiles * n2 * (4.5 * (double)l->in + 4 * (double)l->out);
+    /* a vector of a transformed tile takes about as long as nine products, one of them eight */
+    double cost = 1.1 * winograd_products_cost(t, l, tiles, n2) +
+                  tiles * n2 * (9 * (double)l->in + 8 * (double)l->out) / wick_target_products(t);
     if (cost < 0.95 * least) least = cost, best = w.m;
   }
   return best;
