@@ -47,6 +47,15 @@ def test_target(target):
     assert ("ret" in text) and ("zmm" not in text)
 
 
+@pytest.mark.parametrize("element", ["i8", "i32", "u64", "bool"])
+def test_casts_of_half_floats_stay_in_vectors(tmp_path, element):
+    """LLVM would compare f16 lane by lane, in about 1,900 lines."""
+    cast = tmp_path / "cast.txt"
+    cast.write_text(f"graph @main(%x: f16[3000]) -> {element}[3000] {{ %y = cast %x : {element}[3000] return %y }}\n")
+    text = emit("asm", model=cast).stdout.decode()
+    assert "zmm" in text and "ucomis" not in text
+
+
 def test_sizes_that_vary(tmp_path):
     rows = tmp_path / "rows.txt"
     rows.write_text("graph @main(%x: f32[N[1..64],3]) -> f32[N,3] { %y = relu %x return %y }\n")

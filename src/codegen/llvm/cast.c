@@ -22,7 +22,10 @@ static LLVMValueRef cast_narrow(emit *e, const wick_node *n, wick_elem from, wic
       narrow == WICK_F16 ? LLVMHalfTypeInContext(e->context) : LLVMBFloatTypeInContext(e->context);
   if (lanes > 1) half = LLVMVectorType(half, lanes);
   LLVMTypeRef type = emit_type_of(e, n->first);
-  if (narrow == from) return LLVMBuildFPExt(e->b, LLVMBuildBitCast(e->b, x, half, ""), type, "");
+  if (narrow == from) { /* over the fence, LLVM would compare in the narrow type, lane by lane */
+    x = LLVMBuildFPExt(e->b, LLVMBuildBitCast(e->b, x, half, ""), type, "");
+    return emit_intrinsic(e, "llvm.arithmetic.fence", &type, 1, &x, 1);
+  }
   return LLVMBuildBitCast(e->b, LLVMBuildFPTrunc(e->b, x, half, ""), type, "");
 }
 
