@@ -24,7 +24,7 @@ import report
 ROUNDS = 200
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WICK = ROOT / "build" / "wick"
-MULTIPLY = re.compile(r"^v?(fn?madd|fmadd|p?dp|fmla|bfdot|bfmmla|[us]+dot|vfmacc|pmadd)")
+MULTIPLY = re.compile(r"^(?:\{vex\}\s*)?v?(fn?madd|fmadd|p?dp|fmla|bfdot|bfmmla|[us]+dot|vfmacc|pmadd)")
 #: processor: target, LLVM's model
 MODELS = {
     "haswell": ("x86-64-v3", "haswell"), "alderlake": ("x86-64-v3+avxvnni", "alderlake"), "zen2": ("x86-64-v3", "znver2"),
