@@ -121,6 +121,7 @@ static void processors_make_sense(void **state)
   }
   const wick_target *t;
   for (uint32_t i = 0; (t = wick_target_row(i)); i++) {
+    assert_non_null(t->typical);
     assert_non_null(wick_processor_find(t->typical));
     assert_int_equal(wick_target_processor(t)->machine, t->machine);
     assert_true(wick_target_products(t) > 0 && wick_target_loads(t) > 0);

@@ -94,7 +94,7 @@ def test_config_entries():
     lambda k: wick.compile(model(), dynamic=True, **k), lambda k: wick.load(model()).compile(dynamic=True, **k), lambda k: wick.grad(model(), **k),
     lambda k: wick.InferenceSession(model(), **k), lambda k: wick.backend.prepare(onnx.load_from_string(model()), **k)])
 def test_keywords(call):
-    with pytest.raises(TypeError, match=r'there is no option "thread" \(did you mean "threads"\?\); there are target, precision'):
+    with pytest.raises(TypeError, match=r'there is no option "thread" \(did you mean "threads"\?\); there are target, tune, precision'):
         call({"thread": 1})
 
 
