@@ -196,8 +196,8 @@ static void hardmax_compute(const wick_compute *c)
   wick_dim index[WICK_MAX_RANK];
   wick_stage_map(c, 0, "hardmax", axis);
   for (uint32_t k = 0; k < rank; k++) index[k] = axis[k].sym;
-  wick_value hit =
-      wick_build2(b, WICK_OP_eq, wick_index(b, index[at]), softmax_whole(b, best, at, rank, index));
+  wick_value whole = softmax_whole(b, best, at, rank, index), own = wick_index(b, index[at]),
+             hit = wick_build2(b, WICK_OP_eq, own, whole);
   hit = wick_build_cast(b, hit, elem);
   c->out[0] = wick_map_end(b, 1, &hit);
 }
