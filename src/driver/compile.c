@@ -502,8 +502,9 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
   if (o->tuning) WICK_TRY(compile_records(c, o->tuning));
   if (o->target && !wick_target_find(o->target, &c->target))
     return wick_fail(&c->mem, WICK_EINVAL, NULL, "there is no target \"%s\"", o->target);
-  WICK_TRY(wick_target_tune(&c->target, o->tune, !o->target,
-                            o->cache && *o->cache ? o->cache : NULL, &c->mem));
+  bool host = !o->target || strncmp(o->target, "host", 4) == 0;
+  WICK_TRY(wick_target_tune(&c->target, o->tune, host, o->cache && *o->cache ? o->cache : NULL,
+                            &c->mem));
   WICK_TRY(wick_model_sizes(c->model, o->nshape, o->shape, o->nsize, o->sizes, &c->mem, &c->given));
   WICK_TRY(wick_model_ranges(c->model, o->nrange, o->ranges, o->dynamic, &c->mem, &c->given));
   return wick_model_contents(c->model, o->ncontent, o->contents, &c->mem, &c->given);

@@ -28,7 +28,7 @@ static double calibrate_cycle(void)
   return best / ((double)STEPS * OPERATIONS);
 }
 
-/* Measures a line of each level: of twice the level before or a third of its own size, whichever is
+/* Measures a line of each level: of twice the level before or half of its own size, whichever is
  * more. A last cache that is shared by many cores, or that is not known, ends where memory begins:
  * at `MEMORY` bytes. */
 static void calibrate_lines(const uint64_t *cache, double cycle, wick_arena *mem, double *out)

@@ -7,8 +7,8 @@
 #include "base/status.h"
 #include "target/target.h"
 
-/* Measures for about a second on one thread, with code for `t`, which must run here. The result is
- * named after the processor. Fails if code cannot be generated. Other work on the machine makes the
+/* Measures for about a second on one thread, with code for `t`, which must run here. The result's
+ * name is "measured". Fails if code cannot be generated. Other work on the machine makes the
  * numbers worse; each is the best of many tries. */
 WICK_CHECKED wick_status wick_calibrate(const wick_target *t, wick_guard *guard, wick_arena *mem,
                                         wick_processor *out);
