@@ -283,7 +283,8 @@ static wick_value layout_bytes_columns(wick_layouts *s, const layout_bytes *v, i
 /* Packs the matrix as [NB, K / k, v, k]; without the last dimension if k is 1. */
 static wick_value layout_bytes_matrix(wick_layouts *s, const layout_bytes *v, int64_t width)
 {
-  int64_t k = v->k, dim[4] = {wick_ceildiv_i64(v->wd[1], width), v->wd[0] / k, width, k};
+  int64_t k = v->k,
+          dim[4] = {wick_ceildiv_i64(v->wd[1], width), wick_ceildiv_i64(v->wd[0], k), width, k};
   int8_t *out = layout_bytes_alloc(s, 4, dim, 1);
   for (int64_t i = 0; i < v->wd[0]; i++)
     for (int64_t j = 0; j < v->wd[1]; j++)
@@ -292,18 +293,31 @@ static wick_value layout_bytes_matrix(wick_layouts *s, const layout_bytes *v, in
   return wick_layout_new_constant(s, v->name, WICK_I8, out, k > 1 ? 4 : 3, dim);
 }
 
+/* Appends columns to x until a dot product divides their number. The rows of the weights that
+ * they are multiplied by are 0. */
+static wick_value layout_bytes_fill(wick_layouts *s, const layout_bytes *v, wick_value x)
+{
+  int64_t pad[2 * WICK_MAX_RANK] = {0}, more = wick_floormod_i64(-v->wd[0], v->k);
+  uint32_t rank = wick_layout_info(s, v->x)->rank;
+  if (!more) return x;
+  pad[2 * rank - 1] = more;
+  wick_attr a[] = {
+      [WICK_ATTR_pad_pad] = {.n = 2 * rank, .ints = pad}, [WICK_ATTR_pad_mode] = {.i = 0}};
+  return wick_build(&s->c.b, WICK_OP_pad, 1, &x, a, 0, NULL);
+}
+
 bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n)
 {
   layout_bytes v;
   wick_builder *b = &s->c.b;
   if (!layout_bytes_of(s, n, &v) || !layout_bytes_rows(s, &v)) return false;
   const wick_type_info *x = wick_layout_info(s, v.x), *w = wick_layout_info(s, n->in[1]);
-  if (w->rank != 2 || x->rank < 2 || v.wd[1] < s->block) return false;
   layout_bytes_dot(s, &v);
-  if (v.wd[0] % v.k) return false;
+  if (w->rank != 2 || x->rank < 2 || (v.wd[1] < s->block && !v.dot)) return false;
   int64_t width = wick_layout_matmul_width(s, x, v.wd[1]);
   wick_value in[2] = {layout_bytes_turned(s, &v, wick_layout_plain(s, v.x)),
                       layout_bytes_matrix(s, &v, width)};
+  in[0] = layout_bytes_fill(s, &v, in[0]);
   wick_value y = wick_build(b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL);
   if (v.zero) y = wick_build2(b, WICK_OP_add, y, layout_bytes_columns(s, &v, width, -v.zero));
   if (v.by.id) {
