@@ -141,3 +141,27 @@ uint32_t wick_names_add(wick_names *t, const char *s, size_t n)
   t->at[t->n] = wick_str_dupn(t->mem, s, n);
   return t->slot[slot] = t->n++;
 }
+
+enum { STR_LONGEST = 32 }; /* longer names are like no other */
+
+/* Damerau 1964. */
+size_t wick_str_distance(const char *a, const char *b)
+{
+  size_t na = strlen(a), nb = strlen(b);
+  uint8_t row[STR_LONGEST + 1][STR_LONGEST + 1];
+  if (na > STR_LONGEST || nb > STR_LONGEST) return SIZE_MAX;
+  for (size_t i = 0; i <= na; i++) {
+    for (size_t j = 0; j <= nb; j++) {
+      uint8_t best = (uint8_t)(i + j);
+      if (i && j) {
+        best = (uint8_t)(row[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+        if (row[i - 1][j] + 1 < best) best = (uint8_t)(row[i - 1][j] + 1);
+        if (row[i][j - 1] + 1 < best) best = (uint8_t)(row[i][j - 1] + 1);
+        bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+        if (swapped && row[i - 2][j - 2] + 1 < best) best = (uint8_t)(row[i - 2][j - 2] + 1);
+      }
+      row[i][j] = best;
+    }
+  }
+  return row[na][nb];
+}

@@ -23,6 +23,10 @@ char *wick_str_printf(wick_arena *mem, const char *fmt, ...) WICK_PRINTF(2, 3);
 char *wick_str_dup(wick_arena *mem, const char *s);
 char *wick_str_dupn(wick_arena *mem, const char *s, size_t n);
 
+/* Returns the number of insertions, deletions, replacements and swaps of neighbours that make one
+ * word of the other; SIZE_MAX for long words. For suggestions of misspelt names. */
+size_t wick_str_distance(const char *a, const char *b);
+
 /* Equal strings get the same number, from 1 up; 0 is the empty string. */
 typedef struct wick_names {
   wick_arena *mem;

@@ -62,6 +62,7 @@ typedef enum wick_ast_kind {
   WICK_AST_REDUCE,  /* name: sum, prod, max, min; LIST of NAME, expression; in OP only */
 } wick_ast_kind;
 
+struct wick_lang_entity;
 typedef struct wick_ast wick_ast;
 struct wick_ast {
   wick_ast_kind kind;
@@ -74,6 +75,8 @@ struct wick_ast {
   const char *name, *module, *alias; /* interned: equal names are equal pointers */
   int64_t i;
   double f;
+  uint32_t id;                  /* counts the nodes of an item from 0; set by names.c, as `ref` */
+  struct wick_lang_entity *ref; /* what the node names or declares (program.h); NULL: nothing */
 };
 
 #endif

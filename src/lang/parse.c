@@ -446,3 +446,19 @@ wick_ast *wick_lang_parse(wick_lang_sources *s, uint32_t source, const wick_lang
   }
   return wick_lang_parse_node(&p, WICK_AST_FILE, 0, items.n, items.at);
 }
+
+wick_ast *wick_lang_parse_statements(wick_lang_sources *s, uint32_t source,
+                                     const wick_lang_tokens *tokens, wick_names *names,
+                                     wick_arena *mem)
+{
+  wick_lang_parser p = parse_begin(s, source, tokens, names, mem);
+  wick_ast_list kids = {0};
+  wick_lang_parse_body(&p, &kids);
+  if (!parse_is(&p, WICK_TOKEN_END)) wick_lang_parse_expected(&p, "the end of the expression");
+  wick_ast *kid[3] = {wick_lang_parse_node(&p, WICK_AST_LIST, 0, 0, NULL), NULL,
+                      wick_lang_parse_node(&p, WICK_AST_BLOCK, 0, kids.n, kids.at)};
+  wick_ast *f = wick_lang_parse_node(&p, WICK_AST_FN, 0, 3, kid);
+  f->name = wick_names_get(names, wick_names_add(names, "it", 2));
+  f->name_at = f->at;
+  return f;
+}

@@ -115,6 +115,19 @@ static bool parse_is_item(const wick_lang_parser *p)
          parse_is_word(p, 0, "type") || parse_is_word(p, 0, "struct") || parse_is_word(p, 0, "use");
 }
 
+void wick_lang_parse_body(wick_lang_parser *p, wick_ast_list *out)
+{
+  while (!p->panic && !parse_is(p, '}') && !parse_is(p, WICK_TOKEN_END) && !parse_is_item(p)) {
+    if (parse_take(p, ';')) continue;
+    uint32_t first = p->at;
+    wick_ast *n = parse_take_word(p, "let") ? parse_let(p, first) : wick_lang_parse_expr(p);
+    wick_push(p->mem, out, n);
+    const wick_lang_token *t = parse_peek(p, 0);
+    if (!t->newline && t->kind != ';' && t->kind != '}')
+      wick_lang_parse_expected(p, "an operator, or the end of the line");
+  }
+}
+
 wick_ast *wick_lang_parse_block(wick_lang_parser *p)
 {
   wick_ast_list kids = {0};
@@ -122,15 +135,7 @@ wick_ast *wick_lang_parse_block(wick_lang_parser *p)
   bool joined = p->joined;
   p->joined = false;
   wick_lang_parse_need(p, '{', "`{`");
-  while (!p->panic && !parse_is(p, '}') && !parse_is(p, WICK_TOKEN_END) && !parse_is_item(p)) {
-    if (parse_take(p, ';')) continue;
-    uint32_t first = p->at;
-    wick_ast *n = parse_take_word(p, "let") ? parse_let(p, first) : wick_lang_parse_expr(p);
-    wick_push(p->mem, &kids, n);
-    const wick_lang_token *t = parse_peek(p, 0);
-    if (!t->newline && t->kind != ';' && t->kind != '}')
-      wick_lang_parse_expected(p, "an operator, or the end of the line");
-  }
+  wick_lang_parse_body(p, &kids);
   wick_lang_parse_need(p, '}', "`}`");
   p->joined = joined;
   return wick_lang_parse_node(p, WICK_AST_BLOCK, begin, kids.n, kids.at);

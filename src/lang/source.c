@@ -77,6 +77,25 @@ void wick_lang_report(wick_lang_sources *s, wick_lang_at at, const char *fmt, ..
   wick_push(s->mem, &s->problems, p);
 }
 
+void wick_lang_note(wick_lang_sources *s, wick_lang_at at, const char *fmt, ...)
+{
+  if (!s->problems.n) return;
+  wick_lang_problem *p = wick_new(s->mem, wick_lang_problem, 1);
+  va_list args;
+  va_start(args, fmt);
+  *p = (wick_lang_problem){.at = at, .text = source_vformat(s->mem, fmt, args)};
+  va_end(args);
+  wick_lang_problem **to = &s->problems.at[s->problems.n - 1]->note;
+  while (*to) to = &(*to)->next;
+  *to = p;
+}
+
+void wick_lang_position(const wick_lang_sources *s, wick_lang_at at, uint32_t *out_line,
+                        uint32_t *out_column)
+{
+  source_position(&s->list.at[at.source], at.begin, out_line, out_column);
+}
+
 /* The line with the place underlined. A long line is shown in part. */
 static void source_excerpt(const wick_lang_source *s, wick_lang_at at, wick_arena *mem,
                            wick_text *out)
@@ -104,13 +123,18 @@ static void source_excerpt(const wick_lang_source *s, wick_lang_at at, wick_aren
 }
 
 /* "tree.wick:7:15: error: ...", with the line. */
-static void source_print(const wick_lang_sources *s, const wick_lang_problem *p, wick_text *out)
+static void source_print(const wick_lang_sources *s, const wick_lang_problem *p, const char *kind,
+                         wick_text *out)
 {
   const wick_lang_source *source = &s->list.at[p->at.source];
   uint32_t line, column;
   source_position(source, p->at.begin, &line, &column);
-  wick_text_printf(out, "%s:%u:%u: error: %s", source->path, line, column, p->text);
+  wick_text_printf(out, "%s:%u:%u: %s: %s", source->path, line, column, kind, p->text);
   source_excerpt(source, p->at, s->mem, out);
+  for (const wick_lang_problem *n = p->note; n; n = n->next) {
+    wick_text_char(out, '\n');
+    source_print(s, n, "note", out);
+  }
 }
 
 static int source_order(const void *a, const void *b)
@@ -130,7 +154,7 @@ wick_status wick_lang_problems(wick_lang_sources *s)
   wick_text t = wick_text_begin(s->mem);
   for (uint32_t i = 0; i < most; i++) {
     if (i) wick_text_char(&t, '\n');
-    source_print(s, s->problems.at[i], &t);
+    source_print(s, s->problems.at[i], "error", &t);
   }
   if (n > most) wick_text_printf(&t, "\n(and %u more)", n - most);
   wick_error *e = wick_new(s->mem, wick_error, 1);

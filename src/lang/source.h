@@ -25,9 +25,11 @@ typedef struct wick_lang_source {
   uint32_t nline;
 } wick_lang_source;
 
+/* The notes of a problem show other places that explain it. */
 typedef struct wick_lang_problem {
   wick_lang_at at;
   const char *text;
+  struct wick_lang_problem *note, *next; /* the first note; the next note */
 } wick_lang_problem;
 
 enum { WICK_LANG_MOST_PROBLEMS = 100 };
@@ -47,6 +49,12 @@ uint32_t wick_lang_source_add(wick_lang_sources *s, const char *path, const char
 /* Adds a problem. */
 void wick_lang_report(wick_lang_sources *s, wick_lang_at at, const char *fmt, ...)
     WICK_PRINTF(3, 4);
+
+/* Adds a note to the problem that was reported last. */
+void wick_lang_note(wick_lang_sources *s, wick_lang_at at, const char *fmt, ...) WICK_PRINTF(3, 4);
+/* Returns the line and the column of a place, from 1; columns are characters. */
+void wick_lang_position(const wick_lang_sources *s, wick_lang_at at, uint32_t *out_line,
+                        uint32_t *out_column);
 
 /* Returns NULL if there are no problems, else a status with all of them, in the order of the text,
  * at most WICK_LANG_MOST_PROBLEMS, and the number of those left out. */

@@ -12,36 +12,12 @@
 #include "args_value.h"
 #include "command.h"
 
-enum { ARGS_LONGEST = 32 }; /* longer names get no suggestion */
-
-/* Insertions, deletions, replacements, and two neighbours that are swapped (Damerau 1964). */
-static size_t args_distance(const char *a, const char *b)
-{
-  size_t na = strlen(a), nb = strlen(b);
-  uint8_t row[ARGS_LONGEST + 1][ARGS_LONGEST + 1];
-  if (na > ARGS_LONGEST || nb > ARGS_LONGEST) return SIZE_MAX;
-  for (size_t i = 0; i <= na; i++) {
-    for (size_t j = 0; j <= nb; j++) {
-      uint8_t best = (uint8_t)(i + j);
-      if (i && j) {
-        best = (uint8_t)(row[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-        if (row[i - 1][j] + 1 < best) best = (uint8_t)(row[i - 1][j] + 1);
-        if (row[i][j - 1] + 1 < best) best = (uint8_t)(row[i][j - 1] + 1);
-        bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-        if (swapped && row[i - 2][j - 2] + 1 < best) best = (uint8_t)(row[i - 2][j - 2] + 1);
-      }
-      row[i][j] = best;
-    }
-  }
-  return row[na][nb];
-}
-
 const char *wick_args_nearest(const char *word, const char *const *name, size_t stride)
 {
   const char *nearest = NULL;
   size_t least = strlen(word) / 2 + 1; /* a word with half of its letters wrong is another word */
   for (; *name; name = (const char *const *)(const void *)((const char *)name + stride)) {
-    size_t d = args_distance(word, *name);
+    size_t d = wick_str_distance(word, *name);
     if (d < least) least = d, nearest = *name;
   }
   return nearest;

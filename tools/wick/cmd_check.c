@@ -1,5 +1,5 @@
-/* wick check: reads models, modules in text and artifacts, and describes them, or lists everything
- * that Wick does not support. Begin with check_import. */
+/* wick check: reads models, modules in text, artifacts and programs, and describes them, or lists
+ * everything that is wrong or not supported. Begin with check_import. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +20,7 @@
 #include "args_value.h"
 #include "check_artifact.h"
 #include "check_evaluate.h"
+#include "check_program.h"
 #include "command.h"
 #include "invocation.h"
 
@@ -555,6 +556,11 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
   int exit_status = WICK_EXIT_OK;
   json_t *json = f.json ? json_array() : NULL;
   for (uint32_t i = 0; i < args.word.n; i++) {
+    if (wick_check_is_program(args.word.at[i])) {
+      if (!wick_check_program(args.word.at[i], json, tmp)) exit_status = WICK_EXIT_FAILURE;
+      wick_arena_free(tmp);
+      continue;
+    }
     wick_check_artifact artifact = {0};
     check_input in = {.path = args.word.at[i],
                       .flags = &f,

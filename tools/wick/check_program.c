@@ -1,0 +1,69 @@
+/* Checks programs of the language for `wick check`. */
+#include "check_program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/shown.h"
+#include "lang/program.h"
+
+#include "command.h"
+
+bool wick_check_is_program(const char *path)
+{
+  size_t n = strlen(path);
+  char first[4] = {0};
+  if (n < 5 || strcmp(path + n - 5, ".wick") != 0) return false;
+  FILE *f = fopen(path, "rb");
+  if (!f) return false;
+  bool artifact = fread(first, 1, 4, f) == 4 && memcmp(first, "WICK", 4) == 0;
+  fclose(f);
+  return !artifact;
+}
+
+static json_t *check_program_place(const wick_lang_program *p, const wick_lang_problem *q,
+                                   wick_arena *tmp)
+{
+  uint32_t line, column;
+  wick_lang_position(&p->sources, q->at, &line, &column);
+  return json_pack("{s:s, s:I, s:I, s:s}", "file",
+                   wick_str_utf8(tmp, p->sources.list.at[q->at.source].path), "line",
+                   (json_int_t)line, "column", (json_int_t)column, "message",
+                   wick_str_utf8(tmp, q->text));
+}
+
+static json_t *check_program_problems(const wick_lang_program *p, wick_status s, wick_arena *tmp)
+{
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < p->sources.problems.n; i++) {
+    const wick_lang_problem *q = p->sources.problems.at[i];
+    json_t *o = check_program_place(p, q, tmp), *notes = json_array();
+    for (const wick_lang_problem *n = q->note; n; n = n->next)
+      json_array_append_new(notes, check_program_place(p, n, tmp));
+    json_object_set_new(o, "notes", notes);
+    json_array_append_new(all, o);
+  }
+  if (s && !p->sources.problems.n)
+    json_array_append_new(all, json_pack("{s:s}", "message", wick_str_utf8(tmp, s->message)));
+  return all;
+}
+
+bool wick_check_program(const char *path, json_t *json, wick_arena *tmp)
+{
+  wick_lang_program p;
+  wick_lang_module *m = NULL;
+  wick_lang_program_begin(&p, tmp);
+  wick_status s = wick_lang_program_load(&p, path, &m);
+  if (!s) {
+    wick_lang_resolve(&p);
+    s = wick_lang_problems(&p.sources);
+  }
+  if (s) wick_command_message(s->message);
+  if (json)
+    json_array_append_new(json, json_pack("{s:s, s:b, s:s, s:o}", "file", wick_str_utf8(tmp, path),
+                                          "good", s == NULL, "kind", "program", "problems",
+                                          check_program_problems(&p, s, tmp)));
+  else if (!s)
+    printf("%s: %u functions, %u types\n", wick_str_shown(tmp, path), p.fns.n, p.datas.n);
+  return !s;
+}
