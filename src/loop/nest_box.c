@@ -215,11 +215,14 @@ static bool box_within(nest *t, const box_runs *runs, const wick_node *read, wic
   return true;
 }
 
-static bool box_varies(const wick_type_info *type)
+/* Returns true if the guards of a read remain: the tensor has no halo. */
+static bool box_is_guarded(const nest *t, const wick_node *read)
 {
-  for (uint32_t k = 0; k < type->rank; k++)
-    if (!wick_dim_is_const(type->dim[k])) return true;
-  return false;
+  const wick_type_info *type = wick_info_of(t->g, read->in[0]);
+  const wick_halo *halo = t->place[read->in[0].id].halo;
+  for (uint32_t k = 0; halo && k < type->rank; k++)
+    if (halo->lo[k] || halo->hi[k]) return false;
+  return read->attr[WICK_ATTR_read_guard].i;
 }
 
 wick_value nest_within(nest *t, const nest_run *r, uint32_t loop, bool *stages)
@@ -240,9 +243,7 @@ wick_value nest_within(nest *t, const nest_run *r, uint32_t loop, bool *stages)
     box_runs_of(t, &child, &runs);
     for (uint32_t i = st->node + 1; i < n->end; i++) {
       const wick_node *read = &t->g->node[i];
-      if (read->op != WICK_OP_read || !read->attr[WICK_ATTR_read_guard].i ||
-          !box_varies(wick_info_of(t->g, read->in[0])))
-        continue;
+      if (read->op != WICK_OP_read || !box_is_guarded(t, read)) continue;
       if (!box_within(t, &runs, read, &all)) return (wick_value){0};
       stages[s] = true;
     }

@@ -48,6 +48,7 @@ wick_value nest_strided(nest *t, const nest_run *r, const nest_place *p, const n
     int64_t begin = !some && j + 1 == n ? j * ((int64_t)lanes - 1) : j * lanes;
     wick_value on = some ? strided_mask(t, mask, lanes, a->step, begin) : mask,
                part = nest_load_at(t, p, index, first + begin, type, on);
+    nest_fetch(t, r, p, &(nest_address){a->rest, first + begin, 1}, e);
     for (uint32_t i = 0; i < lanes; i++) {
       int64_t at = (a->step < 0 ? (int64_t)lanes - 1 - i : (int64_t)i) * n, of = at / lanes;
       lane[i] = of > j ? 0 : of == j ? (j ? lanes : 0) + at - begin : j == 1 ? at : i;

@@ -64,3 +64,25 @@ def test_two_in_a_row(name, dynamic):
     (got,) = wick.InferenceSession(model.SerializeToString()).run(None, {"x": x})
     assert got.shape == want.shape
     assert np.abs(got - want).max() <= 2e-5 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("shape, window, strides, dilations, group", [
+    ((1, 12, 1, 1, 30011), [1, 1, 5], [1, 1, 3], [1, 1, 2], 1),
+    ((2, 6, 1, 199, 301), [1, 3, 3], [1, 2, 2], [1, 3, 1], 3),
+    ((1, 5, 31, 33, 205), [3, 3, 2], [1, 1, 1], [1, 1, 1], 1),
+])  # fmt: skip
+def test_borders_of_large_images(shape, window, strides, dilations, group):
+    """The tiles at the borders have conditions, instead of a copy of the image with zeros around it."""
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal(shape).astype(np.float32)
+    w = rng.standard_normal((4 * group, shape[1] // group, *window)).astype(np.float32)
+    b = rng.standard_normal(4 * group).astype(np.float32)
+    pads = [k - 1 for k in window] + [1 if k > 1 else 0 for k in window]
+    node = helper.make_node("Conv", ["x", "w", "b"], ["y"], strides=strides, pads=pads, dilations=dilations, group=group)
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")])  # fmt: skip
+    want = definition(x, w, b.reshape(-1, 1, 1, 1), strides, pads, dilations, group)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    (got,) = wick.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)

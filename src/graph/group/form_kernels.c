@@ -386,7 +386,7 @@ static wick_value form_kernels_operand(form_state *s, wick_func *g, uint32_t k, 
   wick_value low = wick_form_low(s, v);
   if (!low.id || !wick_halo_wanted(g, k, &h)) return low;
   if (!form_kernels_owns_buffer(s, v) || !form_kernels_may_join(s, v, &h)) {
-    if (!wick_halo_is_worth_copy(g, k, &h, s->tmp)) return low;
+    if (!wick_halo_is_worth_copy(g, s->target, k, &h, s->tmp)) return low;
     wick_value copy[2] = {wick_halo_alloc(&s->b, s->target, wick_type_of(s->f, v), &h, s->tmp),
                           low};
     wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);

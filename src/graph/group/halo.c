@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/group/cost.h"
 #include "ops/elementwise/scalar.h"
 
 enum { HALO_MOST = 64, HALO_RATIO = 16, HALO_NUMBER = 1 << 20, HALO_LANES = 4 };
@@ -69,11 +70,94 @@ bool wick_halo_wanted(const wick_func *g, uint32_t k, wick_halo *out)
   return any && all <= inside * HALO_RATIO;
 }
 
-bool wick_halo_is_worth_copy(const wick_func *g, uint32_t k, const wick_halo *h, wick_arena *tmp)
+/* Returns how many elements of the output the iterations of the loop that computes `fold` cover
+ * along axis a. */
+static int64_t halo_tile(const wick_stage *out, const wick_stage *fold, uint32_t a, int64_t extent)
+{
+  int64_t n = 1;
+  for (uint32_t i = fold->consumer_loop + 1; i < out->loops.n; i++) {
+    const wick_sloop *l = &out->loops.at[i];
+    if (l->axis == a) n *= l->size ? l->size : wick_ceildiv_i64(extent, l->factor);
+  }
+  return wick_min_i64(n, extent);
+}
+
+/* Returns the share of the tiles that read beyond the parameter along one of its dimensions.
+ * `extent` and `tile` are those of the output's axes. */
+static double halo_border(wick_dims *dims, const wick_stage *fold, wick_dim index, int64_t size,
+                          uint32_t naxis, const int64_t *extent, const int64_t *tile)
+{
+  for (uint32_t a = 0; a < naxis; a++) {
+    wick_dim coef, rest;
+    int64_t lo, hi;
+    if (!wick_dim_uses(dims, index, fold->axis[a].sym)) continue;
+    if (!wick_dim_linear(dims, index, fold->axis[a].sym, &coef, &rest) ||
+        !wick_dim_is_const(coef) || coef.v < 1)
+      return 1;
+    wick_dim_range(dims, rest, &lo, &hi);
+    int64_t begin = lo < 0 ? wick_ceildiv_i64(-lo, coef.v) : 0, /* the positions inside */
+        end = hi < size ? wick_min_i64(wick_ceildiv_i64(size - hi, coef.v), extent[a]) : 0,
+            first = wick_ceildiv_i64(begin, tile[a]), n = wick_ceildiv_i64(extent[a], tile[a]),
+            last = end >= extent[a] ? n : end / tile[a];
+    return last <= first ? 1 : 1 - (double)(last - first) / (double)n;
+  }
+  return 1;
+}
+
+/* Returns the share of the tiles of a sum that read beyond the parameter. */
+static double halo_borders(const wick_schedule *s, uint32_t k, const wick_halo *h)
+{
+  const wick_func *g = s->group;
+  const wick_type_info *type = wick_info_of(g, (wick_value){k + 1});
+  const wick_stage *out = &s->stage[s->output];
+  double inside = 1;
+  for (uint32_t i = 0; i < s->nstage; i++) {
+    const wick_stage *st = &s->stage[i];
+    int64_t extent[WICK_MAX_RANK], tile[WICK_MAX_RANK];
+    bool fits = st->fold && st->where == WICK_AT && st->consumer == s->output &&
+                out->naxis <= WICK_MAX_RANK && out->naxis <= st->naxis;
+    for (uint32_t a = 0; fits && a < out->naxis; a++) {
+      if (!wick_dim_is_const(out->axis[a].extent)) return 1;
+      extent[a] = out->axis[a].extent.v, tile[a] = halo_tile(out, st, a, extent[a]);
+    }
+    for (uint32_t r = st->node + 1; r < g->node[st->node].end; r++) {
+      const wick_node *n = &g->node[r];
+      if (n->op != WICK_OP_read || n->in[0].id != k + 1 || !n->attr[WICK_ATTR_read_guard].i)
+        continue;
+      /* only conditions of lanes cost little */
+      fits = fits && wick_dim_uses(g->module->dims, wick_read_index(n)->dims[type->rank - 1],
+                                   st->axis[out->naxis - 1].sym);
+      for (uint32_t d = 0; d < type->rank; d++)
+        if (h->lo[d] || h->hi[d])
+          inside *= !fits ? 0
+                          : 1 - halo_border(g->module->dims, st, wick_read_index(n)->dims[d],
+                                            type->dim[d].v, out->naxis, extent, tile);
+    }
+  }
+  return 1 - inside;
+}
+
+/* Returns true if the conditions of the tiles at borders cost more than a copy. Such a tile takes
+ * about twice as long, and much longer if conditions of lanes are no masks of vectors. */
+static bool halo_borders_cost(const wick_func *g, const wick_target *t, uint32_t k,
+                              const wick_halo *h, wick_arena *tmp)
+{
+  wick_schedule *s = wick_schedule_begin(g, tmp);
+  if (wick_schedule_apply(s, g->schedule) || wick_schedule_check(s)) return true;
+  uint64_t nbytes = wick_type_typical_nbytes(g->module, wick_type_of(g, (wick_value){k + 1}));
+  double copy =
+      (double)nbytes / t->vector_bytes * wick_target_move(t, nbytes) / wick_target_products(t);
+  bool masks = t->mask & WICK_BIT(wick_info_of(g, (wick_value){k + 1})->elem);
+  return halo_borders(s, k, h) * (masks ? 1 : 16) * wick_cost_of(s, t).cycles > copy;
+}
+
+bool wick_halo_is_worth_copy(const wick_func *g, const wick_target *t, uint32_t k,
+                             const wick_halo *h, wick_arena *tmp)
 {
   uint32_t last = wick_info_of(g, (wick_value){k + 1})->rank - 1u;
   const char *name = g->schedule ? wick_schedule_template(g->schedule, tmp) : NULL;
   bool whole = !h->lo[last] && !h->hi[last];
+  if (name && strcmp(name, "outer_product") == 0) return halo_borders_cost(g, t, k, h, tmp);
   return !name || strcmp(name, "transpose") != 0 || !whole;
 }
 

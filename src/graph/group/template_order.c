@@ -39,6 +39,20 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
   return order_bytes(t, r, fold, shared, UINT32_MAX, 0) > 2 * order_cache(t);
 }
 
+bool template_streams(const template_state *t, const wick_stage *fold, const wick_node *vectors,
+                      int64_t width)
+{
+  enum { HIDDEN = 8 };
+  uint32_t v = t->out->naxis - 1;
+  uint64_t nbytes = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, vectors->in[0]));
+  double products = 1.0 / t->lanes;
+  for (uint32_t k = 0; k < fold->naxis; k++) products *= (double)template_extent(t, fold, k);
+  return nbytes > order_cache(t) && template_extent(t, t->out, v) > width &&
+         template_stride(t, vectors, fold->axis[v].sym) &&
+         HIDDEN * (double)nbytes / WICK_LINE * wick_target_weights(t->t, nbytes) >
+             products / wick_target_products(t->t);
+}
+
 /* Returns the rows of a block along an axis of dynamic extent: as many as the cache can hold,
  * rounded down to a power of two, because most sizes in practice are powers of two; or just enough
  * tiles for that many rows. Blocks are even because a last block of few rows leaves one of two

@@ -445,6 +445,8 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
       template_reads_far(t, &r, fold, shared))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name,
                      template_rows_loop(t, &r, &tile, &order));
+  if (template_streams(t, fold, shared == a ? b : a, lanes * tile.vb))
+    wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, n - 1));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, unroll, false, false});
 }

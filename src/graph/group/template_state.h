@@ -151,6 +151,11 @@ template_order template_order_of(const template_state *t, const template_roles *
  * second cache. */
 bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,
                         const wick_node *shared);
+/* Returns true if the vectors of the next tile should be prefetched, where a tile has `width`
+ * neighbours along the output's last axis: they are in many distant rows, which processors do not
+ * fetch ahead by themselves, and reading them takes long, compared to their products. */
+bool template_streams(const template_state *t, const wick_stage *fold, const wick_node *vectors,
+                      int64_t width);
 /* Returns true if the axis of the output is neither a channel axis nor a batch axis. */
 bool template_is_position(const template_state *t, const template_roles *r, uint32_t axis);
 
