@@ -14,6 +14,7 @@
 #include "graph/decompose.h"
 #include "graph/decompose_conv_transpose.h"
 #include "graph/decompose_resize.h"
+#include "graph/defer_dequantize.h"
 #include "graph/demote.h"
 #include "graph/drop_identity.h"
 #include "graph/emulate_subbyte.h"
@@ -68,6 +69,8 @@ const wick_pass wick_passes[] = {
      "adds the derivatives of the first result with respect to the parameters"},
     {"fuse_qdq", WICK_GRAPH, wick_pass_fuse_qdq, WICK_ROUNDING,
      "computes products of dequantized numbers as products of integers"},
+    {"defer_dequantize", WICK_GRAPH, wick_pass_defer_dequantize, WICK_EXACT,
+     "keeps the narrow numbers of weights until they are packed"},
     {"fold_requantize", WICK_GRAPH, wick_pass_fold_requantize, WICK_ROUNDING,
      "merges the factors after an integer sum into one, and adds the bias as an integer"},
     {"fuse_channel_shuffle", WICK_GRAPH, wick_pass_fuse_channel_shuffle, WICK_EXACT,
@@ -172,6 +175,7 @@ static const wick_step passes_graph[] = {
     {"intern_strings", NULL},
     {"promote_to_f64", &when_f64},
     {"fuse_qdq", NULL},
+    {"defer_dequantize", NULL},
     {"constant_fold", NULL},
     {"fold_control_flow", NULL},
     {"merge_loops", NULL},

@@ -11,12 +11,27 @@ static const wick_node *product_def(const wick_func *g, const wick_region *step,
   return NULL;
 }
 
-/* Returns the read that v is, perhaps through a cast; else NULL. */
-static const wick_node *product_read(const wick_func *g, const wick_region *step, wick_value v)
+/* Returns the read that v is, perhaps through casts, or through the steps that dequantize it:
+ * halves of bytes, a zero point and a scale. Adds the number of all reads to *nread. */
+static const wick_node *product_read(const wick_func *g, const wick_region *step, wick_value v,
+                                     uint32_t *nread)
 {
   const wick_node *n = product_def(g, step, v);
-  if (n && n->op == WICK_OP_cast) n = product_def(g, step, n->in[0]);
-  return n && n->op == WICK_OP_read ? n : NULL;
+  while (n && n->op != WICK_OP_read) {
+    bool shared = n->op == WICK_OP_sub || n->op == WICK_OP_mul,
+         bits = n->op == WICK_OP_shift_left || n->op == WICK_OP_shift_right ||
+                n->op == WICK_OP_bit_and;
+    if (n->op != WICK_OP_cast && !shared && !bits) return NULL;
+    if (shared) {
+      const wick_node *by = product_def(g, step, n->in[1]);
+      if (by && by->op == WICK_OP_cast) by = product_def(g, step, by->in[0]);
+      if (!by || by->op != WICK_OP_read) return NULL;
+      ++*nread;
+    }
+    n = product_def(g, step, n->in[0]);
+  }
+  *nread += n != NULL;
+  return n;
 }
 
 bool wick_product_of(const wick_func *group, const wick_node *fold, wick_product *out)
@@ -25,18 +40,18 @@ bool wick_product_of(const wick_func *group, const wick_node *fold, wick_product
   const wick_node *yield = &group->node[step->end - 1],
                   *sum = yield->nin == 1 ? product_def(group, step, yield->in[0]) : NULL,
                   *mul = sum;
-  uint32_t nread = 0;
+  uint32_t nread = 0, found = 0;
   for (uint32_t i = step->begin; i < step->end; i++) nread += group->node[i].op == WICK_OP_read;
-  if (!sum || step->nparam != 1 || nread != 2) return false;
+  if (!sum || step->nparam != 1 || nread < 2) return false;
   wick_value state = {0};
   if (sum->op == WICK_OP_muladd)
     state = sum->in[2];
   else if (sum->op == WICK_OP_add)
     state = sum->in[0], mul = product_def(group, step, sum->in[1]);
   if (state.id != step->first.id || !mul || (mul != sum && mul->op != WICK_OP_mul)) return false;
-  *out =
-      (wick_product){product_read(group, step, mul->in[0]), product_read(group, step, mul->in[1])};
-  return out->x && out->y && out->x != out->y;
+  *out = (wick_product){product_read(group, step, mul->in[0], &found),
+                        product_read(group, step, mul->in[1], &found)};
+  return out->x && out->y && out->x != out->y && found == nread;
 }
 
 /* Returns 1 if d is sym + an expression without sym, 0 if it does not use sym, else -1. */

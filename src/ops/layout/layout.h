@@ -105,6 +105,11 @@ bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n);
  * number of vectors in a tile. */
 int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x, int64_t columns);
 bool wick_layout_matmul(wick_layouts *s, const wick_node *n);
+/* Builds the packed product of the matmul n with a constant of narrow numbers (ops/layout/
+ * dequantized_constant.h), which it keeps, with v columns in a block. Returns 0 if the constant is
+ * none, or weights of f32 are faster. */
+wick_value wick_layout_matmul_narrow(wick_layouts *s, const wick_node *n, uint32_t weights,
+                                     int64_t v);
 /* Steps of recurrent operators: products of a narrow state with weights in pairs (layout_step.c).
  */
 bool wick_layout_step(wick_layouts *s, const wick_node *n);

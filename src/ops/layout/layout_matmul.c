@@ -128,9 +128,12 @@ bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
       wd[1] < s->block)
     return false;
   int64_t v = wick_layout_matmul_width(s, x, wd[1]);
-  wick_value in[2] = {wick_layout_plain(s, from),
-                      layout_matmul_packed(s, k, wd, v, wick_layout_info(s, from)->elem)};
-  wick_layout_set_columns(s, n, wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL),
-                          v);
+  wick_value y = wick_layout_matmul_narrow(s, n, k, v);
+  if (!y.id) {
+    wick_value in[2] = {wick_layout_plain(s, from),
+                        layout_matmul_packed(s, k, wd, v, wick_layout_info(s, from)->elem)};
+    y = wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL);
+  }
+  wick_layout_set_columns(s, n, y, v);
   return true;
 }

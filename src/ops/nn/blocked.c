@@ -111,6 +111,7 @@ wick_elem wick_packed_sum(wick_elem e)
 
 bool wick_packed_elems(wick_elem x, wick_elem w)
 {
+  if (x == WICK_F32 && (w == WICK_F16 || w == WICK_BF16)) return true;
   if (wick_elem_is_float(x)) return w == x || w == wick_packed_sum(x);
   return wick_elem_is_int(w) && wick_elem_storage[w].bits <= 32;
 }
