@@ -229,9 +229,6 @@ static const row_case lines[] = {
      "error: the positions are i32[2,1,2], but x is T[2,1,2]", 0},
     {"one_hot", "i64[3]; T[2]", "depth=[4]", "T[3,4]", 0},
     {"pack", "T[2,5,3]", "block=4", "T[2,2,3,4]", 0},
-    {"pack", "T[2,10,3]", "block=4, parts=2", "T[2,4,3,4]", 0},
-    {"pack", "T[10,3]", "axis=0, block=4, parts=2, shuffle=true", "T[4,3,4]", 0},
-    {"pack", "T[16]", "axis=0, block=4, parts=2, shuffle=true", "T[4,4]", 0},
     {"pad", "T[3,4]; T[]", "pad=[1,-1,0,2]", "T[4,5]", 0},
     {"pad", "T[3,4]", "pad=[1,3,2,0], mode=reflect", "T[6,7]", 0},
     {"random", "u64[]: 7", "", "T[3,4]", 0},
@@ -319,7 +316,6 @@ static const row_case lines[] = {
     {"transpose", "T[2,3,4]", "perm=[1,2,0]", "T[3,4,2]", 0},
     {"trilu", "T[2,3,4]", "k=1", "T[2,3,4]", 0},
     {"unpack", "T[2,2,3,4]", "extent=[5]", "T[2,5,3]", 0},
-    {"unpack", "T[2,4,3,4]", "extent=[10], parts=2", "T[2,10,3]", 0},
     {"unpool", "T[1,2,2,3]: 1 2 3 4 5 6 7 8 9 10 11 12; i64[1,2,2,3]: 1 1 3 5 5 7 9 10 -1 13 14 15",
      "kernel=[2,2], pad=[0,0,1,1], size=[2,4]", "T[1,2,2,4]: 0 3 0 3 0 9 0 6 0 7 8 0 0 10 11 12",
      0},
@@ -327,7 +323,6 @@ static const row_case lines[] = {
      "T[1,1,5]", 0},
     {"unpool", "T[1,1,2]; i64[1,2,2]", "kernel=[2], size=[5]",
      "error: the positions are i64[1,2,2], but x is T[1,1,2]", 0},
-    {"unpack", "T[4,3,4]", "axis=0, extent=[10], parts=2, shuffle=true", "T[10,3]", 0},
 };
 
 /* `T` in types, where it is before a dimension list; `S` is the type of its packed sums. */

@@ -10,7 +10,8 @@ typedef struct transpose_found {
   uint32_t across; /* the axis along which reads are contiguous */
   int64_t lanes;
   const wick_node *read;
-  bool even; /* a block may begin at any element */
+  const wick_stage *reader; /* the output, or a stage that it reads in place */
+  bool even;                /* a block may begin at any element */
 } transpose_found;
 
 /* Returns the iterations of an axis that are transposed in registers, for vectors of that many
@@ -22,13 +23,13 @@ static int64_t transpose_turn(const template_state *t, uint32_t axis, int64_t la
   return n;
 }
 
-/* Returns true if `size` elements along an axis of the output, from each multiple of `size`, are
+/* Returns true if `size` elements along an axis of the stage, from each multiple of `size`, are
  * contiguous in the tensor that is read. *even is true if this holds from any element on. */
-static bool transpose_runs(const template_state *t, const wick_node *read, uint32_t axis,
-                           int64_t size, bool *even)
+static bool transpose_runs(const template_state *t, const wick_stage *st, const wick_node *read,
+                           uint32_t axis, int64_t size, bool *even)
 {
   wick_dims *dims = t->g->module->dims;
-  wick_dim sym = t->out->axis[axis].sym, coef, rest, from[2], first;
+  wick_dim sym = st->axis[axis].sym, coef, rest, from[2], first;
   uint32_t rank = wick_read_index(read)->n;
   first = wick_dim_mul(dims, wick_dim_symbol(dims, "run", 0, INT32_MAX), wick_dim_const(size));
   for (uint32_t k = 0; k < rank; k++) {
@@ -46,22 +47,20 @@ static bool transpose_runs(const template_state *t, const wick_node *read, uint3
   return true;
 }
 
-/* Returns the axis, among the first n, along which a read is contiguous while the vector's elements
- * are far apart: a transposition. UINT32_MAX: none. */
-static uint32_t transpose_across(const template_state *t, uint32_t n, int64_t lanes,
-                                 const wick_node **read, bool *even)
+/* Finds an axis, among the first n, along which a read of the stage is contiguous while the vector's
+ * elements are far apart: a transposition. */
+static bool transpose_across(const template_state *t, const wick_stage *st, transpose_found *f)
 {
-  const wick_node *out = template_node(t, t->out);
-  for (uint32_t i = t->out->node + 1; i < out->end; i++) {
+  for (uint32_t i = st->node + 1; i < template_node(t, st)->end; i++) {
     const wick_node *r = &t->g->node[i];
-    if (r->op != WICK_OP_read || template_step_of(t, r, t->out->axis[n - 1].sym) != 2) continue;
-    for (uint32_t k = 0; k + 1 < n; k++) {
-      int64_t size = transpose_turn(t, k, lanes);
-      *read = r;
-      if (size > 1 && transpose_runs(t, r, k, size, even)) return k;
+    if (r->op != WICK_OP_read || template_step_of(t, r, st->axis[f->n - 1].sym) != 2) continue;
+    for (uint32_t k = 0; k + 1 < f->n; k++) {
+      int64_t size = transpose_turn(t, k, f->lanes);
+      f->read = r, f->reader = st, f->across = k;
+      if (size > 1 && transpose_runs(t, st, r, k, size, &f->even)) return true;
     }
   }
-  return UINT32_MAX;
+  return false;
 }
 
 bool template_transpose_match(template_state *t)
@@ -76,9 +75,14 @@ bool template_transpose_match(template_state *t)
   if (lanes < 2) return false;
   transpose_found *f = wick_new(t->tmp, transpose_found, 1);
   *f = (transpose_found){.n = n, .lanes = lanes};
-  f->across = transpose_across(t, n, lanes, &f->read, &f->even);
   t->found = f;
-  return f->across != UINT32_MAX;
+  if (transpose_across(t, t->out, f)) return true;
+  for (uint32_t s = 0; s < t->s->output; s++) {
+    const wick_stage *st = &t->s->stage[s];
+    if (st->naxis == t->out->naxis && template_read_in_place(t, st) && transpose_across(t, st, f))
+      return true;
+  }
+  return false;
 }
 
 /* Writes vector after vector along the contiguous axis, so that each cache line that the lanes come
@@ -97,7 +101,7 @@ void template_transpose(template_state *t)
   int64_t long_slice =
       wick_min_i64(4 * template_extent(t, t->out, n - 1), template_most(t, t->out, n - 1));
   bool rows = split && (long_slice > TRANSPOSE_SHORT * lanes ||
-                        template_stride(t, f->read, t->out->axis[n - 1].sym) == size);
+                        template_stride(t, f->read, f->reader->axis[n - 1].sym) == size);
   template_inline_maps(t);
   if (split) wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last, (long long)lanes);
   wick_text_printf(&t->steps, "split %s.%s turned:%lld; ", o, along, (long long)size);

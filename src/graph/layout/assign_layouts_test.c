@@ -183,7 +183,7 @@ static void assign_layouts_count(const wick_func *g, assign_layouts_seen *seen)
       seen->by_channels += n->attr[WICK_ATTR_conv_packed_channels].i != 0;
       seen->shuffled += n->attr[WICK_ATTR_conv_packed_shuffle].i != 0;
     }
-    seen->unpacked_parts += n->op == WICK_OP_unpack && n->attr[WICK_ATTR_unpack_parts].i > 1;
+    seen->unpacked_parts += n->op == WICK_OP_unpack && wick_info_of(g, n->in[0])->rank == 6;
     seen->joins += (n->op == WICK_OP_concat || n->op == WICK_OP_interleave) &&
                    wick_info_of(g, n->first)->rank == 5;
     bool two =

@@ -254,10 +254,7 @@ void wick_grad_pack(wick_adjoint *a)
   if (a->b->status) return;
   const wick_attr *at = a->node->attr;
   const wick_dim *extent = &wick_built_info(a->b, a->in[0])->dim[at[WICK_ATTR_pack_axis].i];
-  wick_attr back[4] = {at[WICK_ATTR_pack_axis],
-                       {.n = 1, .dims = extent},
-                       at[WICK_ATTR_pack_parts],
-                       at[WICK_ATTR_pack_shuffle]};
+  wick_attr back[2] = {at[WICK_ATTR_pack_axis], {.n = 1, .dims = extent}};
   a->din[0] = wick_build(a->b, WICK_OP_unpack, 1, a->dout, back, 0, NULL);
 }
 
@@ -266,9 +263,6 @@ void wick_grad_unpack(wick_adjoint *a)
   if (a->b->status) return;
   const wick_attr *at = a->node->attr;
   const wick_type_info *x = wick_built_info(a->b, a->in[0]);
-  wick_attr back[4] = {at[WICK_ATTR_pack_axis],
-                       {.i = x->dim[x->rank - 1].v},
-                       at[WICK_ATTR_pack_parts],
-                       at[WICK_ATTR_pack_shuffle]};
+  wick_attr back[2] = {at[WICK_ATTR_unpack_axis], {.i = x->dim[x->rank - 1].v}};
   a->din[0] = wick_build(a->b, WICK_OP_pack, 1, a->dout, back, 0, NULL);
 }

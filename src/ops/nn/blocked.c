@@ -91,17 +91,51 @@ wick_dim wick_runs_first(wick_dims *t, const wick_runs *r, wick_dim group, wick_
 
 /* ---- builders and types ---- */
 
+/* Exchanges two neighbouring axes. */
+static wick_value blocked_swap(wick_builder *b, wick_value x, int64_t axis)
+{
+  uint32_t rank = wick_built_info(b, x)->rank;
+  int64_t perm[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++) perm[k] = k;
+  perm[axis] = axis + 1, perm[axis + 1] = axis;
+  return wick_build_transpose(b, x, rank, perm);
+}
+
+/* Returns a view of x in which the dimensions [axis, axis + gone) are these. */
+static wick_value blocked_view(wick_builder *b, wick_value x, int64_t axis, uint32_t gone,
+                               uint32_t n, const int64_t *extent)
+{
+  const wick_type_info *t = wick_built_info(b, x);
+  wick_dim dim[WICK_MAX_RANK];
+  uint32_t rank = 0;
+  for (uint32_t k = 0; k < (uint32_t)axis; k++) dim[rank++] = t->dim[k];
+  for (uint32_t k = 0; k < n; k++) dim[rank++] = wick_dim_const(extent[k]);
+  for (uint32_t k = (uint32_t)axis + gone; k < t->rank; k++) dim[rank++] = t->dim[k];
+  return wick_build_reshape(b, x, rank, dim);
+}
+
 wick_value wick_build_pack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o)
 {
-  wick_attr a[4] = {{.i = axis}, {.i = o->block}, {.i = o->parts}, {.i = o->shuffled}};
-  return wick_build(b, WICK_OP_pack, 1, &x, a, 0, NULL);
+  bool split = o->parts > 1;
+  int64_t parts[2] = {o->parts, wick_order_part(o)}, blocks = wick_order_places(o) / o->block;
+  if (o->shuffled) parts[0] = wick_order_part(o), parts[1] = o->parts;
+  if (split) x = blocked_view(b, x, axis, 1, 2, parts);
+  if (o->shuffled) x = blocked_swap(b, x, axis);
+  wick_attr a[2] = {{.i = axis + split}, {.i = o->block}};
+  x = wick_build(b, WICK_OP_pack, 1, &x, a, 0, NULL);
+  return split ? blocked_view(b, x, axis, 2, 1, &blocks) : x;
 }
 
 wick_value wick_build_unpack(wick_builder *b, wick_value x, int64_t axis, const wick_order *o)
 {
-  wick_dim extent = wick_dim_const(o->channels);
-  wick_attr a[4] = {{.i = axis}, {.n = 1, .dims = &extent}, {.i = o->parts}, {.i = o->shuffled}};
-  return wick_build(b, WICK_OP_unpack, 1, &x, a, 0, NULL);
+  bool split = o->parts > 1;
+  int64_t blocks[2] = {o->parts, wick_order_width(o) / o->block};
+  if (split) x = blocked_view(b, x, axis, 1, 2, blocks);
+  wick_dim extent = wick_dim_const(split ? wick_order_part(o) : o->channels);
+  wick_attr a[2] = {{.i = axis + split}, {.n = 1, .dims = &extent}};
+  x = wick_build(b, WICK_OP_unpack, 1, &x, a, 0, NULL);
+  if (o->shuffled) x = blocked_swap(b, x, axis);
+  return split ? blocked_view(b, x, axis, 2, 1, &o->channels) : x;
 }
 
 wick_elem wick_packed_sum(wick_elem e)

@@ -281,8 +281,9 @@ const wick_op wick_op_conv_packed = {
     .name = "conv_packed",
     .doc = "A 2-D convolution on packed operands. Sums run in the order of run of input "
            "positions, row, column, position in the run; each step is one fma. If the channels do "
-           "not fill whole blocks, `channels` is their number in x, and `parts` and `shuffle` say "
-           "how `pack` arranged them. A block of the result belongs to one group. Sums of "
+           "not fill whole blocks, `channels` is their number in x, which has `parts` parts, each "
+           "with blocks of its own: a part holds consecutive channels, or with `shuffle` every "
+           "parts-th channel. A block of the result belongs to one group. Sums of "
            "integers are i32, which wrap; those of narrow floats are f32. x is `fill` in its "
            "padding",
     .nin = {2, 2},

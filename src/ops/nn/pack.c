@@ -6,33 +6,6 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-_Static_assert((int)WICK_ATTR_pack_parts == (int)WICK_ATTR_unpack_parts &&
-                   (int)WICK_ATTR_pack_shuffle == (int)WICK_ATTR_unpack_shuffle,
-               "pack_order reads both");
-
-/* Returns the order that the attributes `parts` and `shuffle` of a pack or unpack define for an
- * axis of that extent. If the extent is not constant, parts is 1 and `channels` is 0. */
-static wick_order pack_order(const wick_attr *attr, wick_dim extent, int64_t block)
-{
-  return (wick_order){wick_dim_is_const(extent) ? extent.v : 0, attr[WICK_ATTR_pack_parts].i, block,
-                      attr[WICK_ATTR_pack_shuffle].i != 0};
-}
-
-static wick_status pack_check(const wick_infer *c, const wick_order *o)
-{
-  if (o->parts > 1 && (!o->channels || o->channels % o->parts))
-    return wick_infer_fail(c, WICK_ETYPE, "%lld channels in %lld parts", (long long)o->channels,
-                           (long long)o->parts);
-  return NULL;
-}
-
-/* Returns the number of blocks of the order. */
-static wick_dim pack_count(wick_dims *t, const wick_order *o, wick_dim extent)
-{
-  if (!o->channels) return wick_dim_ceildiv(t, extent, wick_dim_const(o->block));
-  return wick_dim_const(wick_order_places(o) / o->block);
-}
-
 static wick_status pack_infer(wick_infer *c)
 {
   const wick_type_info *t = wick_type_get(c->module, c->in[0]->type);
@@ -40,10 +13,8 @@ static wick_status pack_infer(wick_infer *c)
   wick_dim dim[WICK_MAX_RANK];
   if (t->rank >= WICK_MAX_RANK)
     return wick_infer_fail(c, WICK_ETYPE, "the rank is %u already", t->rank);
-  wick_order o = pack_order(c->attr, t->dim[axis], block);
-  WICK_TRY(pack_check(c, &o));
   memcpy(dim, t->dim, t->rank * sizeof *dim);
-  dim[axis] = pack_count(c->module->dims, &o, t->dim[axis]);
+  dim[axis] = wick_dim_ceildiv(c->module->dims, t->dim[axis], wick_dim_const(block));
   dim[t->rank] = wick_dim_const(block);
   c->out[0].type = wick_type_tensor(c->module, t->elem, t->rank + 1u, dim);
   return NULL;
@@ -59,18 +30,17 @@ static uint64_t pack_product(const int64_t *dim, uint32_t from, uint32_t to)
 /* Moves elements between [outer, extent, inner] and [outer, blocks, inner, block], for both
  * operators. */
 static void pack_move(const wick_tensor *flat, const wick_tensor *packed, int64_t axis,
-                      const wick_order *o, bool to_packed)
+                      bool to_packed)
 {
   uint64_t outer = pack_product(flat->dim, 0, (uint32_t)axis),
            inner = pack_product(flat->dim, (uint32_t)axis + 1, flat->rank);
   uint64_t extent = (uint64_t)flat->dim[axis], nblock = (uint64_t)packed->dim[axis],
-           size = wick_elem_bytes(flat->elem, 1), block = (uint64_t)o->block;
+           size = wick_elem_bytes(flat->elem, 1), block = (uint64_t)packed->dim[flat->rank];
   char *f = flat->data, *p = packed->data;
   for (uint64_t n = 0; n < outer; n++)
     for (uint64_t e = 0; e < extent; e++) {
-      uint64_t place = (uint64_t)wick_order_place(o, (int64_t)e);
       char *from = f + (n * extent + e) * inner * size;
-      char *to = p + (((n * nblock + place / block) * inner) * block + place % block) * size;
+      char *to = p + (((n * nblock + e / block) * inner) * block + e % block) * size;
       for (uint64_t i = 0; i < inner; i++, from += size, to += size * block) {
         if (to_packed)
           memcpy(to, from, size);
@@ -82,9 +52,7 @@ static void pack_move(const wick_tensor *flat, const wick_tensor *packed, int64_
 
 static wick_status pack_ref(wick_ref *c)
 {
-  wick_order o = pack_order(c->attr, wick_dim_const(c->in[0].dim[c->attr[WICK_ATTR_pack_axis].i]),
-                            c->attr[WICK_ATTR_pack_block].i);
-  pack_move(&c->in[0], &c->out[0], c->attr[WICK_ATTR_pack_axis].i, &o, true);
+  pack_move(&c->in[0], &c->out[0], c->attr[WICK_ATTR_pack_axis].i, true);
   return NULL;
 }
 
@@ -96,38 +64,25 @@ static void pack_compute(const wick_compute *c)
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
   uint32_t n = wick_axes_of(b, c->out_type[0], axis), at = (uint32_t)c->attr[WICK_ATTR_pack_axis].i;
-  wick_order o = pack_order(c->attr, x->dim[at], c->attr[WICK_ATTR_pack_block].i);
-  wick_dim block = wick_dim_const(o.block), place = axis[at].sym, part = wick_dim_const(0);
+  wick_dim block = wick_dim_const(c->attr[WICK_ATTR_pack_block].i);
   for (uint32_t k = 0; k < x->rank; k++) index[k] = axis[k].sym;
-  if (o.parts > 1) {
-    wick_dim blocks = wick_dim_const(wick_order_width(&o) / o.block);
-    part = wick_dim_floordiv(t, place, blocks), place = wick_dim_mod(t, place, blocks);
-  }
-  place = wick_dim_add(t, wick_dim_mul(t, place, block), axis[n - 1].sym); /* within the part */
-  wick_dim parts = wick_dim_const(o.parts), size = wick_dim_floordiv(t, x->dim[at], parts);
-  index[at] = o.shuffled ? wick_dim_add(t, wick_dim_mul(t, place, parts), part)
-                         : wick_dim_add(t, wick_dim_mul(t, part, size), place);
-  bool exact = wick_dim_is(wick_dim_mod(t, size, block), 0);
-  wick_type one = wick_type_scalar(b->module, x->elem, 1);
+  index[at] = wick_dim_add(t, wick_dim_mul(t, axis[at].sym, block), axis[n - 1].sym);
+  bool exact = wick_dim_is(wick_dim_mod(t, x->dim[at], block), 0);
   wick_map_begin(b, "pack", n, axis, 1, c->out_type);
-  wick_value zero = exact ? (wick_value){0} : wick_build_const(b, one, 0, 0);
+  wick_value zero =
+      exact ? (wick_value){0} : wick_build_const(b, wick_type_scalar(b->module, x->elem, 1), 0, 0);
   wick_value v = wick_read(b, c->in[0], index, 0, NULL, zero);
-  if (!exact && o.parts > 1)
-    v = wick_build3(b, WICK_OP_where, wick_stage_compare(b, WICK_OP_lt, place, size), v, zero);
   c->out[0] = wick_map_end(b, 1, &v);
 }
 
 const wick_op wick_op_pack = {
     .name = "pack",
     .doc = "Splits an axis into blocks: [.., C, ..] becomes [.., ceil(C / block), .., block]. "
-           "Elements beyond C are 0. With `parts` the axis has that many parts, each with blocks "
-           "of its own: a part holds consecutive elements, or with `shuffle` every parts-th "
-           "element",
+           "Elements beyond C are 0",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 1, false, NULL, 0, 0},
-             {"block", WICK_ATTR_INT, 16, false, NULL, 1, 1024},
-             WICK_ORDER_ATTRS},
+             {"block", WICK_ATTR_INT, 16, false, NULL, 1, 1024}},
     .level = WICK_GRAPH,
     .elems = WICK_PLAIN,
     .infer = pack_infer,
@@ -148,10 +103,8 @@ static wick_status unpack_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "the axis is the block itself");
   if (!wick_dim_is_const(t->dim[t->rank - 1]))
     return wick_infer_fail(c, WICK_ETYPE, "the block has no constant size");
-  wick_order o = pack_order(c->attr, extent, t->dim[t->rank - 1].v);
-  WICK_TRY(pack_check(c, &o));
   if (c->attr[WICK_ATTR_unpack_extent].n != 1 ||
-      !wick_dim_eq(pack_count(c->module->dims, &o, extent), t->dim[axis]))
+      !wick_dim_eq(wick_dim_ceildiv(c->module->dims, extent, t->dim[t->rank - 1]), t->dim[axis]))
     return wick_infer_fail(c, WICK_ETYPE, "the extent does not have as many blocks as the operand");
   memcpy(dim, t->dim, t->rank * sizeof *dim);
   dim[axis] = extent;
@@ -161,10 +114,7 @@ static wick_status unpack_infer(wick_infer *c)
 
 static wick_status unpack_ref(wick_ref *c)
 {
-  wick_order o =
-      pack_order(c->attr, wick_dim_const(c->out[0].dim[c->attr[WICK_ATTR_unpack_axis].i]),
-                 c->in[0].dim[c->in[0].rank - 1]);
-  pack_move(&c->out[0], &c->in[0], c->attr[WICK_ATTR_unpack_axis].i, &o, false);
+  pack_move(&c->out[0], &c->in[0], c->attr[WICK_ATTR_unpack_axis].i, false);
   return NULL;
 }
 
@@ -177,18 +127,9 @@ static void unpack_compute(const wick_compute *c)
   wick_dim index[WICK_MAX_RANK], block = x->dim[x->rank - 1];
   uint32_t n = wick_axes_of(b, c->out_type[0], axis),
            at = (uint32_t)c->attr[WICK_ATTR_unpack_axis].i;
-  wick_order o = pack_order(c->attr, axis[at].extent, block.v);
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
-  wick_dim place = axis[at].sym, first = wick_dim_const(0);
-  if (o.parts > 1) {
-    wick_dim of = wick_dim_const(o.shuffled ? o.parts : wick_order_part(&o)),
-             high = wick_dim_floordiv(t, place, of), low = wick_dim_mod(t, place, of);
-    place = o.shuffled ? high : low;
-    first =
-        wick_dim_mul(t, o.shuffled ? low : high, wick_dim_const(wick_order_width(&o) / o.block));
-  }
-  index[at] = wick_dim_add(t, first, wick_dim_floordiv(t, place, block));
-  index[n] = wick_dim_mod(t, place, block);
+  index[at] = wick_dim_floordiv(t, axis[at].sym, block);
+  index[n] = wick_dim_mod(t, axis[at].sym, block);
   wick_map_begin(b, "unpack", n, axis, 1, c->out_type);
   wick_value v = wick_read(b, c->in[0], index, 0, NULL, (wick_value){0});
   c->out[0] = wick_map_end(b, 1, &v);
@@ -200,8 +141,7 @@ const wick_op wick_op_unpack = {
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, 1, false, NULL, 0, 0},
-             {"extent", WICK_ATTR_DIMS, 0, true, NULL, 0, 0},
-             WICK_ORDER_ATTRS},
+             {"extent", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_PLAIN,
     .infer = unpack_infer,
