@@ -6,8 +6,8 @@
 A grammar of blocks makes them, with random weights and odd widths. The ratio is Wick's time over that of the faster of the
 peers that run the network, each the least of all rounds. Outputs are compared with ONNX Runtime's.
 
-Only one thread gives fair times: with more, the threads of a runtime that wait actively take time from the next one. For several
-threads, save the models, and time each with ../shared/bench/peers.py, which runs the runtimes in processes of their own.
+With several threads, each runtime waits before its turn until the threads of the one before, which wait actively for
+the next run, sleep.
 """
 
 import io

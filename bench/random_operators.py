@@ -8,8 +8,8 @@ is Wick's time over that of the faster of the peers that run the model, each the
 with ONNX Runtime's. Without a FAMILY (elementwise, broadcast, cast, reduce, softmax, norm, conv, transposed, pool, matmul, move,
 gather, pad, resize, recurrent, quantize, search) cases of all are drawn. The package `wick` is the one that PYTHONPATH names.
 
-Only one thread gives fair times: with more, the threads of a runtime that wait actively take time from the next one. For several
-threads, save the models, and time each with ../shared/bench/peers.py, which runs the runtimes in processes of their own.
+With several threads, each runtime waits before its turn until the threads of the one before, which wait actively for
+the next run, sleep.
 """
 
 import argparse
@@ -27,6 +27,7 @@ from onnx import helper, numpy_helper
 import report
 
 ROUND = 0.01  # seconds
+QUIET = 0.01  # seconds; threads of a runtime wait actively for less
 SHORTEST, LONGEST = 20e-6, 5e-3  # seconds on the faster peer
 TOLERANCE = 1e-3
 NP = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i8": np.int8, "u8": np.uint8, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
@@ -407,7 +408,7 @@ def openvino(model, threads):
     return lambda feed: list(request.infer(feed, share_inputs=True, share_outputs=True).values())
 
 
-def timer(run, feed):
+def timer(run, feed, threads):
     """Returns a function that measures the seconds of one run, over as many runs as fit into ROUND."""
     run(feed)
     begin = time.perf_counter()
@@ -415,6 +416,9 @@ def timer(run, feed):
     runs = max(1, min(300, int(ROUND / max(time.perf_counter() - begin, 1e-6))))
 
     def once():
+        if threads > 1:
+            time.sleep(QUIET)
+            run(feed)
         begin = time.perf_counter()
         for _ in range(runs):
             run(feed)
@@ -446,11 +450,11 @@ def measure(model, feed, threads, rounds, shortest, longest):
             runs[peer.__name__](feed)
         except Exception:  # a peer that refuses the model
             runs.pop(peer.__name__, None)
-    timers = {n: timer(r, feed) for n, r in runs.items()}
+    timers = {n: timer(r, feed, threads) for n, r in runs.items()}
     if not timers or not shortest < min(t() for t in timers.values()) < longest:
         return None
     runs["wick"] = ours(model, threads)
-    timers["wick"] = timer(runs["wick"], feed)
+    timers["wick"] = timer(runs["wick"], feed, threads)
     error = difference(runs["wick"](feed), next(iter(runs.values()))(feed))
     times = [{n: t() for n, t in timers.items()} for _ in range(rounds)]
     return {n: min(t[n] for t in times) for n in timers}, error
