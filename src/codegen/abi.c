@@ -1,6 +1,8 @@
 /* Finds the slots and the memory of generated functions. */
 #include "codegen/abi.h"
 
+#include "ir/call.h"
+
 static bool abi_is_i64(const wick_func *f, uint32_t param)
 {
   const wick_type_info *t = wick_info_of(f, (wick_value){param});
@@ -75,9 +77,25 @@ static wick_status abi_direct(const wick_func *f, const wick_target *t, wick_are
       return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "launch: @%s is an entry itself",
                        callee->name);
     out->scratch |= inner.scratch;
+    out->stack |= inner.stack;
     out->fault |= inner.fault;
     if (inner.scratch_bytes > out->scratch_bytes) out->scratch_bytes = inner.scratch_bytes;
   }
+  return NULL;
+}
+
+/* Parameters and results are in registers. */
+static wick_status abi_procedure(const wick_func *f, wick_arena *mem, wick_frame *out)
+{
+  for (uint32_t v = 1; v <= f->nparam; v++)
+    if (wick_info_of(f, (wick_value){v})->kind != WICK_SCALAR)
+      return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "parameter %u is no scalar", v - 1);
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (f->node[i].op == WICK_OP_alloc || f->node[i].op == WICK_OP_launch ||
+        f->node[i].op == WICK_OP_wait)
+      return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "it returns results, and contains %s",
+                       wick_op_of(&f->node[i])->name);
+  out->scratch = false;
   return NULL;
 }
 
@@ -91,10 +109,13 @@ wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,
     const wick_node *n = &f->node[i];
     if (n->op == WICK_OP_launch) abi_kernel(out_frame, n->attr[WICK_ATTR_launch_callee].s, mem);
     if (n->op == WICK_OP_wait) waits = true;
-    if (n->op == WICK_OP_fail) out_frame->fault = true;
     if (n->op == WICK_OP_alloc) WICK_TRY(abi_alloc(f, i, t, mem, out_frame, &place[i]));
   }
   out_frame->place = place;
+  out_frame->procedure = wick_func_is_procedure(f);
+  out_frame->stack = wick_func_reaches_recursion(f, mem);
+  out_frame->fault = out_frame->stack || wick_func_reaches_fail(f, mem);
+  if (out_frame->procedure) return abi_procedure(f, mem, out_frame);
   out_frame->scratch |= out_frame->scratch_bytes > 0;
   WICK_TRY(abi_params(f, waits, mem, out_frame));
   if (out_frame->entry && (out_frame->fault || out_frame->scratch))

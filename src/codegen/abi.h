@@ -9,8 +9,16 @@
  * args has a slot per parameter, in order: the address of a buffer, or an i64 itself in a pointer's
  * width. If the last two parameters of a kernel are i64, they are passed as begin and end, the
  * range of its tasks, and have no slots. After the declared slots are the hidden ones of
- * wick_frame: the scratch memory of this worker, 64-byte aligned, and last the wick_fault if the
- * kernel can fail.
+ * wick_frame: the scratch memory of this worker, 64-byte aligned, the wick_stack if it calls a
+ * recursive procedure, and last the wick_fault if the kernel can fail.
+ *
+ * A procedure, a loop function with results, is called by loop functions of the same object. It
+ * takes its parameters and returns its results as LLVM's values. If it reaches a recursive
+ * procedure, the address of the wick_stack is its first parameter, in a register that all calls
+ * leave alone (swiftself). If it can fail, its last result is a status, an i32: the code of the
+ * failure, or 0. A caller that is a procedure returns a status that is not 0 at once; a kernel
+ * writes it to its wick_fault. A recursive procedure fails with WICK_ELIMIT if its frame would
+ * begin below the limit of the wick_stack; no frame is larger than WICK_STACK_RESERVE.
  *
  * An entry reaches its kernels through the runtime: before its declared slots are a wick_launch
  * function and its context. It has no hidden slots: the runtime adds those of each kernel. It
@@ -37,12 +45,13 @@ enum { WICK_FRAME_ALIGN = 64, WICK_SMALL_ALLOC = 4096 };
 
 /* The memory and the slots that a function needs in addition to its parameters. */
 typedef struct wick_frame {
-  bool entry;             /* contains `launch` or `wait`, or nothing at all */
-  bool range;             /* its last two parameters are begin and end */
-  bool scratch, fault;    /* it has these hidden slots */
-  uint32_t nslot;         /* declared slots */
-  uint64_t scratch_bytes; /* of each worker, without buffers whose offsets are computed */
-  uint64_t stack_bytes;   /* for small buffers */
+  bool entry;                 /* contains `launch` or `wait`, or nothing at all */
+  bool range;                 /* its last two parameters are begin and end */
+  bool procedure;             /* ir/call.h */
+  bool scratch, stack, fault; /* it has these hidden slots; of a procedure: parameter, status */
+  uint32_t nslot;             /* declared slots */
+  uint64_t scratch_bytes;     /* of each worker, without buffers whose offsets are computed */
+  uint64_t stack_bytes;       /* for small buffers */
   /* For an entry: its kernels' names, in order of first launch. */
   wick_list(const char *) kernels;
   /* By node index, for `alloc`: bytes from the start of the scratch memory, or -1: on the stack. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "codegen/protocol.h"
+#include "ir/call.h"
 #include "ir/text.h"
 
 static const uint64_t client_memory = (uint64_t)8 << 30;
@@ -137,6 +138,14 @@ static bool client_takes(const wick_codegen_options *o, const wick_func *f)
   return f->level == WICK_LOOP && !o->nonly;
 }
 
+/* Returns whether f must be in the same object as the functions that it calls, or that call it. */
+static bool client_calls(const wick_func *f)
+{
+  bool calls = wick_func_is_procedure(f);
+  for (uint32_t i = 0; i < f->nnode; i++) calls = calls || f->node[i].op == WICK_OP_call;
+  return calls;
+}
+
 static uint32_t client_nparts(const wick_module *m, const wick_codegen_options *o)
 {
   uint64_t nnode = 0;
@@ -173,7 +182,8 @@ wick_status wick_codegen_module(const wick_module *m, const wick_target *t,
   }
   for (uint32_t i = 0; i < m->funcs.n; i++)
     if (client_takes(options, m->funcs.at[i]))
-      client_add(&part[client_lightest(part, n)], m, m->funcs.at[i], mem);
+      client_add(&part[client_calls(m->funcs.at[i]) ? 0 : client_lightest(part, n)], m,
+                 m->funcs.at[i], mem);
   wick_codegen_job *job = wick_new(mem, wick_codegen_job, n);
   for (uint32_t i = 0; i < n; i++) {
     if (!part[i].m.funcs.n) continue;

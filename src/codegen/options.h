@@ -10,7 +10,10 @@ typedef enum wick_codegen_output {
   WICK_OUTPUT_LLVM      /* LLVM's representation before code is generated, for debugging */
 } wick_codegen_output;
 
-enum { WICK_STACK_OUTSIDE = 256 }; /* memcpy, helpers of the ABI */
+enum {
+  WICK_STACK_OUTSIDE = 256,       /* memcpy, helpers of the ABI */
+  WICK_BUNDLE_RECURSION = 1 << 18 /* bytes of its caller's stack for a bundle's recursion */
+};
 
 typedef struct wick_codegen_options {
   wick_codegen_output output;

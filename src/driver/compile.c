@@ -245,6 +245,7 @@ const wick_program_kernel *wick_compile_kernels(const wick_module *m, const wick
                                       .location = wick_loc_text(m, k->loc),
                                       .schedule = k->schedule,
                                       .scratch = k->scratch,
+                                      .stack = k->stack,
                                       .fault = k->fault,
                                       .flops = k->model.flops * k->nrun,
                                       .bytes = (k->bytes - k->launch_weights) * k->nrun +

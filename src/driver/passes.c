@@ -51,7 +51,8 @@
 
 const wick_pass wick_passes[] = {
     {"inline", WICK_GRAPH, wick_pass_inline, WICK_EXACT,
-     "inlines calls, and drops functions that are no longer called"},
+     "inlines calls of functions that are not recursive, and drops functions that are no longer "
+     "called"},
     {"fold_control_flow", WICK_GRAPH, wick_pass_fold_control_flow, WICK_EXACT,
      "keeps one arm of a branch whose condition is known, and writes out short loops whose count "
      "is known"},
@@ -110,7 +111,8 @@ const wick_pass wick_passes[] = {
     {"decompose_resize", WICK_GRAPH, wick_pass_decompose_resize, WICK_ROUNDING,
      "resizes one axis after the other, with positions and weights as constants"},
     {"form_kernels", WICK_GRAPH, wick_pass_form_kernels, WICK_EXACT,
-     "forms kernels with schedules from nodes, and buffers from tensors"},
+     "forms kernels with schedules from nodes, buffers from tensors, and procedures from functions "
+     "that are called"},
     {"copy_elim", WICK_LOW, wick_pass_copy_elim, WICK_EXACT,
      "writes the source of a copy directly to its destination"},
     {"in_place", WICK_LOW, wick_pass_in_place, WICK_EXACT,

@@ -1,6 +1,8 @@
 /* Inlines in rounds, because a called function may call others. */
 #include "graph/inline.h"
 
+#include <string.h>
+
 #include "ir/call.h"
 #include "ir/copy.h"
 
@@ -8,13 +10,48 @@ enum {
   INLINE_MOST = 1 << 20
 }; /* limit on nodes: functions that call each other twice double in each round */
 
-static bool inline_any(const wick_func *f, const wick_func *callee)
+/* Returns the graph whose nodes replace n; NULL if n is no call, or stays one. */
+static const wick_func *inline_callee(const wick_func *f, const wick_node *n, wick_arena *mem)
 {
-  for (uint32_t i = 0; i < f->nnode; i++) {
-    const wick_func *g = wick_callee(f->module, &f->node[i]);
-    if (g && (!callee || g == callee)) return true;
-  }
+  const wick_func *g = wick_callee(f->module, n);
+  return g && !wick_func_stays(g, mem) ? g : NULL;
+}
+
+static bool inline_calls(const wick_func *f, const wick_func *callee)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (wick_callee(f->module, &f->node[i]) == callee) return true;
   return false;
+}
+
+static bool inline_any(const wick_func *f, wick_arena *mem)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (inline_callee(f, &f->node[i], mem)) return true;
+  return false;
+}
+
+/* The entry of a module keeps its name; if it is recursive, the function that its calls run has
+ * another one. */
+static const char inline_entry[] = "main", inline_again[] = "main.again";
+
+static bool inline_is_entry_again(const wick_func *f, const wick_node *n, wick_arena *mem)
+{
+  const wick_func *g = wick_callee(f->module, n);
+  return g && strcmp(g->name, inline_entry) == 0 &&
+         (wick_func_recurs(g, mem) || wick_module_find(f->module, inline_again));
+}
+
+static void inline_call(wick_copier *c, const wick_func *f, const wick_node *n, wick_arena *mem)
+{
+  wick_value *in = wick_new(mem, wick_value, n->nin + 1u);
+  for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
+  c->b.loc = n->loc;
+  wick_build_inlined_call(&c->b, n, in, &c->to[n->first.id]);
+  for (uint32_t k = 0; k < n->nout && !c->b.status; k++) {
+    const wick_value_info *old = &f->value[n->first.id + k];
+    wick_build_name(&c->b, c->to[n->first.id + k], old->name, old->relation);
+  }
 }
 
 static wick_status inline_once(const wick_func *f, wick_arena *mem, wick_func **out)
@@ -22,18 +59,16 @@ static wick_status inline_once(const wick_func *f, wick_arena *mem, wick_func **
   wick_copier c = wick_copy_begin(f, mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    if (!wick_callee(f->module, n) || c.b.status) {
-      wick_copy_node(&c, n);
+    if (!c.b.status && inline_is_entry_again(f, n, mem)) {
+      wick_node *again = wick_dup(mem, wick_node, n, 1);
+      wick_attr callee = {.s = wick_intern(f->module, inline_again)};
+      again->attr = wick_dup(&f->module->mem, wick_attr, &callee, 1);
+      n = again;
+    } else if (inline_callee(f, n, mem) && !c.b.status) {
+      inline_call(&c, f, n, mem);
       continue;
     }
-    wick_value *in = wick_new(mem, wick_value, n->nin + 1u);
-    for (uint32_t k = 0; k < n->nin; k++) in[k] = c.to[n->in[k].id];
-    c.b.loc = n->loc;
-    wick_build_inlined_call(&c.b, n, in, &c.to[n->first.id]);
-    for (uint32_t k = 0; k < n->nout && !c.b.status; k++) {
-      const wick_value_info *old = &f->value[n->first.id + k];
-      wick_build_name(&c.b, c.to[n->first.id + k], old->name, old->relation);
-    }
+    wick_copy_node(&c, n);
     if (c.b.nodes.n > INLINE_MOST)
       wick_build_fail(&c.b, WICK_ELIMIT,
                       "together with the functions that it calls it has more than %d nodes",
@@ -42,19 +77,44 @@ static wick_status inline_once(const wick_func *f, wick_arena *mem, wick_func **
   return wick_copy_finish(&c, out);
 }
 
-/* Removes the functions that only f called, and those that they called. */
-static void inline_drop(const wick_func *f)
+/* Removes the functions that only f called, and those that they called. `now` is f's new version. */
+static void inline_drop(const wick_func *f, const wick_func *of, const wick_func *now)
 {
   wick_module *m = f->module;
-  for (uint32_t i = 0; i < f->nnode; i++) {
-    const wick_func *g = wick_callee(m, &f->node[i]);
-    bool called = false;
+  for (uint32_t i = 0; i < of->nnode; i++) {
+    const wick_func *g = wick_callee(m, &of->node[i]);
+    bool called = g && (g == f || strcmp(g->name, inline_entry) == 0 || inline_calls(now, g));
     for (uint32_t k = 0; g && k < m->funcs.n && !called; k++)
-      called = m->funcs.at[k] != f && m->funcs.at[k] != g && inline_any(m->funcs.at[k], g);
+      called = m->funcs.at[k] != f && m->funcs.at[k] != g && inline_calls(m->funcs.at[k], g);
     if (!g || called) continue;
     wick_module_remove(m, g->name);
-    inline_drop(g);
+    inline_drop(f, g, now);
   }
+}
+
+/* Gives the recursive entry f, whose calls are renamed, another name, and builds an entry that calls
+ * it. */
+static wick_status inline_split(const wick_func *f, wick_arena *mem, wick_func **out)
+{
+  wick_copier c = wick_copy_begin(f, mem), entry = wick_copy_begin(f, mem);
+  c.b.name = wick_intern(f->module, inline_again);
+  for (uint32_t i = 0; i < f->nnode; i++) wick_copy_node(&c, &f->node[i]);
+  WICK_TRY(wick_copy_finish(&c, out));
+  wick_module_set(f->module, *out);
+  const wick_node *r = wick_return(f);
+  wick_type *type = wick_new(mem, wick_type, r->nin + 1u);
+  wick_value *result = wick_new(mem, wick_value, r->nin + 1u);
+  for (uint32_t k = 0; k < r->nin; k++) type[k] = wick_type_of(f, r->in[k]);
+  wick_attr callee = {.s = c.b.name};
+  entry.b.loc = r->loc;
+  wick_value v = wick_build(&entry.b, WICK_OP_call, f->nparam, entry.to + 1, &callee, r->nin, type);
+  for (uint32_t k = 0; k < r->nin && !entry.b.status; k++) {
+    const wick_value_info *old = &f->value[r->in[k].id];
+    result[k] = (wick_value){v.id + k};
+    wick_build_name(&entry.b, result[k], old->name, old->relation);
+  }
+  wick_build_return(&entry.b, r->nin, result);
+  return wick_copy_finish(&entry, out);
 }
 
 wick_status wick_pass_inline(const wick_pass_context *pass, const wick_func *f, wick_func **out)
@@ -62,8 +122,10 @@ wick_status wick_pass_inline(const wick_pass_context *pass, const wick_func *f, 
   wick_arena *mem = pass->mem;
   wick_func *r;
   WICK_TRY(inline_once(f, mem, &r)); /* at least a copy: passes return new functions */
-  while (inline_any(r, NULL)) WICK_TRY(inline_once(r, mem, &r));
-  inline_drop(f);
+  while (inline_any(r, mem)) WICK_TRY(inline_once(r, mem, &r));
+  inline_drop(f, f, r);
+  if (strcmp(f->name, inline_entry) == 0 && wick_func_recurs(f, mem))
+    return inline_split(r, mem, out);
   *out = r;
   return NULL;
 }

@@ -1,4 +1,4 @@
-/* Inlines a call by a replay of the callee. A worklist follows the calls to find recursion. */
+/* Worklists follow the calls of functions. A call is inlined by a replay of the callee. */
 #include "ir/call.h"
 
 #include "ir/replay.h"
@@ -10,21 +10,77 @@ const wick_func *wick_callee(const wick_module *m, const wick_node *n)
   return f && f->level == WICK_GRAPH ? f : NULL;
 }
 
-/* Returns true if f calls itself, directly or through others. */
-static bool call_recurs(const wick_builder *b, const wick_func *f)
+typedef wick_list(const wick_func *) call_list;
+
+/* Adds the functions that f calls, directly or through others, each once. */
+static void call_reach(const wick_func *f, wick_arena *mem, call_list *out)
 {
-  const wick_module *m = b->module;
-  wick_list(const wick_func *) seen = {0};
-  wick_push(b->mem, &seen, f);
-  for (uint32_t at = 0; at < seen.n; at++)
-    for (uint32_t i = 0; i < seen.at[at]->nnode; i++) {
-      const wick_func *g = wick_callee(m, &seen.at[at]->node[i]);
-      if (g == f) return true;
+  const wick_func *of = f;
+  for (uint32_t at = 0; of; of = at < out->n ? out->at[at++] : NULL)
+    for (uint32_t i = 0; i < of->nnode; i++) {
+      const wick_node *n = &of->node[i];
+      const wick_func *g = n->op == WICK_OP_call
+                               ? wick_module_find(f->module, n->attr[WICK_ATTR_call_callee].s)
+                               : NULL;
       bool known = !g;
-      for (uint32_t k = 0; k < seen.n && !known; k++) known = seen.at[k] == g;
-      if (!known) wick_push(b->mem, &seen, g);
+      for (uint32_t k = 0; k < out->n && !known; k++) known = out->at[k] == g;
+      if (!known) wick_push(mem, out, g);
+    }
+}
+
+bool wick_func_recurs(const wick_func *f, wick_arena *tmp)
+{
+  call_list seen = {0};
+  const wick_func *own = wick_module_find(f->module, f->name);
+  call_reach(f, tmp, &seen);
+  for (uint32_t i = 0; i < seen.n; i++)
+    if (seen.at[i] == f || seen.at[i] == own) return true;
+  return false;
+}
+
+bool wick_func_is_called(const wick_func *f)
+{
+  const wick_module *m = f->module;
+  for (uint32_t k = 0; k < m->funcs.n; k++)
+    for (uint32_t i = 0; i < m->funcs.at[k]->nnode; i++) {
+      const wick_node *n = &m->funcs.at[k]->node[i];
+      if (n->op == WICK_OP_call && n->attr[WICK_ATTR_call_callee].s == f->name) return true;
     }
   return false;
+}
+
+static bool call_has(const wick_func *f, wick_opcode op)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (f->node[i].op == op) return true;
+  return false;
+}
+
+bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp)
+{
+  call_list seen = {0};
+  call_reach(f, tmp, &seen);
+  for (uint32_t i = 0; i < seen.n; i++)
+    if (call_has(seen.at[i], WICK_OP_fail)) return true;
+  return call_has(f, WICK_OP_fail);
+}
+
+bool wick_func_reaches_recursion(const wick_func *f, wick_arena *tmp)
+{
+  call_list seen = {0};
+  if (!call_has(f, WICK_OP_call)) return false;
+  call_reach(f, tmp, &seen);
+  for (uint32_t i = 0; i < seen.n; i++)
+    if (wick_func_recurs(seen.at[i], tmp)) return true;
+  return wick_func_recurs(f, tmp);
+}
+
+bool wick_func_stays(const wick_func *f, wick_arena *tmp)
+{
+  if (wick_func_recurs(f, tmp)) return true;
+  for (uint32_t v = 1; v <= f->nvalue; v++)
+    if (!wick_type_is_one(f->module, f->value[v].type)) return false;
+  return wick_return(f)->nin && call_has(f, WICK_OP_loop);
 }
 
 void wick_build_inlined_call(wick_builder *b, const wick_node *n, const wick_value *in,
@@ -32,7 +88,7 @@ void wick_build_inlined_call(wick_builder *b, const wick_node *n, const wick_val
 {
   const wick_func *f = wick_callee(b->module, n);
   if (b->status) return;
-  if (!f || call_recurs(b, f)) {
+  if (!f || wick_func_recurs(f, b->mem)) {
     wick_build_fail(b, WICK_EUNSUPPORTED,
                     f ? "@%s calls itself, which is not supported" : "there is no function @%s",
                     n->attr[WICK_ATTR_call_callee].s);

@@ -1,4 +1,4 @@
-/* Inlining: replaces a call by the nodes of the graph that it calls. */
+/* Calls: the functions that are called, recursion, and inlining. */
 #ifndef WICK_IR_CALL_H
 #define WICK_IR_CALL_H
 
@@ -6,6 +6,26 @@
 
 /* Returns the graph that n calls; NULL if n is no call, or if the graph does not exist. */
 const wick_func *wick_callee(const wick_module *m, const wick_node *n);
+
+/* Returns whether f calls itself, directly or through others. */
+bool wick_func_recurs(const wick_func *f, wick_arena *tmp);
+/* Returns whether a function of f's module, perhaps f itself, calls f. */
+bool wick_func_is_called(const wick_func *f);
+/* Returns whether f or a function that it calls, directly or through others, contains `fail`, or
+ * (`recursion`) calls itself. Functions that do not exist are left out. */
+bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp);
+bool wick_func_reaches_recursion(const wick_func *f, wick_arena *tmp);
+
+/* A loop function with results. It takes and returns scalars in registers, and is called by other
+ * loop functions. */
+static inline bool wick_func_is_procedure(const wick_func *f)
+{
+  return f->level == WICK_LOOP && wick_return(f)->nin > 0;
+}
+
+/* Returns whether inlining leaves calls of f, a graph: f is recursive, or computes a loop of
+ * scalars, which is faster as code of its own. */
+bool wick_func_stays(const wick_func *f, wick_arena *tmp);
 
 /* Builds the nodes of the graph that n calls, on the operands `in`, and stores its results in
  * `out`. Calls inside it stay calls. Its shape constraints become b's. Fails if the graph calls

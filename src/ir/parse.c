@@ -373,8 +373,8 @@ static bool parse_function_first(wick_parser *p, parse_places *bodies)
   const wick_func *have = wick_module_find(p->m, h.name);
   bool good = true;
   if (have) good = wick_parse_fail(p, &h.at, WICK_EPARSE, "@%s is defined already", h.name);
-  if (p->wanted.n && h.level & (WICK_LOW | WICK_LOOP))
-    good = wick_parse_fail(p, &h.at, WICK_ETYPE, "low and loop functions return nothing");
+  if (p->wanted.n && h.level == WICK_LOW)
+    good = wick_parse_fail(p, &h.at, WICK_ETYPE, "low functions return nothing");
   if (p->wanted.n > UINT16_MAX) good = wick_parse_fail(p, &h.at, WICK_ELIMIT, "too many results");
   while (p->lex.depth > 0 && wick_parse_token(p)->kind != WICK_TOKEN_END) wick_parse_next(p);
   if (p->lex.depth > 0)

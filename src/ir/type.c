@@ -202,6 +202,12 @@ wick_dim wick_type_numel(wick_module *m, wick_type t)
   return n;
 }
 
+bool wick_type_is_one(const wick_module *m, wick_type t)
+{
+  const wick_type_info *i = wick_type_get(m, t);
+  return i->kind == WICK_SCALAR ? i->lanes == 1 : i->kind == WICK_TENSOR && i->rank == 0;
+}
+
 bool wick_type_const_dims(const wick_type_info *t, int64_t *out_dim)
 {
   for (uint32_t i = 0; i < t->rank; i++) {

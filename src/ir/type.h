@@ -100,6 +100,8 @@ wick_type wick_type_with_elem(wick_module *m, wick_type t, wick_elem e); /* all 
 
 wick_dim wick_type_numel(wick_module *m,
                          wick_type t); /* product of dims (or lanes); INVALID on overflow */
+/* Returns whether values of t are single numbers: scalars, or tensors of rank 0. */
+bool wick_type_is_one(const wick_module *m, wick_type t);
 bool wick_type_const_dims(const wick_type_info *t,
                           int64_t *out_dim); /* false if one is not constant */
 bool wick_type_nbytes(wick_module *m, wick_type t,

@@ -15,6 +15,7 @@ typedef struct interpret_buffer {
 
 typedef struct interpret {
   const wick_func *f;
+  uint32_t depth; /* of calls */
   wick_arena *mem, *tmp;
   const wick_type_info **type; /* per value */
   wick_scalar **lane;          /* per value: its lanes */
@@ -356,6 +357,30 @@ static wick_status interpret_launch(interpret *t, const wick_node *n)
   return NULL;
 }
 
+static wick_status interpret_func(interpret *t);
+static void interpret_begin(interpret *t);
+
+/* Runs a procedure in a frame of its own, which is freed after the call. */
+static wick_status interpret_call(interpret *t, const wick_node *n)
+{
+  const wick_func *f = wick_module_find(t->f->module, n->attr[WICK_ATTR_call_callee].s);
+  if (!f || f->level != WICK_LOOP || f->nparam != n->nin || wick_return(f)->nin != n->nout)
+    return interpret_fail(t, n, WICK_EINTERNAL, "@%s is no loop function of %u parameters",
+                          n->attr[WICK_ATTR_call_callee].s, n->nin);
+  if (t->depth == WICK_INTERPRET_DEPTH)
+    return interpret_fail(t, n, WICK_ELIMIT, "calls are nested deeper than %d",
+                          WICK_INTERPRET_DEPTH);
+  wick_mark mark = wick_arena_mark(t->tmp);
+  interpret u = {.f = f, .depth = t->depth + 1, .mem = t->mem, .tmp = t->tmp};
+  interpret_begin(&u);
+  for (uint32_t k = 0; k < n->nin; k++) u.lane[k + 1][0] = t->lane[n->in[k].id][0];
+  WICK_TRY(interpret_func(&u));
+  for (uint32_t k = 0; k < n->nout; k++)
+    t->lane[n->first.id + k][0] = u.lane[wick_return(f)->in[k].id][0];
+  wick_arena_rewind(t->tmp, mark);
+  return NULL;
+}
+
 /* ---- nodes ---- */
 
 static wick_status interpret_node(interpret *t, const wick_node *n)
@@ -374,6 +399,7 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   case WICK_OP_for: return interpret_for(t, n);
   case WICK_OP_while: return interpret_while(t, n);
   case WICK_OP_if: return interpret_if(t, n);
+  case WICK_OP_call: return interpret_call(t, n);
   case WICK_OP_launch: return interpret_launch(t, n);
   case WICK_OP_wait: return interpret_flush(t);
   case WICK_OP_shuffle: interpret_shuffle(t, n); return NULL;
@@ -413,6 +439,24 @@ static wick_status interpret_region(interpret *t, const wick_region *g)
   return NULL;
 }
 
+static void interpret_begin(interpret *t)
+{
+  const wick_func *f = t->f;
+  t->type = wick_new(t->tmp, const wick_type_info *, f->nvalue + 2);
+  t->lane = wick_new(t->tmp, wick_scalar *, f->nvalue + 2);
+  t->buffer = wick_new(t->tmp, interpret_buffer, f->nvalue + 2);
+  for (uint32_t v = 1; v <= f->nvalue; v++) {
+    t->type[v] = wick_info_of(f, (wick_value){v});
+    t->lane[v] = wick_new(t->tmp, wick_scalar, t->type[v]->lanes);
+  }
+}
+
+static wick_status interpret_func(interpret *t)
+{
+  WICK_TRY(interpret_region(t, &(wick_region){.begin = 0, .end = t->f->nnode}));
+  return interpret_flush(t);
+}
+
 wick_status wick_interpret(const wick_func *f, uint32_t narg, const wick_interpret_arg *arg,
                            wick_arena *mem, wick_arena *tmp)
 {
@@ -420,18 +464,11 @@ wick_status wick_interpret(const wick_func *f, uint32_t narg, const wick_interpr
   if (f->level != WICK_LOOP || narg != f->nparam)
     return wick_fail(mem, WICK_EINTERNAL, f->name, "%u operands for a function of %u", narg,
                      f->nparam);
-  t.type = wick_new(tmp, const wick_type_info *, f->nvalue + 2);
-  t.lane = wick_new(tmp, wick_scalar *, f->nvalue + 2);
-  t.buffer = wick_new(tmp, interpret_buffer, f->nvalue + 2);
-  for (uint32_t v = 1; v <= f->nvalue; v++) {
-    t.type[v] = wick_info_of(f, (wick_value){v});
-    t.lane[v] = wick_new(tmp, wick_scalar, t.type[v]->lanes);
-  }
+  interpret_begin(&t);
   for (uint32_t i = 0; i < narg; i++) {
     t.buffer[i + 1] = (interpret_buffer){arg[i].data, arg[i].nelem};
     if (wick_info_of(f, (wick_value){i + 1})->kind == WICK_SCALAR)
       t.lane[i + 1][0].i = arg[i].number;
   }
-  WICK_TRY(interpret_region(&t, &(wick_region){.begin = 0, .end = f->nnode}));
-  return interpret_flush(&t);
+  return interpret_func(&t);
 }

@@ -3,20 +3,20 @@
 
 #include <string.h>
 
+#include "ir/call.h"
 #include "ir/copy.h"
 
 enum { SERIALIZE_UNKNOWN, SERIALIZE_SAFE, SERIALIZE_FAILS };
 
 /* Returns whether a kernel may fail; the result is cached by the number of its name. */
-static bool serialize_fails(const wick_module *m, const char *kernel, char *seen)
+static bool serialize_fails(const wick_module *m, const char *kernel, char *seen, wick_arena *tmp)
 {
   uint32_t name = wick_names_find(&m->names, kernel, strlen(kernel));
   const wick_func *f = wick_module_find(m, kernel);
   if (!f) return false;
   if (seen[name] == SERIALIZE_UNKNOWN) {
-    seen[name] = SERIALIZE_SAFE;
-    for (uint32_t i = 0; i < f->nnode; i++)
-      if (f->node[i].op == WICK_OP_fail) seen[name] = SERIALIZE_FAILS;
+    bool fails = wick_func_reaches_fail(f, tmp) || wick_func_reaches_recursion(f, tmp);
+    seen[name] = fails ? SERIALIZE_FAILS : SERIALIZE_SAFE;
   }
   return seen[name] == SERIALIZE_FAILS;
 }
@@ -36,7 +36,7 @@ wick_status wick_pass_serialize_faults(const wick_pass_context *pass, const wick
       wick_copy_node(&c, n);
       continue;
     }
-    bool fails = serialize_fails(f->module, n->attr[WICK_ATTR_launch_callee].s, seen);
+    bool fails = serialize_fails(f->module, n->attr[WICK_ATTR_launch_callee].s, seen, pass->tmp);
     wick_attr a[] = {[WICK_ATTR_launch_callee] = n->attr[WICK_ATTR_launch_callee],
                      [WICK_ATTR_launch_tasks] = n->attr[WICK_ATTR_launch_tasks],
                      [WICK_ATTR_launch_concurrent] = {.i = n->attr[WICK_ATTR_launch_concurrent].i &&

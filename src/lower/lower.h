@@ -10,12 +10,12 @@
 #include "target/target.h"
 
 typedef struct wick_lowered_kernel {
-  const char *name;        /* name of its loop function */
-  wick_loc loc;            /* of the first instruction that it runs */
-  wick_dim tasks;          /* of one launch */
-  wick_dim_list sizes;     /* symbols whose values a launch gets after the buffers */
-  bool scratch, fault;     /* hidden slots (codegen/abi.h) */
-  wick_dim scratch_bytes;  /* for each worker */
+  const char *name;           /* name of its loop function */
+  wick_loc loc;               /* of the first instruction that it runs */
+  wick_dim tasks;             /* of one launch */
+  wick_dim_list sizes;        /* symbols whose values a launch gets after the buffers */
+  bool scratch, stack, fault; /* hidden slots (codegen/abi.h) */
+  wick_dim scratch_bytes;     /* for each worker */
   uint64_t bytes;          /* of one launch: the bytes of its operands that are read or written */
   uint64_t launch_weights; /* those of them that are constants */
   uint64_t weights;        /* of one run: each constant once */

@@ -30,4 +30,14 @@ typedef struct wick_fault {
   int64_t code, task, detail;
 } wick_fault;
 
+/* The stack on which recursive procedures run. */
+typedef struct wick_stack {
+  const void *limit; /* the least address at which a frame may begin */
+} wick_stack;
+
+enum {
+  WICK_STACK_RESERVE = 1 << 16
+}; /* bytes below the limit: for the frame that passes it, and
+                                          for functions that are not recursive */
+
 #endif

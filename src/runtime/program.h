@@ -11,7 +11,7 @@
 #include "runtime/host.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 11 };
+enum { WICK_PROGRAM_VERSION = 12 };
 
 /* A branch or a loop. The entry counts its runs in a table of WICK_FLOW_SLOTS numbers, i64, for
  * each one. A branch has the number of runs of each region. A loop has the number of times it was
@@ -41,16 +41,16 @@ typedef struct wick_program_host {
 } wick_program_host;
 
 typedef struct wick_program_kernel {
-  const char *name;      /* symbol in the code */
-  const char *location;  /* of the user's nodes, for errors and profiles */
-  const char *schedule;  /* the steps that transform its plain loops */
-  bool scratch, fault;   /* which hidden slots it has (codegen/abi.h) */
-  uint64_t flops, bytes; /* of one run */
-  uint64_t weights;      /* the bytes of constants in `bytes`, each once */
-  uint64_t cost;         /* of one launch: estimated nanoseconds of one worker */
-  uint64_t cycles;       /* of one run, by the cost model (graph/group/cost.h) */
-  uint64_t tasks;        /* of one launch */
-  const char *limit;     /* the bottleneck by the cost model, in words */
+  const char *name;           /* symbol in the code */
+  const char *location;       /* of the user's nodes, for errors and profiles */
+  const char *schedule;       /* the steps that transform its plain loops */
+  bool scratch, stack, fault; /* which hidden slots it has (codegen/abi.h) */
+  uint64_t flops, bytes;      /* of one run */
+  uint64_t weights;           /* the bytes of constants in `bytes`, each once */
+  uint64_t cost;              /* of one launch: estimated nanoseconds of one worker */
+  uint64_t cycles;            /* of one run, by the cost model (graph/group/cost.h) */
+  uint64_t tasks;             /* of one launch */
+  const char *limit;          /* the bottleneck by the cost model, in words */
   wick_program_host host;
 } wick_program_kernel;
 

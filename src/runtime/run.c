@@ -204,6 +204,12 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
     snprintf(text, sizeof text, "%s: %s", p->kernel[f.kernel].location, f.message);
   else if (f.kernel >= p->nkernel)
     snprintf(text, sizeof text, "the run failed with code %d", (int)code);
+  else if (code == WICK_ELIMIT)
+    snprintf(text, sizeof text, "%s: calls are nested too deep for the stack",
+             p->kernel[f.kernel].location);
+  else if (code == WICK_ENOMEM)
+    snprintf(text, sizeof text, "%s: there is no memory for the stack of its calls",
+             p->kernel[f.kernel].location);
   else if (code == WICK_ETYPE)
     snprintf(text, sizeof text, "%s: the branch that is taken is not for these shapes",
              p->kernel[f.kernel].location);

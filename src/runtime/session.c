@@ -2,6 +2,7 @@
  * that do not depend on each other are collected in a batch, and the pool's workers get equal
  * shares of the batch's cost. */
 #include "runtime/session.h"
+#include "runtime/call_stack.h"
 #include "runtime/flow_counters.h"
 #include "runtime/growable_arena.h"
 #include "runtime/session_host.h"
@@ -28,13 +29,17 @@ enum {
   SESSION_ALONE_RUN = 40000,
 };
 
-/* The memory of one worker, on cache lines of its own: its arguments, because hidden slots differ
- * between workers, and its fault. */
-typedef struct session_worker {
+/* What one worker writes: its arguments, because hidden slots differ between workers, its fault,
+ * and its stack for recursion. */
+typedef struct session_private {
   wick_fault fault;
-  void *args[WICK_KERNEL_SLOTS + 2];
-  char pad[SESSION_PAD -
-           (sizeof(wick_fault) + (WICK_KERNEL_SLOTS + 2) * sizeof(void *)) % SESSION_PAD];
+  wick_call_stack stack;
+  void *args[WICK_KERNEL_SLOTS + 3];
+} session_private;
+
+typedef struct session_worker { /* on cache lines of its own */
+  session_private own;
+  char pad[SESSION_PAD - sizeof(session_private) % SESSION_PAD];
 } session_worker;
 
 /* A collected launch. Its cost is in nanoseconds, as the cost model estimates it; `before` is the
@@ -42,7 +47,7 @@ typedef struct session_worker {
 typedef struct session_kernel {
   wick_kernel kernel;
   uint32_t index;
-  bool scratch, fault;
+  bool scratch, stack, fault;
   int64_t nargs, tasks;
   uint64_t before, cost;
   void *args[WICK_KERNEL_SLOTS];
@@ -276,6 +281,7 @@ void wick_session_drop(wick_session_state *s)
   wick_session_host_drop(s->host);
   wick_sizing_drop(s->sizing);
   wick_growable_arena_free(&s->growable);
+  for (uint32_t w = 0; w < s->nworker; w++) wick_call_stack_free(&s->worker[w].own.stack);
   s->allocator.free(s->allocator.self, s->block, s->nblock);
 }
 
@@ -317,17 +323,21 @@ static int64_t session_bound(const wick_session_state *s, const session_kernel *
 static void session_kernel_run(const wick_session_state *s, const session_kernel *k,
                                uint32_t worker, int64_t begin, int64_t end)
 {
-  session_worker *w = &s->worker[worker];
+  session_private *w = &s->worker[worker].own;
   void **args = (void **)(uintptr_t)k->args;
-  if (k->scratch || k->fault) {
+  if (k->scratch || k->stack || k->fault) {
     int64_t n = k->nargs;
     memcpy(w->args, k->args, (size_t)n * sizeof *args);
     if (k->scratch) w->args[n++] = s->scratch + worker * s->scratch_stride;
+    if (k->stack) w->args[n++] = &w->stack.stack;
     if (k->fault) w->args[n] = &w->fault;
     w->fault = (wick_fault){0};
     args = w->args;
   }
-  k->kernel(args, begin, end);
+  if (!k->stack)
+    k->kernel(args, begin, end);
+  else if (!wick_call_stack_run(&w->stack, k->kernel, args, begin, end))
+    w->fault = (wick_fault){WICK_ENOMEM, begin, 0};
 }
 
 /* Runs shares begin .. end-1 of the batch. */
@@ -349,7 +359,7 @@ static int32_t session_faults(wick_session_state *s, uint32_t kernel)
 {
   const wick_fault *least = NULL;
   for (uint32_t w = 0; w < s->nworker; w++) {
-    const wick_fault *f = &s->worker[w].fault;
+    const wick_fault *f = &s->worker[w].own.fault;
     if (f->code && (!least || f->task < least->task)) least = f;
   }
   if (!least) return 0;
@@ -371,7 +381,7 @@ static int32_t session_flush(wick_session_state *s)
   const session_kernel *last = &s->batch[s->nbatch - 1];
   uint64_t begin = s->profile ? session_now() : 0;
   if (last->fault)
-    for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].fault = (wick_fault){0};
+    for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].own.fault = (wick_fault){0};
   s->cost += last->before + last->cost;
   s->share = s->alone || last->before + last->cost < SESSION_ALONE ? 1 : s->nworker;
   wick_pool_launch(&s->run, session_part, s, s->share);
@@ -412,7 +422,7 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
   session_kernel *k = &s->batch[s->nbatch], *last = s->nbatch ? k - 1 : NULL;
   k->kernel = kernel;
   k->index = (uint32_t)index;
-  k->scratch = info->scratch, k->fault = info->fault;
+  k->scratch = info->scratch, k->stack = info->stack, k->fault = info->fault;
   k->nargs = nargs, k->tasks = tasks;
   k->before = last ? last->before + last->cost : 0;
   k->cost = info->cost ? info->cost : 1;

@@ -29,10 +29,10 @@ static const bundle_float bundle_floats[] = {
 typedef struct bundle {
   emit *e;
   const wick_func *f;
-  LLVMValueRef slots, fault;       /* on the stack */
-  const bundle_float *environment; /* NULL: the machine has only one */
-  LLVMValueRef before;             /* the caller's environment, or its address if it is in memory */
-  LLVMValueRef now;                /* then the address of the new environment */
+  LLVMValueRef slots, stack, fault; /* on the stack */
+  const bundle_float *environment;  /* NULL: the machine has only one */
+  LLVMValueRef before; /* the caller's environment, or its address if it is in memory */
+  LLVMValueRef now;    /* then the address of the new environment */
 } bundle;
 
 static void bundle_float_begin(bundle *b)
@@ -119,8 +119,9 @@ static void bundle_stack(bundle *b)
 {
   emit *e = b->e;
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), i64 = LLVMInt64TypeInContext(e->context);
-  LLVMTypeRef slots = LLVMArrayType2(emit_pointer(e), (uint64_t)b->f->nparam + 2);
+  LLVMTypeRef slots = LLVMArrayType2(emit_pointer(e), (uint64_t)b->f->nparam + 3);
   b->slots = LLVMBuildAlloca(e->b, slots, "");
+  if (e->frame.stack) b->stack = LLVMBuildAlloca(e->b, emit_pointer(e), "");
   if (e->frame.fault)
     b->fault = LLVMBuildAlloca(e->b, LLVMArrayType2(i64, sizeof(wick_fault) / 8), "");
   for (uint32_t i = 0; i < WICK_COUNT(bundle_floats); i++)
@@ -131,6 +132,15 @@ static void bundle_stack(bundle *b)
   b->now = LLVMBuildAlloca(e->b, i32, "");
 }
 
+/* Returns the least address of a recursive procedure's frame: a part of the caller's stack. */
+static LLVMValueRef bundle_limit(const bundle *b)
+{
+  emit *e = b->e;
+  LLVMValueRef nbytes = LLVMConstInt(emit_word(e), WICK_BUNDLE_RECURSION, false),
+               own = LLVMBuildPtrToInt(e->b, b->stack, emit_word(e), "");
+  return LLVMBuildIntToPtr(e->b, LLVMBuildSub(e->b, own, nbytes, ""), emit_pointer(e), "");
+}
+
 static LLVMValueRef bundle_call(const bundle *b)
 {
   emit *e = b->e;
@@ -139,6 +149,10 @@ static LLVMValueRef bundle_call(const bundle *b)
   LLVMValueRef entry = emit_declare(e, b->f->name, true, &type), slots = b->slots;
   for (uint32_t i = 0; i < n; i++) bundle_slot(b, i, LLVMGetParam(e->function, i));
   if (e->frame.scratch) bundle_slot(b, n++, bundle_scratch(b));
+  if (e->frame.stack) {
+    LLVMBuildStore(e->b, bundle_limit(b), b->stack);
+    bundle_slot(b, n++, b->stack);
+  }
   if (e->frame.fault) {
     LLVMBuildStore(e->b, emit_i64(e, 0), b->fault); /* the fault's code */
     bundle_slot(b, n, b->fault);

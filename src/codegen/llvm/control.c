@@ -217,9 +217,10 @@ static void control_const(emit *e, const wick_node *n)
 
 static void control_return(emit *e, const wick_node *n)
 {
-  (void)n;
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
-  if (e->frame.entry)
+  if (e->frame.procedure)
+    emit_procedure_return(e, n->nin, n->in);
+  else if (e->frame.entry)
     LLVMBuildRet(e->b, LLVMConstInt(i32, 0, false));
   else
     LLVMBuildRetVoid(e->b);

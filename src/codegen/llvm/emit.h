@@ -59,7 +59,7 @@ struct emit {
   uint32_t *address_of; /* by value used as an index: its first address, + 1 */
   emit_group group;     /* in the block being emitted */
   wick_list(emit_half) halves;
-  LLVMValueRef scratch, fault;              /* hidden slots */
+  LLVMValueRef scratch, stack, fault;       /* hidden slots */
   LLVMValueRef begin, end, task;            /* of a kernel; task: of the node being emitted */
   LLVMValueRef launch, context_slot, slots; /* of an entry */
   const bool *late; /* by value: a slot that is loaded for each launch and view; NULL: none is */
@@ -97,10 +97,25 @@ uint64_t emit_elem_bytes(wick_elem elem);
 
 /* ---- function.c ---- */
 void emit_function(emit *e, const wick_func *f);
+/* Makes f local to the object if nothing outside of it refers to f. */
+void emit_inside(const emit *e, const wick_func *f);
 LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeRef *out_type);
 void emit_attributes(const emit *e, LLVMValueRef f); /* those that every function has */
 /* Returns an operand of a launch. */
 LLVMValueRef emit_operand(const emit *e, wick_value v);
+
+/* ---- procedure.c ---- */
+void emit_procedure(emit *e, const wick_func *f);
+/* Ends a procedure with these results, or with a status if it can fail; NULL: it is 0. */
+void emit_procedure_return(emit *e, uint32_t n, const wick_value *v);
+void emit_procedure_fail(emit *e, LLVMValueRef status);
+LLVMValueRef emit_rarely(emit *e, LLVMValueRef branch); /* marks its first target as unlikely */
+/* Writes a failure of the current task to the fault's record. Ends in a jump to `on`. */
+void emit_fault(emit *e, LLVMValueRef code, LLVMValueRef detail, LLVMBasicBlockRef on);
+/* Runs LLVM's pipeline for scalar code on the functions that have been emitted. */
+WICK_CHECKED wick_status emit_optimize(emit *e, const char *passes, void *machine);
+/* Returns whether f calls procedures. */
+bool emit_calls(const wick_func *f);
 
 /* ---- bundle.c ---- */
 void emit_bundle(emit *e, const wick_module *m); /* after all functions of the module */
@@ -111,6 +126,7 @@ extern const struct emit_named {
   const char *name;
   emit_row row;
 } emit_scalar_rows[], emit_float_rows[], emit_cast_rows[], emit_memory_rows[], emit_vector_rows[],
-    emit_control_rows[], emit_dot_rows[], emit_run_rows[]; /* each ends with a NULL name */
+    emit_control_rows[], emit_dot_rows[], emit_run_rows[],
+    emit_procedure_rows[]; /* each ends with a NULL name */
 
 #endif

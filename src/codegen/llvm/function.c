@@ -103,6 +103,7 @@ static void function_params(emit *e, const wick_func *f, LLVMValueRef args)
       emit_set(e, (wick_value){v}, function_param(e, args, slot, (wick_value){v}));
   if (through) return;
   if (e->frame.scratch) e->scratch = function_slot(e, args, slot++, emit_pointer(e));
+  if (e->frame.stack) e->stack = function_slot(e, args, slot++, emit_pointer(e));
   if (e->frame.fault) e->fault = function_slot(e, args, slot, emit_pointer(e));
   if (!e->frame.range) return;
   e->begin = LLVMGetParam(e->function, 1);
@@ -161,8 +162,19 @@ static void function_begin(emit *e, const wick_func *f)
   e->definer = wick_definers_of(f, e->mem);
   e->addresses.n = 0;
   e->norder = 0;
-  e->scratch = e->fault = e->begin = e->end = e->task = e->launch = e->context_slot = e->slots =
-      NULL;
+  e->scratch = e->stack = e->fault = e->begin = e->end = e->task = e->launch = e->context_slot =
+      e->slots = NULL;
+}
+
+void emit_inside(const emit *e, const wick_func *f)
+{
+  LLVMValueRef function = LLVMGetNamedFunction(e->module, f->name);
+  wick_frame frame;
+  if (wick_frame_of(f, e->target, e->options->direct, e->mem, &frame) || !function) return;
+  bool inside = e->options->bundle || (e->options->direct && !frame.entry && !e->options->nonly);
+  if (!inside && !frame.procedure) return;
+  LLVMSetVisibility(function, LLVMDefaultVisibility);
+  LLVMSetLinkage(function, LLVMInternalLinkage);
 }
 
 void emit_function(emit *e, const wick_func *f)
@@ -173,6 +185,10 @@ void emit_function(emit *e, const wick_func *f)
     e->status = s;
     return;
   }
+  if (e->frame.procedure) {
+    emit_procedure(e, f);
+    return;
+  }
   LLVMTypeRef type;
   e->function = emit_declare(e, f->name, e->frame.entry, &type);
   if (LLVMCountBasicBlocks(e->function)) {
@@ -180,10 +196,6 @@ void emit_function(emit *e, const wick_func *f)
     return;
   }
   function_stack(e, f);
-  bool inside = e->options->bundle || (e->options->direct && !e->frame.entry && !e->options->nonly);
-  if (inside)
-    LLVMSetVisibility(e->function, LLVMDefaultVisibility),
-        LLVMSetLinkage(e->function, LLVMInternalLinkage);
   e->entry = emit_block(e, "");
   LLVMBasicBlockRef body = emit_block(e, "");
   LLVMPositionBuilderAtEnd(e->b, e->entry);

@@ -4,12 +4,12 @@
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <string.h>
 
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/llvm.h"
 #include "codegen/llvm/stack.h"
+#include "ir/call.h"
 
 /* Turns off the scheduler before register allocation. It hoists the broadcasts of an unrolled loop
  * and causes spills: half of the speed of a convolution's inner loop. Instructions are already
@@ -65,8 +65,8 @@ static wick_status module_machine(const wick_target *t, const wick_codegen_optio
 static const emit_row *module_rows(wick_arena *mem)
 {
   static const struct emit_named *const all[] = {
-      emit_scalar_rows, emit_float_rows, emit_cast_rows,    emit_memory_rows,
-      emit_vector_rows, emit_dot_rows,   emit_control_rows, emit_run_rows};
+      emit_scalar_rows, emit_float_rows,   emit_cast_rows, emit_memory_rows,   emit_vector_rows,
+      emit_dot_rows,    emit_control_rows, emit_run_rows,  emit_procedure_rows};
   emit_row *rows = wick_new(mem, emit_row, WICK_NOP);
   for (uint32_t i = 0; i < WICK_COUNT(all); i++)
     for (const struct emit_named *r = all[i]; r->name; r++)
@@ -83,10 +83,33 @@ static bool module_wants(const wick_codegen_options *o, const wick_func *f)
   return o->nonly == 0;
 }
 
-static wick_status module_emit(emit *e, const wick_module *m)
+static bool module_is_scalar(const wick_func *f)
 {
+  return wick_func_is_procedure(f) || emit_calls(f);
+}
+
+/* Emits procedures and the kernels that call them, and optimizes them as LLVM optimizes C. */
+static void module_scalars(emit *e, const wick_module *m, LLVMTargetMachineRef machine)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < m->funcs.n && !e->status; i++) {
+    const wick_func *f = m->funcs.at[i];
+    if (!module_wants(e->options, f) || !module_is_scalar(f)) continue;
+    emit_function(e, f);
+    if (wick_func_is_procedure(f)) emit_inside(e, f);
+    n++;
+  }
+  if (n && !e->status) e->status = emit_optimize(e, "default<O2>", machine);
+}
+
+static wick_status module_emit(emit *e, const wick_module *m, LLVMTargetMachineRef machine)
+{
+  module_scalars(e, m, machine);
   for (uint32_t i = 0; i < m->funcs.n && !e->status; i++)
-    if (module_wants(e->options, m->funcs.at[i])) emit_function(e, m->funcs.at[i]);
+    if (module_wants(e->options, m->funcs.at[i]) && !module_is_scalar(m->funcs.at[i]))
+      emit_function(e, m->funcs.at[i]);
+  for (uint32_t i = 0; i < m->funcs.n && !e->status; i++)
+    if (module_wants(e->options, m->funcs.at[i])) emit_inside(e, m->funcs.at[i]);
   if (e->options->bundle && !e->status) emit_bundle(e, m);
   if (e->status || !e->options->verify) return e->status;
   char *error = NULL;
@@ -94,19 +117,6 @@ static wick_status module_emit(emit *e, const wick_module *m)
     e->status = wick_fail(e->mem, WICK_EINTERNAL, m->name, "LLVM refuses the code: %s", error);
   LLVMDisposeMessage(error);
   return e->status;
-}
-
-static wick_status module_clean(emit *e, LLVMTargetMachineRef machine)
-{
-  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef error = LLVMRunPasses(
-      e->module, "function(sroa,early-cse,instcombine<no-verify-fixpoint>)", machine, options);
-  LLVMDisposePassBuilderOptions(options);
-  if (!error) return NULL;
-  char *message = LLVMGetErrorMessage(error);
-  wick_status s = wick_fail(e->mem, WICK_EINTERNAL, NULL, "LLVM's passes: %s", message);
-  LLVMDisposeErrorMessage(message);
-  return s;
 }
 
 static wick_status module_output(emit *e, LLVMTargetMachineRef machine, wick_span *out)
@@ -153,8 +163,9 @@ wick_status wick_llvm_compile(const wick_module *m, const wick_target *t,
   LLVMSetTarget(e.module, t->triple);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
   LLVMSetModuleDataLayout(e.module, layout);
-  wick_status s = module_emit(&e, m);
-  if (!s && options->clean) s = module_clean(&e, machine);
+  wick_status s = module_emit(&e, m, machine);
+  if (!s && options->clean)
+    s = emit_optimize(&e, "function(sroa,early-cse,instcombine<no-verify-fixpoint>)", machine);
   stack_bound *stack = !s && options->stack && options->bundle ? stack_begin(&e) : NULL;
   if (!s) s = module_output(&e, machine, out);
   if (!s && stack) *out = module_with_stack(*out, stack_end(stack, options->bundle), mem);

@@ -10,8 +10,8 @@ static LLVMValueRef run_slots(emit *e)
   if (e->slots) return e->slots;
   uint64_t most = 1;
   for (uint32_t i = 0; i < e->f->nnode; i++)
-    if (e->f->node[i].op == WICK_OP_launch && e->f->node[i].nin + 2u > most)
-      most = e->f->node[i].nin + 2u;
+    if (e->f->node[i].op == WICK_OP_launch && e->f->node[i].nin + 3u > most)
+      most = e->f->node[i].nin + 3u;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
   LLVMPositionBuilderBefore(e->b, LLVMGetFirstInstruction(e->entry));
   e->slots = LLVMBuildAlloca(e->b, LLVMArrayType2(emit_pointer(e), most), "");
@@ -52,6 +52,7 @@ static void run_direct(emit *e, const wick_node *n, LLVMValueRef kernel, LLVMTyp
   }
   uint32_t slot = wick_launch_nslot(n);
   if (frame.scratch) run_store_slot(e, slot++, e->scratch);
+  if (frame.stack) run_store_slot(e, slot++, e->stack);
   if (frame.fault) run_store_slot(e, slot++, e->fault);
   LLVMValueRef arg[3] = {run_slots(e), emit_i64(e, 0), tasks};
   LLVMBuildCall2(e->b, type, kernel, arg, 3, "");
@@ -117,7 +118,7 @@ static LLVMValueRef run_field(emit *e, uint32_t i)
   return LLVMBuildGEP2(e->b, LLVMInt64TypeInContext(e->context), e->fault, &at, 1, "");
 }
 
-static LLVMValueRef run_rarely(emit *e, LLVMValueRef branch)
+LLVMValueRef emit_rarely(emit *e, LLVMValueRef branch)
 {
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
   LLVMMetadataRef part[3] = {LLVMMDStringInContext2(e->context, "branch_weights", 14),
@@ -129,13 +130,11 @@ static LLVMValueRef run_rarely(emit *e, LLVMValueRef branch)
   return branch;
 }
 
-/* Writes the fault's record if it is empty, or if its failure is of a later task. */
-static void run_fail(emit *e, const wick_node *n)
+/* Writes the record if it is empty, or if its failure is of a later task. */
+void emit_fault(emit *e, LLVMValueRef failure, LLVMValueRef why, LLVMBasicBlockRef on)
 {
   LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
-  LLVMBasicBlockRef failed = emit_block(e, ""), write = emit_block(e, ""), on = emit_block(e, "");
-  run_rarely(e, LLVMBuildCondBr(e->b, emit_get(e, n->in[0]), failed, on));
-  LLVMPositionBuilderAtEnd(e->b, failed);
+  LLVMBasicBlockRef write = emit_block(e, "");
   LLVMValueRef code = run_field(e, 0), task = run_field(e, 1), detail = run_field(e, 2);
   LLVMValueRef none =
       LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildLoad2(e->b, i64, code, ""), emit_i64(e, 0), "");
@@ -143,10 +142,23 @@ static void run_fail(emit *e, const wick_node *n)
       LLVMBuildICmp(e->b, LLVMIntSLT, e->task, LLVMBuildLoad2(e->b, i64, task, ""), "");
   LLVMBuildCondBr(e->b, LLVMBuildOr(e->b, none, later, ""), write, on);
   LLVMPositionBuilderAtEnd(e->b, write);
-  LLVMBuildStore(e->b, emit_i64(e, n->attr[WICK_ATTR_fail_code].i), code);
+  LLVMBuildStore(e->b, failure, code);
   LLVMBuildStore(e->b, e->task, task);
-  LLVMBuildStore(e->b, emit_get(e, n->in[1]), detail);
+  LLVMBuildStore(e->b, why, detail);
   LLVMBuildBr(e->b, on);
+}
+
+static void run_fail(emit *e, const wick_node *n)
+{
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
+  LLVMBasicBlockRef failed = emit_block(e, ""), on = emit_block(e, "");
+  emit_rarely(e, LLVMBuildCondBr(e->b, emit_get(e, n->in[0]), failed, on));
+  LLVMPositionBuilderAtEnd(e->b, failed);
+  int64_t code = n->attr[WICK_ATTR_fail_code].i;
+  if (e->frame.procedure)
+    emit_procedure_fail(e, LLVMConstInt(i32, (unsigned long long)code, false));
+  else
+    emit_fault(e, emit_i64(e, code), emit_get(e, n->in[1]), on);
   LLVMPositionBuilderAtEnd(e->b, on);
 }
 

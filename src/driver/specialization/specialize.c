@@ -9,6 +9,7 @@
 #include "driver/compile.h"
 #include "driver/report/contract.h"
 #include "driver/specialization/branch_decisions.h"
+#include "ir/call.h"
 #include "ir/specialize_dims.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -48,6 +49,9 @@ wick_span wick_specialize_source(const wick_func *low, const wick_lowered *l, wi
       wick_print_func(wick_module_find(m, n->attr[WICK_ATTR_kernel_callee].s), WICK_PRINT_LOCS,
                       &out);
   }
+  for (uint32_t i = 0; i < m->funcs.n; i++)
+    if (wick_func_is_procedure(m->funcs.at[i]))
+      wick_print_func(m->funcs.at[i], WICK_PRINT_LOCS, &out);
   wick_print_func(low, WICK_PRINT_LOCS, &out);
   return (wick_span){(const unsigned char *)out.at, out.n};
 }

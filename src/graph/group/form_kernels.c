@@ -7,8 +7,10 @@
 #include "graph/group/collapse.h"
 #include "graph/group/fold_bias.h"
 #include "graph/group/form_state.h"
+#include "graph/group/procedure.h"
 #include "graph/group/template.h"
 #include "graph/group/unit_fold.h"
+#include "ir/call.h"
 #include "ir/copy.h"
 #include "ir/element.h"
 #include "loop/contract.h"
@@ -553,6 +555,7 @@ wick_status wick_pass_form_kernels(const wick_pass_context *pass, const wick_fun
 {
   const wick_target *target = pass->target;
   wick_arena *mem = pass->mem, *tmp = pass->tmp;
+  if (wick_func_is_called(f)) return wick_procedure_of(f, mem, tmp, out);
   form_state s = {.f = f, .target = target, .records = pass->records, .mem = mem, .tmp = tmp};
   s.g = wick_groups_of(f, target, tmp);
   s.low = wick_new(tmp, wick_value, f->nvalue + 1);

@@ -1,5 +1,6 @@
 /* Structure of functions at every level: constants, tuples, calls, branches, loops over values,
  * terminators. */
+#include "ir/build.h"
 #include "ir/element.h"
 #include "ops/gradient/grad.h"
 #include "ops/simplify.h"
@@ -106,36 +107,78 @@ const wick_op wick_op_tuple_get = {
 
 /* ---- calls ---- */
 
+/* Returns whether a value of type b can be passed as one of type a. A tensor of rank 0 in a graph is
+ * a scalar in the loop function that the graph becomes. */
+static bool call_passes(const wick_infer *c, wick_type a, wick_type b)
+{
+  return wick_type_eq(a, b) ||
+         (wick_type_is_one(c->module, a) && wick_type_is_one(c->module, b) &&
+          wick_type_get(c->module, a)->elem == wick_type_get(c->module, b)->elem);
+}
+
 static wick_status call_infer(wick_infer *c)
 {
   const wick_func *f = c->callee;
   /* A function that is defined later in the text: the verifier checks the call. */
   if (!f) return NULL;
   const wick_node *r = wick_return(f);
+  if (f->level == WICK_LOOP && !r->nin)
+    return wick_infer_fail(c, WICK_ETYPE, "@%s is a kernel, which is not called", f->name);
   if (f->nparam != c->nin)
     return wick_infer_fail(c, WICK_ETYPE, "@%s takes %u operands, %u are given", f->name, f->nparam,
                            c->nin);
   for (uint32_t i = 0; i < c->nin; i++)
-    if (!wick_type_eq(f->value[i + 1].type, c->in[i]->type))
+    if (!call_passes(c, f->value[i + 1].type, c->in[i]->type))
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is not of the type that @%s takes", i,
                              f->name);
   if (r->nin != c->nwant)
     return wick_infer_fail(c, WICK_ETYPE, "@%s has %u results", f->name, r->nin);
   for (uint32_t i = 0; i < r->nin; i++)
-    if (!wick_type_eq(wick_type_of(f, r->in[i]), c->want[i]))
+    if (!call_passes(c, wick_type_of(f, r->in[i]), c->want[i]))
       return wick_infer_fail(c, WICK_ETYPE, "result %u does not have the type that @%s returns", i,
                              f->name);
   return NULL;
 }
 
+/* Builds a call of a scalar function: one point, which reads the operands and writes the results. */
+static void call_compute(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  wick_value *in = wick_new(b->mem, wick_value, c->nin + 1u);
+  wick_type *type = wick_new(b->mem, wick_type, c->nout + 1u);
+  wick_value result = wick_loop_nest_begin(b, "call", 0, NULL, c->nout, c->out_type);
+  for (uint32_t i = 0; i < c->nin && !b->status; i++) {
+    if (wick_built_info(b, c->in[i])->rank)
+      wick_build_fail(b, WICK_EUNSUPPORTED,
+                      "operand %u of @%s has dimensions: only functions of numbers are called", i,
+                      c->attr[WICK_ATTR_call_callee].s);
+    else
+      in[i] = wick_read(b, c->in[i], NULL, 0, NULL, (wick_value){0});
+  }
+  for (uint32_t k = 0; k < c->nout; k++)
+    type[k] = wick_type_scalar(b->module, wick_type_get(b->module, c->out_type[k])->elem, 1);
+  wick_value v = wick_build(b, WICK_OP_call, c->nin, in, c->attr, c->nout, type);
+  for (uint32_t k = 0; k < c->nout && !b->status; k++) {
+    wick_put(b, (wick_value){result.id + k}, NULL, 0, NULL, (wick_value){v.id + k});
+    c->out[k].id = k;
+  }
+  result = wick_loop_nest_end(b);
+  for (uint32_t k = 0; k < c->nout; k++) c->out[k].id = result.id + k;
+}
+
 const wick_op wick_op_call = {
     .name = "call",
-    .doc = "Calls another function of the module and gives its results",
+    .doc = "Calls another function of the module and gives its results. In stages and loop "
+           "functions the callee is a loop function of scalars, which may call itself; a call "
+           "that is nested too deep for the stack fails the run",
     .nin = {0, WICK_ANY},
     .nout = {0, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0}},
-    .level = WICK_GRAPH | WICK_LOW,
+    .level = STRUCTURE_ALL,
+    .effect = WICK_MAY_FAIL,
     .typed = true,
+    .unfusable = true,
+    .compute = call_compute,
     .infer = call_infer,
     .grad = wick_grad_call,
 };

@@ -1,0 +1,201 @@
+/* Emits procedures, loop functions with results, and calls of them. codegen/abi.h has their calling
+ * convention. */
+#include <llvm-c/Error.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <string.h>
+
+#include "codegen/llvm/emit.h"
+#include "ir/call.h"
+
+bool emit_calls(const wick_func *f)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (f->node[i].op == WICK_OP_call) return true;
+  return false;
+}
+
+/* ---- signatures ---- */
+
+static LLVMTypeRef procedure_result(const emit *e, const wick_func *f, const wick_frame *frame)
+{
+  const wick_node *r = wick_return(f);
+  LLVMTypeRef *part = wick_new(e->mem, LLVMTypeRef, r->nin + 1u);
+  for (uint32_t k = 0; k < r->nin; k++)
+    part[k] = emit_elem_type(e, wick_info_of(f, r->in[k])->elem);
+  part[r->nin] = LLVMInt32TypeInContext(e->context);
+  unsigned n = (unsigned)r->nin + frame->fault;
+  return n == 1 ? part[0] : LLVMStructTypeInContext(e->context, part, n, false);
+}
+
+static LLVMValueRef procedure_declare(emit *e, const wick_func *f, const wick_frame *frame,
+                                      LLVMTypeRef *out_type)
+{
+  static const char self[] = "swiftself";
+  LLVMTypeRef *param = wick_new(e->mem, LLVMTypeRef, f->nparam + 1u);
+  unsigned n = 0;
+  if (frame->stack) param[n++] = emit_pointer(e);
+  for (uint32_t v = 1; v <= f->nparam; v++)
+    param[n++] = emit_elem_type(e, wick_info_of(f, (wick_value){v})->elem);
+  *out_type = LLVMFunctionType(procedure_result(e, f, frame), param, n, false);
+  LLVMValueRef to = LLVMGetNamedFunction(e->module, f->name);
+  if (to) return to;
+  to = LLVMAddFunction(e->module, f->name, *out_type);
+  LLVMSetVisibility(to, LLVMHiddenVisibility);
+  emit_attributes(e, to);
+  unsigned kind = LLVMGetEnumAttributeKindForName(self, sizeof self - 1);
+  if (frame->stack) LLVMAddAttributeAtIndex(to, 1, LLVMCreateEnumAttribute(e->context, kind, 0));
+  return to;
+}
+
+/* ---- results ---- */
+
+static void procedure_return(emit *e, LLVMValueRef *x, LLVMValueRef status)
+{
+  LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(e->function));
+  unsigned n = wick_return(e->f)->nin;
+  if (n + e->frame.fault == 1) {
+    LLVMBuildRet(e->b, x[0]);
+    return;
+  }
+  LLVMValueRef all = LLVMGetPoison(type);
+  for (unsigned k = 0; k < n; k++) all = LLVMBuildInsertValue(e->b, all, x[k], k, "");
+  if (e->frame.fault) all = LLVMBuildInsertValue(e->b, all, status, n, "");
+  LLVMBuildRet(e->b, all);
+}
+
+void emit_procedure_return(emit *e, uint32_t n, const wick_value *v)
+{
+  LLVMValueRef *x = wick_new(e->mem, LLVMValueRef, n);
+  for (uint32_t k = 0; k < n; k++) x[k] = emit_get(e, v[k]);
+  procedure_return(e, x, LLVMConstNull(LLVMInt32TypeInContext(e->context)));
+}
+
+void emit_procedure_fail(emit *e, LLVMValueRef status)
+{
+  const wick_node *r = wick_return(e->f);
+  LLVMValueRef *x = wick_new(e->mem, LLVMValueRef, r->nin);
+  for (uint32_t k = 0; k < r->nin; k++) x[k] = LLVMConstNull(emit_type_of(e, r->in[k]));
+  procedure_return(e, x, status);
+}
+
+/* ---- the stack ---- */
+
+/* Returns the name of the stack's pointer; NULL: the machine has none that code can read. */
+static const char *procedure_pointer(const emit *e)
+{
+  switch (e->target->machine) {
+  case WICK_MACHINE_X86_64: return "rsp";
+  case WICK_MACHINE_AARCH64:
+  case WICK_MACHINE_RISCV64:
+  case WICK_MACHINE_THUMB: return "sp";
+  default: return NULL;
+  }
+}
+
+/* Fails if the frame begins below the limit. */
+static void procedure_check(emit *e)
+{
+  const char *name = procedure_pointer(e);
+  if (!name) {
+    emit_fail(e, NULL, "recursion is not supported on this machine");
+    return;
+  }
+  LLVMTypeRef word = emit_word(e);
+  LLVMMetadataRef text = LLVMMDStringInContext2(e->context, name, strlen(name));
+  LLVMValueRef node = LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, &text, 1));
+  LLVMValueRef at = emit_intrinsic(e, "llvm.read_register", &word, 1, &node, 1),
+               limit = LLVMBuildLoad2(e->b, word, e->stack, "");
+  LLVMBasicBlockRef deep = emit_block(e, ""), on = emit_block(e, "");
+  emit_rarely(e, LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, at, limit, ""), deep, on));
+  LLVMPositionBuilderAtEnd(e->b, deep);
+  emit_procedure_fail(e, LLVMConstInt(LLVMInt32TypeInContext(e->context), WICK_ELIMIT, false));
+  LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+/* ---- the function ---- */
+
+void emit_procedure(emit *e, const wick_func *f)
+{
+  LLVMTypeRef type;
+  unsigned n = 0;
+  e->function = procedure_declare(e, f, &e->frame, &type);
+  if (LLVMCountBasicBlocks(e->function)) {
+    emit_fail(e, NULL, "two functions have this name");
+    return;
+  }
+  e->entry = emit_block(e, "");
+  LLVMBasicBlockRef body = emit_block(e, "");
+  LLVMPositionBuilderAtEnd(e->b, e->entry);
+  if (e->frame.stack) e->stack = LLVMGetParam(e->function, n++);
+  for (uint32_t v = 1; v <= f->nparam; v++)
+    emit_set(e, (wick_value){v}, LLVMGetParam(e->function, n++));
+  LLVMBuildBr(e->b, body);
+  LLVMPositionBuilderAtEnd(e->b, body);
+  if (wick_func_recurs(f, e->mem)) procedure_check(e);
+  for (uint32_t i = 0; i < f->nnode && !e->status; i = f->node[i].end) emit_node(e, &f->node[i]);
+}
+
+/* ---- call ---- */
+
+static void procedure_checked(emit *e, LLVMValueRef status)
+{
+  LLVMBasicBlockRef failed = emit_block(e, ""), on = emit_block(e, "");
+  LLVMValueRef bad = LLVMBuildICmp(e->b, LLVMIntNE, status, LLVMConstNull(LLVMTypeOf(status)), "");
+  emit_rarely(e, LLVMBuildCondBr(e->b, bad, failed, on));
+  LLVMPositionBuilderAtEnd(e->b, failed);
+  if (e->frame.procedure)
+    emit_procedure_fail(e, status);
+  else
+    emit_fault(e, LLVMBuildSExt(e->b, status, LLVMInt64TypeInContext(e->context), ""),
+               emit_i64(e, 0), on);
+  LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+static void procedure_call(emit *e, const wick_node *n)
+{
+  const wick_func *f = wick_module_find(e->f->module, n->attr[WICK_ATTR_call_callee].s);
+  wick_frame frame;
+  if (!f || !wick_func_is_procedure(f)) {
+    emit_fail(e, n, "@%s is no loop function with results", n->attr[WICK_ATTR_call_callee].s);
+    return;
+  }
+  wick_status s = wick_frame_of(f, e->target, false, e->mem, &frame);
+  if (s) {
+    e->status = s;
+    return;
+  }
+  LLVMTypeRef type;
+  LLVMValueRef to = procedure_declare(e, f, &frame, &type),
+               *arg = wick_new(e->mem, LLVMValueRef, n->nin + 1u);
+  unsigned narg = 0;
+  if (frame.stack) arg[narg++] = e->stack;
+  for (uint32_t k = 0; k < n->nin; k++) arg[narg++] = emit_get(e, n->in[k]);
+  LLVMValueRef r = LLVMBuildCall2(e->b, type, to, arg, narg, "");
+  static const char self[] = "swiftself";
+  unsigned kind = LLVMGetEnumAttributeKindForName(self, sizeof self - 1);
+  if (frame.stack) LLVMAddCallSiteAttribute(r, 1, LLVMCreateEnumAttribute(e->context, kind, 0));
+  if (n->nout + frame.fault == 1u) {
+    emit_set(e, n->first, r);
+    return;
+  }
+  if (frame.fault) procedure_checked(e, LLVMBuildExtractValue(e->b, r, n->nout, ""));
+  for (uint32_t k = 0; k < n->nout; k++)
+    emit_set(e, (wick_value){n->first.id + k}, LLVMBuildExtractValue(e->b, r, k, ""));
+}
+
+const struct emit_named emit_procedure_rows[] = {{"call", procedure_call}, {NULL, NULL}};
+
+/* ---- passes ---- */
+
+wick_status emit_optimize(emit *e, const char *passes, void *machine)
+{
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error = LLVMRunPasses(e->module, passes, machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!error) return NULL;
+  char *message = LLVMGetErrorMessage(error);
+  wick_status s = wick_fail(e->mem, WICK_EINTERNAL, NULL, "LLVM's passes: %s", message);
+  LLVMDisposeErrorMessage(message);
+  return s;
+}

@@ -1,0 +1,193 @@
+/* Recursive functions of numbers: the compiled program, the interpreter of loop functions and the
+ * reference agree, and failures are statuses. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "driver/pipeline.h"
+#include "ir/text.h"
+#include "loop/interpret.h"
+#include "lower/lower.h"
+#include "ops/evaluate.h"
+#include "wick/wick.h"
+
+#define MAIN(args, types, call)                                                                    \
+  "graph @main(" types ") -> i64[] { %0 = call @" call " " args " : i64[]; return %0 }\n"
+
+static const char fib[] =
+    MAIN("%n", "%n: i64[]", "fib") "graph @fib(%n: i64[]) -> i64[] {\n"
+                                   "  %one = const 1 : i64[]; %two = const 2 : i64[]\n"
+                                   "  %less = lt %n, %two\n"
+                                   "  %r = if %less () { yield %n } () {\n"
+                                   "    %a = sub %n, %one; %b = sub %n, %two\n"
+                                   "    %x = call @fib %a : i64[]; %y = call @fib %b : i64[]\n"
+                                   "    %s = add %x, %y; yield %s\n"
+                                   "  }\n"
+                                   "  return %r\n"
+                                   "}\n";
+
+/* Mutual recursion with two results, floats, a loop that ends early, and a division. */
+static const char mixed[] =
+    MAIN("%n", "%n: i64[]", "a") "graph @a(%n: i64[]) -> i64[] {\n"
+                                 "  %f = cast %n : f32[]; %h = const 0.5 : f32[]\n"
+                                 "  %x, %y = call @b %n, %f : i64[], f32[]\n"
+                                 "  %z = mul %y, %h; %w = cast %z : i64[]; %s = add %x, %w\n"
+                                 "  return %s\n"
+                                 "}\n"
+                                 "graph @b(%n: i64[], %f: f32[]) -> (i64[], f32[]) {\n"
+                                 "  %0 = const 0 : i64[]; %1 = const 1 : i64[]\n"
+                                 "  %7 = const 7 : i64[]; %3 = const 3 : i64[]\n"
+                                 "  %end = le %n, %0\n"
+                                 "  %i, %g = if %end () { yield %1, %f } () {\n"
+                                 "    %k = loop %n, %0 (%j: i64[], %c: i64[]) {\n"
+                                 "      %d = add %c, %j; %go = lt %d, %7; yield %go, %d\n"
+                                 "    }\n"
+                                 "    %m = sub %n, %1; %e = call @a %m : i64[]\n"
+                                 "    %q = div %e, %3; %t = exp %f; %u = sqrt %t\n"
+                                 "    %v = add %q, %k; yield %v, %u\n"
+                                 "  }\n"
+                                 "  return %i, %g\n"
+                                 "}\n";
+
+/* A loop of numbers keeps its call, although nothing is recursive. */
+static const char collatz[] =
+    MAIN("%n", "%n: i64[]", "steps") "graph @steps(%n: i64[]) -> i64[] {\n"
+                                     "  %0 = const 0 : i64[]; %1 = const 1 : i64[]\n"
+                                     "  %2 = const 2 : i64[]; %3 = const 3 : i64[]\n"
+                                     "  %most = const 9223372036854775807 : i64[]\n"
+                                     "  %x, %k = loop %most, %n, %0 (%i: i64[], %v: i64[], "
+                                     "%c: i64[]) {\n"
+                                     "    %odd = fmod %v, %2; %p = ne %odd, %0\n"
+                                     "    %w = if %p () { %t = mul %v, %3; %u = add %t, %1; yield "
+                                     "%u } () { %h = div %v, %2; yield %h }\n"
+                                     "    %d = add %c, %1; %go = gt %w, %1; yield %go, %w, %d\n"
+                                     "  }\n"
+                                     "  return %k\n"
+                                     "}\n";
+
+static const char divided[] =
+    MAIN("%n", "%n: i64[]", "f") "graph @f(%n: i64[]) -> i64[] {\n"
+                                 "  %0 = const 0 : i64[]; %1 = const 1 : i64[]; %9 = const 9 : "
+                                 "i64[]\n"
+                                 "  %z = lt %n, %0\n"
+                                 "  %r = if %z () { yield %0 } () {\n"
+                                 "    %m = sub %n, %1; %x = call @f %m : i64[]\n"
+                                 "    %q = div %9, %n; %s = add %x, %q; yield %s\n"
+                                 "  }\n"
+                                 "  return %r\n"
+                                 "}\n";
+
+static void ok(wick_error *e)
+{
+  if (e) print_error("%s\n", wick_error_message(e));
+  assert_null(e);
+}
+
+static wick_code compiled(const char *text, uint32_t nrun, const int64_t *n, int64_t *out)
+{
+  wick_context *c;
+  wick_model *m;
+  wick_compiled *k;
+  wick_session *s;
+  wick_compile_options o = {.size = sizeof o, .cache = ""};
+  ok(wick_context_create(NULL, &c));
+  ok(wick_load_bytes(c, "t", text, strlen(text), &m));
+  ok(wick_compile(m, &o, &k));
+  ok(wick_session_create(k, NULL, &s));
+  wick_code code = 0;
+  for (uint32_t i = 0; i < nrun; i++) {
+    wick_error *e = wick_run(s, (const void *[]){&n[i]}, (void *[]){&out[i]});
+    code = e ? wick_error_code(e) : 0;
+    wick_error_free(e);
+  }
+  wick_session_free(s), wick_compiled_free(k), wick_model_free(m), wick_context_free(c);
+  return code;
+}
+
+static wick_code evaluated(const char *text, int64_t n, int64_t *out, bool loops)
+{
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard),
+             more = wick_arena_make(&guard);
+  wick_module *m = wick_module_create(&guard, "");
+  wick_pipeline p;
+  wick_lowered lowered = {0};
+  wick_tensor in = {.elem = WICK_I64, .data = &n}, result;
+  wick_pipeline_begin(&p, m);
+  p.lowered = &lowered, p.keep = &mem;
+  wick_status s = wick_parse_module(m, "t", text, strlen(text), &tmp);
+  if (!s && !loops)
+    s = wick_evaluate(wick_module_find(m, "main"), 1, &in, NULL, &mem, &tmp, &more, &result);
+  if (!s && !loops) memcpy(out, result.data, sizeof *out);
+  if (!s && loops) s = wick_pipeline_run_named(&p, "default", NULL, &tmp);
+  if (!s && loops) {
+    wick_interpret_arg arg[4] = {{0}, {0}, {&n, 1, 0}, {out, 1, 0}};
+    s = wick_interpret(wick_module_find(m, lowered.entry), 4, arg, &mem, &tmp);
+  }
+  wick_code code = s ? s->code : 0;
+  if (s && code != WICK_EINVAL) print_error("%s\n", s->message);
+  wick_pipeline_free(&p);
+  wick_module_free(m);
+  wick_arena_free(&mem), wick_arena_free(&tmp), wick_arena_free(&more);
+  return code;
+}
+
+static void agree(void **state)
+{
+  (void)state;
+  static const char *const text[] = {fib, mixed, collatz};
+  for (uint32_t i = 0; i < WICK_COUNT(text); i++) {
+    int64_t n[14], c[14], e, l;
+    for (int64_t k = 0; k < 14; k++) n[k] = k;
+    assert_int_equal(compiled(text[i], 14, n, c), 0);
+    for (int64_t k = 0; k < 14; k++) {
+      assert_int_equal(evaluated(text[i], k, &e, false), 0);
+      assert_int_equal(evaluated(text[i], k, &l, true), 0);
+      assert_int_equal(c[k], e);
+      assert_int_equal(l, e);
+    }
+  }
+}
+
+static void failures(void **state)
+{
+  (void)state;
+  int64_t n = 3, out;
+  assert_int_equal(compiled(divided, 1, &n, &out), WICK_EINVAL);
+  assert_int_equal(evaluated(divided, n, &out, true), WICK_EINVAL);
+}
+
+/* A recursion without an end, and after it one that ends; a million calls. */
+static void depth(void **state)
+{
+  (void)state;
+  static const char sum[] =
+      MAIN("%n", "%n: i64[]", "f") "graph @f(%n: i64[]) -> i64[] {\n"
+                                   "  %0 = const 0 : i64[]; %1 = const 1 : i64[]; %z = eq %n, %0\n"
+                                   "  %r = if %z () { yield %0 } () {\n"
+                                   "    %m = sub %n, %1; %x = call @f %m : i64[]\n"
+                                   "    %y = bit_xor %x, %n; %s = add %y, %n; yield %s\n"
+                                   "  }\n"
+                                   "  return %r\n"
+                                   "}\n";
+  int64_t n[3] = {-1, 1000000, -1}, out[3], want = 0;
+  for (int64_t k = 1; k <= n[1]; k++) want = (want ^ k) + k;
+  assert_int_equal(compiled(sum, 2, n, out), 0);
+  assert_int_equal(out[1], want);
+  assert_int_equal(compiled(sum, 3, n, out), WICK_ELIMIT);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(agree),
+      cmocka_unit_test(failures),
+      cmocka_unit_test(depth),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
