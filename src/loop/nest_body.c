@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "loop/nest_state.h"
 
-enum { NEST_KEY_LOAD = 16, NEST_KEY_TILE, NEST_KEY_INLINE, NEST_KEY_CONST, NEST_KEY_INSIDE };
+enum { NEST_KEY_LOAD = 16, NEST_KEY_TILE, NEST_KEY_INLINE, NEST_KEY_CONST };
 
 /* ---- memory ---- */
 
@@ -120,72 +120,6 @@ wick_value nest_load(nest *t, const nest_run *r, const nest_place *p, uint32_t r
 }
 
 /* ---- reads ---- */
-
-static wick_value nest_inside_one(nest *t, const nest_run *r, wick_dim d, wick_opcode op,
-                                  wick_dim bound)
-{
-  uint64_t key[4] = {NEST_KEY_INSIDE, (uint64_t)d.v, op, (uint64_t)bound.v};
-  nest_known *k = nest_find(t, key, 4);
-  return k ? k->value
-           : nest_remember(t, key, 4, nest_binary(t, op, nest_dim(t, r, d), nest_dim(t, r, bound)));
-}
-
-/* Returns an upper bound, over all sizes, of how far an index exceeds the last element of a
- * dimension; 0 or less: it does not. */
-static int64_t nest_inside_by(nest *t, const nest_run *r, wick_dim index, wick_dim extent)
-{
-  wick_dim over = wick_dim_sub(t->m->dims, nest_bound(t, r, index), extent);
-  int64_t hi = nest_high(t, over);
-  return hi < INT32_MAX ? hi + 1 : INT32_MAX;
-}
-
-wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
-                       const wick_halo *halo, const wick_dim *index, wick_dim *nearest, bool *never)
-{
-  wick_dims *dims = t->m->dims;
-  wick_value all = {0};
-  for (uint32_t k = 0; k < type->rank; k++) {
-    int64_t lo, hi, least, most;
-    if (wick_dim_eq(index[k], WICK_DIM_ANY)) continue;
-    wick_dim_range(t->m->dims, index[k], &lo, &hi);
-    wick_dim_range(t->m->dims, type->dim[k], &least, &most);
-    if (hi < 0 || lo >= most) *never = true;
-    if (!wick_dim_is_const(type->dim[k]) && hi >= least) /* hi relative to the least extent */
-      hi = wick_min_i64(hi, least - 1 + nest_inside_by(t, r, index[k], type->dim[k]));
-    if (halo && lo >= -halo->lo[k] && hi < least + halo->hi[k]) continue;
-    wick_value c[2];
-    uint32_t n = 0;
-    if (lo < 0) {
-      c[n++] = nest_inside_one(t, r, index[k], WICK_OP_ge, wick_dim_const(0));
-      nearest[k] = wick_dim_max(dims, nearest[k], wick_dim_const(0));
-    }
-    if (hi >= least) {
-      c[n++] = nest_inside_one(t, r, index[k], WICK_OP_lt, type->dim[k]);
-      nearest[k] =
-          wick_dim_min(dims, nearest[k], wick_dim_sub(dims, type->dim[k], wick_dim_const(1)));
-    }
-    for (uint32_t i = 0; i < n; i++) all = all.id ? nest_binary(t, WICK_OP_and, all, c[i]) : c[i];
-  }
-  return all;
-}
-
-/* Returns true if a guarded load may be replaced by a load of the nearest element inside, whose
- * value is then not used. This is for symbolic sizes, if all lanes are inside or all outside. */
-static bool nest_is_near(const nest *t, const nest_run *r, const wick_type_info *type,
-                         const wick_dim *nearest)
-{
-  bool varies = false;
-  for (uint32_t k = 0; k < type->rank; k++) {
-    int64_t lo, hi;
-    wick_dim_range(t->m->dims, type->dim[k], &lo, &hi);
-    varies = varies || !wick_dim_is_const(type->dim[k]);
-    wick_dim coef, rest;
-    bool lanes = r->lanes > 1 && wick_dim_uses(t->m->dims, nearest[k], r->vsym);
-    if (lo < 1 || (lanes && !wick_dim_linear(t->m->dims, nearest[k], r->vsym, &coef, &rest)))
-      return false;
-  }
-  return varies;
-}
 
 /* Returns true if the halo contains the value that a guarded read has outside the tensor. */
 static bool nest_halo_fits(const nest *t, const nest_run *r, const wick_node *read,
@@ -349,12 +283,16 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
                                                      may be outside */
     v = nest_turned(t, r, n, otherwise);
   if (v.id || t->b.status) return v;
+  bool near = p->in_memory && !nany && inside.id && nest_is_near(t, r, type, nearest);
+  wick_value mask = inside;
+  if (p->in_memory && inside.id && !near)
+    mask = nest_clamp_shared(t, r, type, halo, index, nearest, inside);
   if (p->in_memory && nany)
-    v = nest_load_any(t, r, p, type->rank, index, any, type->elem, inside);
-  else if (p->in_memory && inside.id && nest_is_near(t, r, type, nearest))
+    v = nest_load_any(t, r, p, type->rank, index, any, type->elem, mask);
+  else if (near)
     v = nest_load(t, r, p, type->rank, nearest, type->elem, (wick_value){0});
   else if (p->in_memory)
-    v = nest_load(t, r, p, type->rank, index, type->elem, inside);
+    v = nest_load(t, r, p, type->rank, index, type->elem, mask);
   else if (inside.id || (nany && t->s->stage[p->stage].where != WICK_INLINE)) {
     nest_fail(t, "stage `%s` is not in memory, but is read at an index that may be out of bounds",
               t->s->stage[p->stage].name);

@@ -115,13 +115,27 @@ wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_v
 wick_value nest_pattern(nest *t, const nest_run *r, const nest_place *p, const wick_type_info *type,
                         const wick_dim *index, wick_value otherwise);
 
-/* ---- bodies (nest_body.c) ---- */
+/* ---- guarded reads (nest_guard.c) ---- */
 /* Returns the condition that all indices are in the tensor, or in the zeros around it if `halo` has
  * these; 0 if this is always true. Indices that are WICK_DIM_ANY count as inside. *never is set if
  * it never is. nearest: the indices, clamped to the tensor. */
 wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
                        const wick_halo *halo, const wick_dim *index, wick_dim *nearest,
                        bool *never);
+/* Returns true if a guarded load may be replaced by a load of the nearest element inside, whose
+ * value is then not used. This is for symbolic sizes, if all lanes are inside or all outside. */
+bool nest_is_near(const nest *t, const nest_run *r, const wick_type_info *type,
+                  const wick_dim *nearest);
+/* Replaces the indices that all lanes share by the nearest ones in the tensor, and returns the
+ * condition on the others: a vector is then loaded from memory that exists, even if no lane is
+ * inside. A load under a mask without lanes is legal anywhere, but from memory that is not mapped
+ * it takes some processors a hundred times as long. Leaves everything as it is if the lanes share
+ * all indices, if the tensor may be empty, or in a fold, whose windows reach little beyond it. */
+wick_value nest_clamp_shared(nest *t, const nest_run *r, const wick_type_info *type,
+                             const wick_halo *halo, wick_dim *index, const wick_dim *nearest,
+                             wick_value inside);
+
+/* ---- bodies (nest_body.c) ---- */
 /* The linear index of an element, split into the coefficient of the vector's lane, a constant and
  * the rest. Returns false if it cannot be split. */
 typedef struct nest_address {

@@ -89,20 +89,9 @@ static void cut_stage(cut *c, const wick_stage *st, uint32_t axis)
   }
 }
 
-/* Returns how many tasks there are if the loop of that axis is none. */
-static int64_t cut_tasks(const template_state *t, uint32_t axis)
-{
-  int64_t tasks = 1;
-  for (uint32_t k = 0; k < t->out->naxis; k++)
-    if (k != axis && wick_mul_overflows(tasks, template_extent(t, t->out, k), &tasks))
-      return INT64_MAX;
-  return tasks;
-}
-
 bool template_cut(template_state *t, uint32_t axis, int64_t lanes)
 {
-  enum { TASKS = 8 };
-  if (lanes < 2 || template_varies(t->out, axis) || cut_tasks(t, axis) < TASKS) return false;
+  if (lanes < 2 || template_varies(t->out, axis)) return false;
   int64_t extent = template_extent(t, t->out, axis);
   cut c = {.t = t, .extent = extent, .end = extent};
   for (uint32_t s = 0; s <= t->s->output; s++) {
