@@ -152,7 +152,8 @@ static void names_type(names *s, wick_ast *n)
   if (!n) return;
   names_number(s, n);
   if (n->kind == WICK_AST_TYPE_NAME) names_type_name(s, n);
-  if (n->kind == WICK_AST_SPREAD || n->kind == WICK_AST_NAME)
+  if (n->kind == WICK_AST_NAME) n->ref = wick_lang_map_get(&s->p->elements, n->name);
+  if (n->kind == WICK_AST_SPREAD || (n->kind == WICK_AST_NAME && !n->ref))
     names_variable(s, n, n->kind == WICK_AST_SPREAD);
   for (uint32_t i = 0; i < n->nkid; i++) names_type(s, n->kid[i]);
 }

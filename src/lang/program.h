@@ -45,8 +45,8 @@ typedef enum wick_form {
   WICK_FORM_ZIP_TENSORS
 } wick_form;
 
-struct wick_ty;
 struct wick_scheme;
+struct wick_typed;
 
 typedef struct wick_lang_entity wick_lang_entity;
 struct wick_lang_entity {
@@ -62,6 +62,7 @@ struct wick_lang_entity {
   wick_elem elem;
   bool fixed;             /* a static parameter */
   bool inner;             /* a variable that no signature of an item declares */
+  bool running;           /* the body of a function is being inferred */
   bool spread;            /* a variable for several sizes, ...s */
   bool assigned;          /* scratch of later steps */
   uint32_t number, level; /* of a local, in its item: for tables; of a fn: scratch */
@@ -70,7 +71,8 @@ struct wick_lang_entity {
   uint32_t nvariable; /* of an item: those that it declares, in order */
   wick_lang_entity **variable;
   struct wick_scheme *scheme; /* of functions and constructors (infer.h) */
-  int state;                  /* of inference: 0 not begun, 1 running, 2 done */
+  struct wick_typed *typed;   /* of an item */
+  int state;                  /* of a variable: its wick_ty_sort, if it is assigned */
 };
 
 /* A map from interned names to entities. */

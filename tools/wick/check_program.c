@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/shown.h"
-#include "lang/program.h"
+#include "lang/infer.h"
 
 #include "command.h"
 
@@ -48,22 +48,53 @@ static json_t *check_program_problems(const wick_lang_program *p, wick_status s,
   return all;
 }
 
+/* The functions of the file with their types, those of other files excluded. */
+static void check_program_print(const wick_lang_program *p, const wick_lang_module *m,
+                                wick_types *t, wick_text *out)
+{
+  for (uint32_t i = 0; i < p->fns.n; i++)
+    if (p->fns.at[i]->at.source == m->source)
+      wick_text_printf(out, "  %s\n", wick_lang_signature(t, p->fns.at[i]));
+}
+
+static json_t *check_program_functions(const wick_lang_program *p, const wick_lang_module *m,
+                                       wick_types *t, wick_arena *tmp)
+{
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < p->fns.n; i++)
+    if (p->fns.at[i]->at.source == m->source)
+      json_array_append_new(
+          all, json_pack("{s:s, s:s}", "name", wick_str_utf8(tmp, p->fns.at[i]->name), "type",
+                         wick_str_utf8(tmp, wick_lang_signature(t, p->fns.at[i]))));
+  return all;
+}
+
 bool wick_check_program(const char *path, json_t *json, wick_arena *tmp)
 {
   wick_lang_program p;
   wick_lang_module *m = NULL;
+  wick_types types;
   wick_lang_program_begin(&p, tmp);
+  wick_types_begin(&types, tmp);
   wick_status s = wick_lang_program_load(&p, path, &m);
   if (!s) {
     wick_lang_resolve(&p);
+    wick_lang_infer(&p, &types);
     s = wick_lang_problems(&p.sources);
   }
   if (s) wick_command_message(s->message);
-  if (json)
-    json_array_append_new(json, json_pack("{s:s, s:b, s:s, s:o}", "file", wick_str_utf8(tmp, path),
-                                          "good", s == NULL, "kind", "program", "problems",
-                                          check_program_problems(&p, s, tmp)));
-  else if (!s)
-    printf("%s: %u functions, %u types\n", wick_str_shown(tmp, path), p.fns.n, p.datas.n);
+  if (json) {
+    json_t *o =
+        json_pack("{s:s, s:b, s:s, s:o}", "file", wick_str_utf8(tmp, path), "good", s == NULL,
+                  "kind", "program", "problems", check_program_problems(&p, s, tmp));
+    if (!s) json_object_set_new(o, "functions", check_program_functions(&p, m, &types, tmp));
+    json_array_append_new(json, o);
+  } else if (!s) {
+    wick_text t = wick_text_begin(tmp);
+    wick_text_printf(&t, "%s: %u functions, %u types\n", path, p.fns.n, p.datas.n);
+    check_program_print(&p, m, &types, &t);
+    fputs(wick_str_shown_lines(tmp, t.at), stdout);
+  }
+  wick_types_end(&types);
   return !s;
 }

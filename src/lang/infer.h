@@ -1,0 +1,78 @@
+/* Inference: gives every expression of a program its type, and reports what has none.
+ *
+ * For a consumer: after wick_lang_infer without problems, `typed` of an entity of kind FN has the
+ * types of its body. The type of a node n is wick_typed_of(f, n); none is unknown: a VAR that is
+ * left is generic, a type parameter of the function, which every use determines. Walk the syntax
+ * tree; `ref` of a NAME, a constructor or a pattern says what it means; the type of a parameter or a
+ * bound name e is f->local[e->number]. What could not be decided for all uses (the result of
+ * broadcasting unnamed shapes, operators on unknown ranks) is a constraint of the scheme, which is
+ * solved at each use. */
+#ifndef WICK_LANG_INFER_H
+#define WICK_LANG_INFER_H
+
+#include "lang/type.h"
+
+typedef enum wick_constraint_kind {
+  WICK_NEEDS_BROADCAST, /* shapes a, b, result */
+  WICK_NEEDS_OPERATOR,  /* operands, the result, then the sizes among the attributes */
+  WICK_NEEDS_INDEX,     /* tensor, result, then for each index its type, or the ends of a slice */
+  WICK_NEEDS_FIELD,     /* object, result */
+  WICK_NEEDS_COTANGENT, /* type, its cotangent */
+  WICK_NEEDS_BATCH,     /* type, type with an axis more, size */
+  WICK_NEEDS_FORM       /* of entity->form: function and arguments, then the result */
+} wick_constraint_kind;
+
+/* A static argument: whole numbers, or a word. */
+typedef struct wick_static {
+  bool known;
+  uint32_t n; /* of a list; 1: a number */
+  const int64_t *ints;
+  double f;
+  const char *word;
+} wick_static;
+
+typedef struct wick_constraint {
+  wick_constraint_kind kind;
+  const wick_ast *node;
+  wick_lang_at at;     /* the user's place */
+  wick_lang_at origin; /* where a function asks for it; source 0: at `at` */
+  const wick_lang_entity *entity;
+  uint32_t n;
+  wick_ty **arg;
+  uint32_t noperand;
+  const struct wick_scheme *leaf; /* of map_tensors: the function, for each tensor anew */
+  const wick_static *fixed;       /* values of the static parameters by index; NULL: unknown */
+  bool done;
+} wick_constraint;
+
+typedef struct wick_scheme {
+  wick_ty *type;
+  uint32_t n;
+  wick_constraint *needs;
+  bool monomorphic;
+} wick_scheme;
+
+typedef struct wick_typed {
+  wick_lang_entity *entity;
+  wick_ty **type;     /* by node */
+  wick_ty **local;    /* by number of the local */
+  wick_scheme **poly; /* of locals that are polymorphic functions, else NULL */
+  wick_ty **variable; /* by index of the item's variables */
+  wick_effect effect;
+  bool printed;
+} wick_typed;
+
+static inline wick_ty *wick_typed_of(const wick_typed *f, const wick_ast *n)
+{
+  return wick_ty_of(f->type[n->id]);
+}
+
+/* Infers all modules of a program whose names are resolved. Time is linear in its length but for
+ * functions of many uses without signatures; the work is limited. */
+void wick_lang_infer(wick_lang_program *p, wick_types *t);
+/* "fn encode(Weights[d, v], Tree[i64]) -> f32[d]" */
+const char *wick_lang_signature(wick_types *t, const wick_lang_entity *e);
+/* The type of a field with the arguments of a data type; `self` is a DATA. */
+wick_ty *wick_lang_field_type(wick_types *t, wick_ty *self, uint32_t ctor, uint32_t field);
+
+#endif

@@ -1,0 +1,76 @@
+/* What the files of inference share. */
+#ifndef WICK_LANG_INFER_STATE_H
+#define WICK_LANG_INFER_STATE_H
+
+#include <string.h>
+
+#include "lang/infer.h"
+
+typedef struct infer {
+  wick_lang_program *p;
+  wick_types *t;
+  wick_arena *mem;
+  wick_typed *typed;
+  wick_lang_entity *item;
+  wick_list(wick_constraint) pending;
+  wick_list(wick_ty *) literals;
+  uint32_t npending_most;
+  bool last; /* nothing more will become known: constraints choose, or are reported */
+} infer;
+
+/* ---- infer_type.c ---- */
+void wick_infer_sorts(infer *s);
+void wick_infer_data(infer *s, wick_lang_entity *e);
+wick_ty *wick_infer_annotation(infer *s, wick_ast *n);
+wick_ty *wick_infer_variable(infer *s, wick_lang_entity *e);
+/* The size of a size expression or of a static index; INVALID if it depends on data. */
+wick_dim wick_infer_size(infer *s, const wick_ast *n);
+wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at,
+                             const wick_static *fixed);
+/* The same for a use of a function or a constructor. */
+wick_ty *wick_infer_use(infer *s, const wick_lang_entity *e, wick_lang_at at,
+                        const wick_static *fixed);
+void wick_infer_size_levels(infer *s, const wick_typed *f, uint32_t level);
+
+/* ---- infer_expr.c ---- */
+wick_ty *wick_infer_expr(infer *s, wick_ast *n);
+void wick_infer_pattern(infer *s, wick_ast *n, wick_ty *t);
+/* Unifies, or reports that `n` should have another type. `what`: "argument 1 of `f`"; NULL. */
+bool wick_infer_expect(infer *s, const wick_ast *n, wick_ty *found, wick_ty *expected,
+                       const char *what);
+wick_ty *wick_infer_field(infer *s, wick_ast *n, wick_ty *object);
+wick_ty *wick_infer_literal_elem(infer *s, int literal);
+
+/* ---- infer_call.c ---- */
+wick_ty *wick_infer_call(infer *s, wick_ast *n);
+wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, uint32_t narg,
+                             wick_ty **arg);
+/* The type of a NAME that is no local. */
+wick_ty *wick_infer_global(infer *s, wick_ast *n);
+bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wick_static *out);
+
+/* ---- infer_constraint.c ---- */
+void wick_infer_need(infer *s, wick_constraint_kind kind, const wick_ast *n,
+                     const wick_lang_entity *e, uint32_t narg, wick_ty *const *arg);
+/* Solves what can be solved; repeats while something becomes known. */
+void wick_infer_solve(infer *s, uint32_t from);
+/* Whether the size has unknowns that may become known. */
+bool wick_infer_open_size(infer *s, wick_dim d);
+void wick_infer_wrong(infer *s, const wick_constraint *c, const char *fmt, ...) WICK_PRINTF(3, 4);
+
+/* Each returns whether the constraint is done, also by a report. */
+bool wick_infer_solve_operator(infer *s, wick_constraint *c);
+bool wick_infer_solve_form(infer *s, wick_constraint *c);
+bool wick_infer_solve_cotangent(infer *s, wick_constraint *c);
+bool wick_infer_solve_batch(infer *s, wick_constraint *c);
+bool wick_infer_solve_index(infer *s, wick_constraint *c);
+
+wick_ty *wick_infer_cotangent(infer *s, const wick_ast *n, wick_ty *t);
+bool wick_infer_float(infer *s,
+                      wick_ty *t); /* makes it a float tensor of rank 0; false: it is not */
+
+/* ---- infer_match.c ---- */
+void wick_infer_match(infer *s, const wick_ast *n, wick_ty *t);
+void wick_infer_irrefutable(infer *s, const wick_ast *pattern, wick_ty *t);
+
+#endif
