@@ -37,6 +37,7 @@
 #include "graph/region_dce.h"
 #include "graph/simplify.h"
 #include "graph/sink_data_movement.h"
+#include "graph/turn_slices.h"
 #include "loop/expand_math.h"
 #include "loop/legalize.h"
 #include "loop/merge_stores.h"
@@ -110,6 +111,8 @@ const wick_pass wick_passes[] = {
      "gives images and weights layouts in blocks of channels"},
     {"decompose_resize", WICK_GRAPH, wick_pass_decompose_resize, WICK_ROUNDING,
      "resizes one axis after the other, with positions and weights as constants"},
+    {"turn_slices", WICK_GRAPH, wick_pass_turn_slices, WICK_ROUNDING,
+     "transposes operands whose slices are short or alternate, and results back"},
     {"form_kernels", WICK_GRAPH, wick_pass_form_kernels, WICK_EXACT,
      "forms kernels with schedules from nodes, buffers from tensors, and procedures from functions "
      "that are called"},
@@ -209,6 +212,7 @@ static const wick_step passes_graph[] = {
     {"simplify", NULL},
     {"assign_layouts", NULL},
     {"decompose_resize", NULL},
+    {"turn_slices", NULL},
     {"constant_fold", NULL},
     {"cse", NULL}, /* packed weights of nodes that share them */
     {NULL, NULL},

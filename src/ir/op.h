@@ -185,6 +185,16 @@ wick_view_map wick_view_map_of(const wick_func *f, const wick_node *n, uint32_t 
  * of the same position. PLACES: the same channel of positions around it. */
 typedef enum wick_reach { WICK_REACH_ANY, WICK_REACH_CHANNELS, WICK_REACH_PLACES } wick_reach;
 
+/* Transpositions of an operand before an operator on slices: FIRST makes slices the columns of a
+ * matrix, so that lanes are neighbouring slices; LAST makes them its rows, so that lanes are parts
+ * of a slice. */
+typedef enum wick_turn {
+  WICK_TURN_NONE = 0,
+  WICK_TURN_FIRST = 1,
+  WICK_TURN_LAST = 2,
+  WICK_TURN_ANY = WICK_TURN_FIRST | WICK_TURN_LAST
+} wick_turn;
+
 typedef struct wick_op {
   const char *name;
   const char *doc; /* the result, with the rules for NaN, -0, rounding and overflow */
@@ -207,6 +217,10 @@ typedef struct wick_op {
    * element of the result. In the result these dimensions are whole or of size 1; all others are
    * the operand's. 0: the operator has another form. */
   uint32_t (*reduced_axes)(const wick_attr *attr, uint32_t rank);
+  /* For operators on the 1-D slices along their first attribute, an axis: which transpositions pay
+   * for slices of n elements that are `inner` apart, and vectors of that many lanes. The operand is
+   * alone, and results have its other dimensions. NULL: none. */
+  wick_turn (*turn)(const wick_attr *attr, int64_t n, int64_t inner, int64_t lanes);
   /* `compute` reads each element of the first operand once, so element-wise operators before it
    * cost no more if they are computed there. */
   bool reads_once;

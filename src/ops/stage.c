@@ -108,60 +108,97 @@ wick_value wick_stage_end(wick_builder *b, wick_value result, wick_type out)
 
 /* ---- the best element ---- */
 
-wick_best wick_stage_best(wick_builder *b, const char *name, uint32_t n, const wick_axis *axis,
-                          uint32_t nout, const wick_type *out, wick_elem e)
+wick_elem wick_stage_position(const wick_builder *b, wick_dim extent, wick_elem e)
 {
-  wick_type s[2] = {wick_type_scalar(b->module, e, 1), wick_type_scalar(b->module, WICK_I64, 1)};
+  enum { WORD = 32 };
+  int64_t lo, hi;
+  wick_dim_range(b->module->dims, extent, &lo, &hi);
+  return hi <= INT32_MAX && wick_elem_storage[e].bits <= WORD ? WICK_I32 : WICK_I64;
+}
+
+static wick_value stage_place(wick_builder *b, const wick_best_rule *rule, int64_t at)
+{
+  return wick_build_const(b, wick_type_scalar(b->module, rule->at, 1), 0, at);
+}
+
+wick_best wick_stage_best(wick_builder *b, const wick_best_rule *rule, const char *name, uint32_t n,
+                          const wick_axis *axis, uint32_t nout, const wick_type *out, wick_elem e)
+{
+  wick_type s[2] = {wick_type_scalar(b->module, e, 1), wick_type_scalar(b->module, rule->at, 1)};
   wick_fold_open(b, name, n, axis, nout, out);
   wick_region_begin(b, 0, NULL);
-  wick_value init[2] = {wick_build_neutral(b, WICK_OP_max, s[0]), wick_build_i64(b, -1)};
+  wick_value init[2] = {wick_build_neutral(b, rule->least ? WICK_OP_min : WICK_OP_max, s[0]), {0}};
+  init[1] = stage_place(b, rule, rule->ordered ? 0 : -1);
   wick_yield(b, 2, init);
   wick_value first = wick_region_begin(b, 2, s);
   return (wick_best){first, {first.id + 1}};
 }
 
-/* Builds the condition that y is better than x. Among equal elements, the one at the lower (or
- * higher) position is better. */
-static wick_value stage_better(wick_builder *b, wick_best x, wick_best y, bool least, bool last)
+/* Builds the condition that y, which is later than x, is better. No element is better than the
+ * initial state if all are equal to it: then the first one is the best, which is the initial
+ * position. */
+static wick_value stage_better_later(wick_builder *b, const wick_best_rule *rule, wick_best x,
+                                     wick_best y)
 {
   if (b->status) return x.value;
-  wick_value better = wick_build2(b, least ? WICK_OP_lt : WICK_OP_gt, y.value, x.value),
+  bool real = wick_elem_is_float(wick_built_info(b, x.value)->elem);
+  if (rule->last) {
+    wick_value take = wick_build2(b, rule->least ? WICK_OP_le : WICK_OP_ge, y.value, x.value);
+    if (!real) return take;
+    return wick_build2(b, WICK_OP_or, take, wick_build2(b, WICK_OP_ne, y.value, y.value));
+  }
+  if (!real) return wick_build2(b, rule->least ? WICK_OP_lt : WICK_OP_gt, y.value, x.value);
+  wick_value stays = wick_build2(b, rule->least ? WICK_OP_ge : WICK_OP_le, y.value, x.value),
+             number = wick_build2(b, WICK_OP_eq, x.value, x.value);
+  return wick_build2(b, WICK_OP_and, wick_build1(b, WICK_OP_not, stays), number);
+}
+
+/* Builds the condition that y is better than x, in any order. */
+static wick_value stage_better(wick_builder *b, const wick_best_rule *rule, wick_best x,
+                               wick_best y)
+{
+  if (b->status) return x.value;
+  wick_value better = wick_build2(b, rule->least ? WICK_OP_lt : WICK_OP_gt, y.value, x.value),
              equal = wick_build2(b, WICK_OP_eq, y.value, x.value);
   if (wick_elem_is_float(wick_built_info(b, x.value)->elem)) {
     wick_value nan_x = wick_build2(b, WICK_OP_ne, x.value, x.value),
-               nan_y = wick_build2(b, WICK_OP_ne, y.value, y.value);
-    better = wick_build2(b, WICK_OP_or, better,
-                         wick_build2(b, WICK_OP_and, nan_y, wick_build1(b, WICK_OP_not, nan_x)));
+               nan_y = wick_build2(b, WICK_OP_ne, y.value, y.value),
+               not_x = wick_build1(b, WICK_OP_not, nan_x);
+    better = wick_build2(b, WICK_OP_or, better, wick_build2(b, WICK_OP_and, nan_y, not_x));
     equal = wick_build2(b, WICK_OP_or, equal, wick_build2(b, WICK_OP_and, nan_x, nan_y));
   }
-  wick_value tie = wick_build2(b, WICK_OP_and, equal,
-                               wick_build2(b, last ? WICK_OP_gt : WICK_OP_lt, y.at, x.at));
-  wick_value none = wick_build2(b, WICK_OP_lt, x.at, wick_build_i64(b, 0));
-  return wick_build2(b, WICK_OP_or, wick_build2(b, WICK_OP_or, better, tie), none);
+  wick_value before = wick_build2(b, rule->last ? WICK_OP_gt : WICK_OP_lt, y.at, x.at),
+             tie = wick_build2(b, WICK_OP_and, equal, before);
+  better = wick_build2(b, WICK_OP_or, better, tie);
+  if (rule->ordered) return better;
+  return wick_build2(b, WICK_OP_or, better,
+                     wick_build2(b, WICK_OP_lt, x.at, stage_place(b, rule, 0)));
 }
 
 static void stage_best_yield(wick_builder *b, wick_value take, wick_best x, wick_best y)
 {
-  wick_value next[2] = {wick_build3(b, WICK_OP_where, take, y.value, x.value),
-                        wick_build3(b, WICK_OP_where, take, y.at, x.at)};
-  wick_yield(b, 2, next);
+  wick_value value = wick_build3(b, WICK_OP_where, take, y.value, x.value),
+             at = wick_build3(b, WICK_OP_where, take, y.at, x.at);
+  wick_yield(b, 2, (wick_value[]){value, at});
 }
 
-wick_best wick_stage_best_finish(wick_builder *b, wick_best state, wick_best element,
-                                 wick_value inside, bool least, bool last)
+wick_best wick_stage_best_finish(wick_builder *b, const wick_best_rule *rule, wick_best state,
+                                 wick_best element, wick_value inside)
 {
   if (b->status) return state;
   wick_type s[4] = {wick_built_type(b, state.value), wick_built_type(b, state.at)};
   s[2] = s[0], s[3] = s[1];
-  wick_value take = stage_better(b, state, element, least, last);
+  wick_value take = rule->ordered ? stage_better_later(b, rule, state, element)
+                                  : stage_better(b, rule, state, element);
   if (inside.id) take = wick_build2(b, WICK_OP_and, take, inside);
   stage_best_yield(b, take, state, element);
   uint32_t v = wick_region_begin(b, 4, s).id;
   wick_best x = {{v}, {v + 1}}, y = {{v + 2}, {v + 3}};
-  take = stage_better(b, x, y, least, last);
-  if (!b->status)
-    take =
-        wick_build2(b, WICK_OP_and, take, wick_build2(b, WICK_OP_ge, y.at, wick_build_i64(b, 0)));
+  take = stage_better(b, rule, x, y);
+  if (!b->status && !rule->ordered) {
+    wick_value some = wick_build2(b, WICK_OP_ge, y.at, stage_place(b, rule, 0));
+    take = wick_build2(b, WICK_OP_and, take, some);
+  }
   stage_best_yield(b, take, x, y);
   v = wick_region_begin(b, 2, s).id;
   return (wick_best){{v}, {v + 1}};

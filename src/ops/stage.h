@@ -41,18 +41,30 @@ wick_value wick_stage_end(wick_builder *b, wick_value result, wick_type out);
 
 /* ---- folds that find the best element and its position ---- */
 
+/* What makes an element the best one: it is the largest, or the least; the first of equal ones, or
+ * the last. NaN wins over all others. */
+typedef struct wick_best_rule {
+  bool least, last;
+  /* The elements come in the order of their positions, none of which is negative. Otherwise `at`
+   * is -1 before the first element. */
+  bool ordered;
+  wick_elem at; /* the type of positions */
+} wick_best_rule;
+
 typedef struct wick_best {
-  wick_value value, at; /* at: an i64; -1 before the first element */
+  wick_value value, at;
 } wick_best;
 
-/* Opens a fold with that state. It finds the largest (or least) element, and the first (or last) of
- * equal ones; NaN wins over all others. */
-wick_best wick_stage_best(wick_builder *b, const char *name, uint32_t n, const wick_axis *axis,
-                          uint32_t nout, const wick_type *out, wick_elem e);
+/* Returns the type of positions along an axis for elements of type e: of 32 bits if these are
+ * enough, and elements are no wider, so that vectors of both have the same number of lanes. */
+wick_elem wick_stage_position(const wick_builder *b, wick_dim extent, wick_elem e);
+/* Opens a fold that finds the best element and its position. Returns the state. */
+wick_best wick_stage_best(wick_builder *b, const wick_best_rule *rule, const char *name, uint32_t n,
+                          const wick_axis *axis, uint32_t nout, const wick_type *out, wick_elem e);
 /* Ends the step with one more element, which counts if `inside` is true (0: always). Opens the
  * finish and returns its state. */
-wick_best wick_stage_best_finish(wick_builder *b, wick_best state, wick_best element,
-                                 wick_value inside, bool least, bool last);
+wick_best wick_stage_best_finish(wick_builder *b, const wick_best_rule *rule, wick_best state,
+                                 wick_best element, wick_value inside);
 
 /* ---- maps that move elements ---- */
 

@@ -85,12 +85,26 @@ static uint32_t template_bits(const template_state *t, wick_value v)
   return wick_elem_storage[wick_elem_storage[wick_info_of(t->g, v)->elem].arith].bits;
 }
 
+/* Returns true if there are folds, and no state has more bits. */
+static bool template_states_fit(const template_state *t, uint32_t bits)
+{
+  bool some = false, fit = true;
+  for (uint32_t i = 0; i < t->s->output; i++) {
+    const wick_region *step = &template_node(t, &t->s->stage[i])->region[1];
+    for (uint32_t k = 0; t->s->stage[i].fold && k < step->nparam; k++)
+      some = true, fit = fit && template_bits(t, (wick_value){step->first.id + k}) <= bits;
+  }
+  return some && fit;
+}
+
 /* Returns how many elements fit into a vector register: of the output's type, or of a wider type
- * that the output is computed from. Types of more than 32 bits are ignored. */
+ * that the output is computed from. Types of more than 32 bits are ignored, also that of an output
+ * of positions that were found as 32 bits. */
 static uint32_t template_lanes(const template_state *t)
 {
   enum { WORD = 32 };
   uint32_t bits = template_bits(t, template_node(t, t->out)->first);
+  if (bits > WORD && template_states_fit(t, WORD)) bits = WORD;
   if (!bits || !t->t->vector_bytes) return 1;
   for (uint32_t i = 0; i <= t->s->output && bits < WORD; i++) {
     const wick_node *n = template_node(t, &t->s->stage[i]);

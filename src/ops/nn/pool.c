@@ -240,14 +240,16 @@ static void max_pool_indices(const wick_compute *c, const pool_stage *s)
 {
   wick_builder *b = c->b;
   wick_dims *t = b->module->dims;
-  wick_best state = wick_stage_best(b, "max_pool", s->naxis, s->axis, 2, c->out_type, s->x->elem);
+  const wick_best_rule rule = {.at = WICK_I64};
+  wick_best state =
+      wick_stage_best(b, &rule, "max_pool", s->naxis, s->axis, 2, c->out_type, s->x->elem);
   wick_dim at = wick_dim_const(0);
   for (uint32_t k = 0; k < s->x->rank; k++)
     at = wick_dim_add(t, wick_dim_mul(t, at, s->x->dim[k]), s->index[k]);
   wick_best element = {pool_read(c, s, wick_stage_zero(b, s->x->elem)), wick_index(b, at)};
   wick_value inside = {0};
   if (s->outside) inside = wick_stage_inside(b, s->w.n, s->index + 2, s->x->dim + 2);
-  wick_best r = wick_stage_best_finish(b, state, element, inside, false, false);
+  wick_best r = wick_stage_best_finish(b, &rule, state, element, inside);
   wick_value out[2] = {r.value, r.at};
   if (c->attr[WICK_ATTR_max_pool_column_major].i) {
     wick_value none = wick_build2(b, WICK_OP_lt, r.at, wick_build_i64(b, 0));

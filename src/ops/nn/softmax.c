@@ -186,17 +186,19 @@ static void hardmax_compute(const wick_compute *c)
   const wick_type_info *x = wick_built_info(b, c->in[0]);
   uint32_t at = (uint32_t)c->attr[WICK_ATTR_softmax_axis].i, rank = x->rank;
   wick_elem elem = x->elem;
-  softmax_fold f = softmax_fold_of(c, WICK_I64);
-  wick_best state = wick_stage_best(b, "best", f.n, f.axis, 1, &f.type, elem);
-  wick_best element = {wick_read(b, c->in[0], f.index, 0, NULL, (wick_value){0}),
-                       wick_index(b, f.index[at])};
-  wick_best r = wick_stage_best_finish(b, state, element, (wick_value){0}, false, false);
+  const wick_best_rule rule = {.ordered = true, .at = wick_stage_position(b, x->dim[at], elem)};
+  softmax_fold f = softmax_fold_of(c, rule.at);
+  wick_best state = wick_stage_best(b, &rule, "best", f.n, f.axis, 1, &f.type, elem), element;
+  element.value = wick_read(b, c->in[0], f.index, 0, NULL, (wick_value){0});
+  element.at = wick_stage_number(b, f.index[at], rule.at);
+  wick_best r = wick_stage_best_finish(b, &rule, state, element, (wick_value){0});
   wick_value best = wick_stage_end(b, r.at, f.type);
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
   wick_stage_map(c, 0, "hardmax", axis);
   for (uint32_t k = 0; k < rank; k++) index[k] = axis[k].sym;
-  wick_value whole = softmax_whole(b, best, at, rank, index), own = wick_index(b, index[at]),
+  wick_value whole = softmax_whole(b, best, at, rank, index),
+             own = wick_stage_number(b, index[at], rule.at),
              hit = wick_build2(b, WICK_OP_eq, own, whole);
   hit = wick_build_cast(b, hit, elem);
   c->out[0] = wick_map_end(b, 1, &hit);
@@ -206,6 +208,25 @@ static uint32_t softmax_along(const wick_attr *attr, uint32_t rank)
 {
   (void)rank;
   return 1u << attr[WICK_ATTR_softmax_axis].i;
+}
+
+/* Slices that are about one vector or shorter would fill few lanes. A sum takes longer to begin and
+ * end than a maximum. */
+static wick_turn softmax_turn(const wick_attr *attr, int64_t n, int64_t inner, int64_t lanes)
+{
+  (void)attr;
+  if (inner == 1) return n <= lanes ? WICK_TURN_FIRST : WICK_TURN_NONE;
+  return 4 * inner <= lanes ? WICK_TURN_ANY : WICK_TURN_NONE;
+}
+
+static wick_turn log_softmax_turn(const wick_attr *attr, int64_t n, int64_t inner, int64_t lanes)
+{
+  return softmax_turn(attr, wick_ceildiv_i64(n, 2), inner, lanes);
+}
+
+static wick_turn hardmax_turn(const wick_attr *attr, int64_t n, int64_t inner, int64_t lanes)
+{
+  return log_softmax_turn(attr, n, inner, lanes) & WICK_TURN_FIRST;
 }
 
 const wick_op wick_op_softmax = {
@@ -218,6 +239,7 @@ const wick_op wick_op_softmax = {
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
     .reduced_axes = softmax_along,
+    .turn = softmax_turn,
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = softmax_compute,
@@ -234,6 +256,7 @@ const wick_op wick_op_log_softmax = {
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
     .reduced_axes = softmax_along,
+    .turn = log_softmax_turn,
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = softmax_compute,
@@ -250,6 +273,7 @@ const wick_op wick_op_hardmax = {
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
     .reduced_axes = softmax_along,
+    .turn = hardmax_turn,
     .infer = softmax_infer,
     .ref = softmax_ref,
     .compute = hardmax_compute,

@@ -74,12 +74,26 @@ static void arg_compute(const wick_compute *c)
   }
   axis[n] = wick_make_axis(b, "c", x->dim[at], true);
   index[at] = axis[n++].sym;
-  wick_best state = wick_stage_best(b, wick_ops[c->op]->name, n, axis, 1, c->out_type, x->elem);
-  wick_best element = {wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}),
-                       wick_index(b, index[at])};
-  wick_best r = wick_stage_best_finish(b, state, element, (wick_value){0}, c->op == WICK_OP_argmin,
-                                       c->attr[WICK_ATTR_argmax_last].i);
+  const wick_best_rule rule = {.least = c->op == WICK_OP_argmin,
+                               .last = c->attr[WICK_ATTR_argmax_last].i != 0,
+                               .ordered = true,
+                               .at = wick_stage_position(b, x->dim[at], x->elem)};
+  wick_best state =
+                wick_stage_best(b, &rule, wick_ops[c->op]->name, n, axis, 1, c->out_type, x->elem),
+            element;
+  element.value = wick_read(b, c->in[0], index, 0, NULL, (wick_value){0});
+  element.at = wick_stage_number(b, index[at], rule.at);
+  wick_best r = wick_stage_best_finish(b, &rule, state, element, (wick_value){0});
   c->out[0] = wick_stage_end(b, r.at, c->out_type[0]);
+}
+
+/* Of short slices, lanes take every n-th element; of long ones, whole vectors. */
+static wick_turn arg_turn(const wick_attr *attr, int64_t n, int64_t inner, int64_t lanes)
+{
+  enum { VECTORS = 4, FEW = 4 };
+  (void)attr;
+  if (inner == 1) return 2 * n > lanes && n <= VECTORS * lanes ? WICK_TURN_FIRST : WICK_TURN_NONE;
+  return inner < FEW && 2 * n * inner > lanes ? WICK_TURN_ANY : WICK_TURN_NONE;
 }
 
 #define ARG_ROW(row, what)                                                                         \
@@ -94,6 +108,7 @@ static void arg_compute(const wick_compute *c)
                {"last", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},                                    \
       .level = WICK_GRAPH,                                                                         \
       .elems = WICK_NUMBERS,                                                                       \
+      .turn = arg_turn,                                                                            \
       .reads_once = true,                                                                          \
       .infer = arg_infer,                                                                          \
       .ref = arg_ref,                                                                              \

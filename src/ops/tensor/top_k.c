@@ -280,16 +280,31 @@ static void top_k_lanes(const top_k *t, uint32_t k)
   }
 }
 
+/* Returns true if a list in registers pays. */
+static bool top_k_in_registers(wick_dim n, wick_dim k)
+{
+  return wick_dim_is_const(n) && wick_dim_is_const(k) && k.v > 0 && k.v <= TOP_K_FEW &&
+         n.v <= INT32_MAX && (k.v <= 2 || n.v * k.v <= TOP_K_STEPS);
+}
+
 /* Returns k if vectors of neighbouring slices pay, else 0. */
 static uint32_t top_k_in_lanes(const wick_compute *c)
 {
   const wick_type_info *x = wick_built_info(c->b, c->in[0]);
   uint32_t at = (uint32_t)c->attr[WICK_ATTR_top_k_axis].i;
-  wick_dim n = x->dim[at], k = c->attr[WICK_ATTR_top_k_k].dims[0], last = x->dim[x->rank - 1u];
-  bool pays = at + 1u < x->rank && wick_dim_is_const(n) && wick_dim_is_const(k) && k.v > 0 &&
-              k.v <= TOP_K_FEW && n.v <= INT32_MAX && wick_dim_is_const(last) &&
-              last.v >= TOP_K_LANES && (k.v <= 2 || n.v * k.v <= TOP_K_STEPS);
+  wick_dim k = c->attr[WICK_ATTR_top_k_k].dims[0], last = x->dim[x->rank - 1u];
+  bool pays = at + 1u < x->rank && top_k_in_registers(x->dim[at], k) && wick_dim_is_const(last) &&
+              last.v >= TOP_K_LANES;
   return pays ? (uint32_t)k.v : 0;
+}
+
+/* Slices become lanes if they could not be lanes otherwise. */
+static wick_turn top_k_turn(const wick_attr *attr, int64_t n, int64_t inner, int64_t lanes)
+{
+  (void)lanes;
+  wick_dim k = attr[WICK_ATTR_top_k_k].dims[0];
+  bool pays = inner < TOP_K_LANES && n <= TOP_K_STEPS && top_k_in_registers(wick_dim_const(n), k);
+  return pays ? WICK_TURN_FIRST : WICK_TURN_NONE;
 }
 
 /* ---- large k ---- */
@@ -433,6 +448,7 @@ const wick_op wick_op_top_k = {
     .level = WICK_GRAPH,
     .unfusable = true,
     .slices = true,
+    .turn = top_k_turn,
     .elems = WICK_NUMBERS,
     .infer = top_k_infer,
     .ref = top_k_ref,
