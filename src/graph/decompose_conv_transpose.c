@@ -348,58 +348,23 @@ static wick_value decompose_conv_transpose_join(decompose_conv_transpose *s, uin
     run[k] = all[i];
     in[i] = decompose_conv_transpose_join(s, k + 1, run);
   }
-  wick_value y = n == 1 ? in[0] : wick_build_concat(&s->c.b, 1 + k, n, in);
-  int64_t pad[2 * (2 + 2 * WICK_WINDOW_MAX)] = {0}, rank = 2 + 2 * s->nsp;
-  if (a->kernel >= a->stride) return y;
-  pad[rank + 1 + k] = a->stride - a->kernel; /* phases without taps */
-  wick_attr to[] = {[WICK_ATTR_pad_pad] = {.n = (uint32_t)(2 * rank), .ints = pad},
-                    [WICK_ATTR_pad_mode] = {.i = 0}};
-  return wick_build(&s->c.b, WICK_OP_pad, 1, &y, to, 0, NULL);
+  return n == 1 ? in[0] : wick_build_concat(&s->c.b, 1 + k, n, in);
 }
 
-/* Returns true if moving the phases to their positions is depth_to_space. */
-static bool decompose_conv_transpose_is_depth(const decompose_conv_transpose *s)
-{
-  return s->nsp == 2 && s->axis[0].stride > 1 && s->axis[0].stride == s->axis[1].stride;
-}
-
-/* Builds all phases as channels of few convolutions, moves them to their positions, and slices the
- * result to the part that the pads leave. */
+/* Builds all phases as channels of few convolutions, and moves them to their positions. */
 static wick_value decompose_conv_transpose_stacked(decompose_conv_transpose *s)
 {
   wick_builder *b = &s->c.b;
-  wick_dims *dims = s->k.f->module->dims;
   decompose_conv_transpose_run run[WICK_WINDOW_MAX];
   wick_value y = decompose_conv_transpose_join(s, 0, run);
   const wick_type_info *out = wick_info_of(s->k.f, s->n->first);
-  int64_t perm[2 + 2 * WICK_WINDOW_MAX] = {0, 1 + s->nsp};
-  wick_dim begin[2 + WICK_WINDOW_MAX] = {wick_dim_const(0), wick_dim_const(0)},
-                     shape[2 + WICK_WINDOW_MAX] = {out->dim[0], out->dim[1]};
-  bool whole = true;
-  for (uint32_t k = 0; k < s->nsp; k++) {
-    const decompose_conv_transpose_axis *a = &s->axis[k];
-    perm[2 + 2 * k] = 2 + s->nsp + k, perm[3 + 2 * k] = 1 + k;
-    begin[2 + k] = wick_dim_const(a->pad);
-    wick_dim windows =
-        wick_dim_add(dims, a->size, wick_dim_const(wick_ceildiv_i64(a->kernel, a->stride) - 1));
-    shape[2 + k] = wick_dim_mul(dims, windows, wick_dim_const(a->stride));
-    whole = whole && wick_dim_eq(shape[2 + k], out->dim[2 + k]);
-  }
-  if (decompose_conv_transpose_is_depth(s)) {
-    int64_t block = s->axis[0].stride;
-    wick_dim images = wick_dim_mul(dims, out->dim[0], wick_dim_const(s->group)),
-             deep[4] = {images, wick_dim_const(s->mi * block * block),
-                        wick_dim_floordiv(dims, shape[2], wick_dim_const(block)),
-                        wick_dim_floordiv(dims, shape[3], wick_dim_const(block))};
-    wick_attr a[] = {[WICK_ATTR_depth_to_space_block] = {.i = block},
-                     [WICK_ATTR_depth_to_space_order] = {.i = 0}};
-    y = wick_build_reshape(b, y, 4, deep);
-    y = wick_build(b, WICK_OP_depth_to_space, 1, &y, a, 0, NULL);
-  } else {
-    y = wick_build_transpose(b, y, 2 + 2 * s->nsp, perm);
-  }
-  y = wick_build_reshape(b, y, 2 + s->nsp, shape);
-  if (!whole) y = wick_build_slice(b, y, 2 + s->nsp, begin, out->dim, NULL);
+  int64_t stride[WICK_WINDOW_MAX], begin[WICK_WINDOW_MAX];
+  for (uint32_t k = 0; k < s->nsp; k++) stride[k] = s->axis[k].stride, begin[k] = s->axis[k].pad;
+  wick_attr a[] = {[WICK_ATTR_phases_to_space_stride] = {.n = s->nsp, .ints = stride},
+                   [WICK_ATTR_phases_to_space_begin] = {.n = s->nsp, .ints = begin},
+                   [WICK_ATTR_phases_to_space_shape] = {.n = s->nsp, .dims = out->dim + 2}};
+  y = wick_build(b, WICK_OP_phases_to_space, 1, &y, a, 0, NULL);
+  y = wick_build_reshape(b, y, 2 + s->nsp, out->dim);
   wick_value bias = decompose_conv_transpose_bias(s);
   if (!bias.id) return y;
   wick_dim column[1 + WICK_WINDOW_MAX] = {wick_dim_const(s->mi * s->group), wick_dim_const(1),
@@ -442,21 +407,19 @@ static int64_t decompose_conv_transpose_phases(const decompose_conv_transpose *s
 }
 
 /* Returns what moving a vector of the result costs, if a plain move of it costs `move`. Phases as
- * channels are stored and moved once more, and sliced if pads leave a part. Results that alternate
- * are stored lane by lane, except in blocks of channels, which channels of groups that do not fill
- * a vector are not in. */
+ * channels are moved once more, and phases with different numbers of taps are joined before. Results
+ * that alternate along the last axis are stored lane by lane, except in blocks of channels, which
+ * are moved at the end. */
 static double decompose_conv_transpose_move(const decompose_conv_transpose *s, bool together,
                                             double move)
 {
-  enum { STORE = 1 /* a lane, in vectors of multiply-adds */ };
-  bool depth = decompose_conv_transpose_is_depth(s), whole = true;
-  for (uint32_t k = 0; k < s->nsp; k++) {
-    const decompose_conv_transpose_axis *a = &s->axis[k];
-    depth = depth && a->kernel >= a->stride;
-    whole = whole && !a->pad && a->kernel % a->stride == 0;
-  }
-  if (!together) return depth && s->mi < s->lanes ? STORE * (double)s->lanes + 0.5 * move : 0;
-  return (whole || !depth ? 1.5 : 2) * move + STORE * (double)s->lanes / 2;
+  const double STORE = 1.25; /* a lane, in vectors of multiply-adds */
+  bool joined = false, blocks = s->nsp <= 2 && s->mi >= s->lanes && s->ni >= s->lanes;
+  for (uint32_t k = 0; k < s->nsp; k++)
+    joined =
+        joined || (s->axis[k].kernel > s->axis[k].stride && s->axis[k].kernel % s->axis[k].stride);
+  if (together) return (joined ? 1.25 : 1) * move;
+  return s->axis[s->nsp - 1].stride == 1 ? 0 : blocks ? move : STORE * (double)s->lanes;
 }
 
 /* Estimates the time of a form, in vectors of multiply-adds: for each convolution, vectors of
@@ -468,7 +431,6 @@ static double decompose_conv_transpose_cost(const decompose_conv_transpose *s, b
 {
   double cost = 0, elements = (double)s->mi;
   int64_t cases[3] = {1, 1, 1};
-  bool alone = !together && decompose_conv_transpose_is_depth(s);
   decompose_conv_transpose_run run[3][2] = {{{0, 1, 1}}, {{0, 1, 1}}, {{0, 1, 1}}};
   for (uint32_t k = 0; k < s->nsp; k++) {
     const decompose_conv_transpose_axis *a = &s->axis[k];
@@ -487,7 +449,7 @@ static double decompose_conv_transpose_cost(const decompose_conv_transpose *s, b
       const decompose_conv_transpose_run *r = &run[k][together ? rest % cases[k] : 0];
       const decompose_conv_transpose_tap *p = &a->phase[together ? 0 : rest % cases[k]];
       phases *= r->count;
-      sliced = sliced || (alone && (p->begin < 0 || p->end < 0));
+      sliced = sliced || (!together && (p->begin < 0 || p->end < 0));
       image *= (double)(a->in + more);
       if (together)
         work *= (double)(r->n * (a->in + more + wick_ceildiv_i64(a->kernel, a->stride) - 1));

@@ -4,9 +4,8 @@
  *
  * There are three forms:
  * - a convolution for each phase, followed by `interleave`;
- * - the phases as channels of few convolutions, followed by depth_to_space (for images with equal
- *   strides) or a transpose, and a slice. Along each axis, the phases have n or n + 1 taps; those
- *   with the same number are channels of one convolution. Phases without taps, if the stride exceeds the window, are padding;
+ * - the phases as channels of few convolutions, followed by `phases_to_space`. Along each axis, the
+ *   phases have n or n + 1 taps; those with the same number are channels of one convolution;
  * - a matrix product, for images of one pixel.
  * The pass takes the first form unless it would need more than 64 convolutions, or the second one
  * costs less although it moves the result once more. No form adds weights of 0 that the window does

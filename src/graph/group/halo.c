@@ -24,18 +24,24 @@ static bool halo_number(const wick_func *g, wick_value v, int64_t *out)
   return false;
 }
 
-/* Returns true if the read is in a map whose last axis is contiguous there. It reads an element
- * once, and its conditions are masks of vectors, which cost less than another copy of the tensor. */
+/* Returns true if the read is in a map whose last axis is contiguous there, or is in several indices
+ * (of a phase and of a block). It reads an element once, and its conditions are masks of vectors,
+ * which cost less than another copy of the tensor. */
 static bool halo_copies(const wick_func *g, uint32_t read)
 {
   const wick_node *n = &g->node[read], *stage = NULL;
   for (uint32_t i = 0; i < read; i = g->node[i].end)
     if (g->node[i].end > read) stage = &g->node[i];
-  uint32_t rank = wick_read_index(n)->n;
+  uint32_t rank = wick_read_index(n)->n, moved = 0;
   if (!stage || stage->op != WICK_OP_map || !rank || !wick_stage_axes(stage)->n) return false;
   wick_dim last = wick_stage_axes(stage)->axes[wick_stage_axes(stage)->n - 1].sym, coef, rest;
-  return wick_dim_linear(g->module->dims, wick_read_index(n)->dims[rank - 1], last, &coef, &rest) &&
-         wick_dim_is(coef, 1);
+  bool unit = false;
+  for (uint32_t d = 0; d < rank; d++) {
+    bool linear = wick_dim_linear(g->module->dims, wick_read_index(n)->dims[d], last, &coef, &rest);
+    moved += !linear || !wick_dim_is(coef, 0);
+    unit = linear && wick_dim_is(coef, 1); /* of the last index */
+  }
+  return unit || moved > 1;
 }
 
 bool wick_halo_wanted(const wick_func *g, uint32_t k, wick_halo *out)

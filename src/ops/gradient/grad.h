@@ -119,7 +119,8 @@ wick_grad_rule wick_grad_conv, wick_grad_conv_transpose, wick_grad_avg_pool, wic
 wick_grad_rule wick_grad_reshape_row, wick_grad_transpose_row, wick_grad_expand_row, wick_grad_tile,
     wick_grad_pad_row, wick_grad_slice_row, wick_grad_concat_row, wick_grad_split,
     wick_grad_interleave, wick_grad_channel_shuffle, wick_grad_depth_to_space,
-    wick_grad_space_to_depth, wick_grad_triangle, wick_grad_pack, wick_grad_unpack;
+    wick_grad_phases_to_space, wick_grad_space_to_depth, wick_grad_triangle, wick_grad_pack,
+    wick_grad_unpack;
 /* grad_index.c */
 wick_grad_rule wick_grad_gather, wick_grad_gather_elements, wick_grad_gather_nd,
     wick_grad_scatter_elements, wick_grad_scatter_nd, wick_grad_top_k, wick_grad_one_hot,

@@ -244,6 +244,35 @@ void wick_grad_space_to_depth(wick_adjoint *a)
   a->din[0] = wick_build(a->b, WICK_OP_depth_to_space, 1, a->dout, at, 0, NULL);
 }
 
+/* The elements that the result leaves out have no derivative. */
+void wick_grad_phases_to_space(wick_adjoint *a)
+{
+  wick_builder *b = a->b;
+  const wick_attr *at = a->node->attr;
+  if (b->status) return;
+  wick_dims *t = b->module->dims;
+  const wick_type_info x = *wick_built_info(b, a->in[0]);
+  uint32_t n = at[WICK_ATTR_phases_to_space_stride].n, rank = 2 + 2 * n;
+  wick_dim pad[2 * WICK_MAX_RANK] = {wick_dim_const(0)},
+                   dim[WICK_MAX_RANK] = {x.dim[0], x.dim[1 + n]};
+  int64_t perm[WICK_MAX_RANK] = {0};
+  perm[1 + n] = 1;
+  for (uint32_t k = 0; k < 2 * (2 + n); k++) pad[k] = wick_dim_const(0);
+  for (uint32_t k = 0; k < n; k++) {
+    wick_dim s = wick_dim_const(at[WICK_ATTR_phases_to_space_stride].ints[k]),
+             begin = wick_dim_const(at[WICK_ATTR_phases_to_space_begin].ints[k]),
+             size = at[WICK_ATTR_phases_to_space_shape].dims[k], blocks = x.dim[2 + n + k];
+    pad[2 + k] = begin;
+    pad[4 + n + k] = wick_dim_sub(t, wick_dim_mul(t, blocks, s), wick_dim_add(t, begin, size));
+    dim[2 + 2 * k] = blocks, dim[3 + 2 * k] = s;
+    perm[1 + k] = 3 + 2 * k, perm[2 + n + k] = 2 + 2 * k;
+  }
+  wick_value g = wick_grad_reshape(b, wick_grad_pad(b, a->dout[0], pad), rank, dim);
+  for (uint32_t k = 0; k < n && !b->status; k++)
+    g = wick_grad_slice(b, g, 3 + 2 * k, wick_dim_const(0), x.dim[1 + k], 1);
+  a->din[0] = wick_grad_transpose(b, g, rank, perm);
+}
+
 void wick_grad_triangle(wick_adjoint *a)
 {
   a->din[0] = wick_build(a->b, WICK_OP_trilu, 1, a->dout, a->node->attr, 0, NULL);
