@@ -8,16 +8,19 @@
 #include "ir/op.h"
 
 enum { COLLAPSE_NONE = WICK_MAX_RANK };
+enum { COLLAPSE_SHORT = 32 }; /* elements of a row that is joined with the next ones */
 
 typedef struct collapse {
   wick_copier c; /* first, so that the callback for types can reach the rest */
   const wick_func *g;
   bool plain;            /* constant dimensions may go, too */
+  bool moves;            /* nothing is computed along axes: reads may be shifted by rows */
   uint32_t *joins;       /* per value: bit k is set if dimensions k and k + 1 may become one */
   wick_dim outer, inner; /* the extents of the pair */
   uint32_t *at;          /* per value: the first dimension of the pair, or COLLAPSE_NONE */
   uint32_t *pair;        /* per stage, by node: the first axis of the pair, or UINT32_MAX */
-  wick_dim both;         /* the symbol of the new axis, in the stage that is being copied */
+  wick_dim row, both;    /* the symbols of the first axis and of the new one, in the stage that is
+                          * being copied */
 } collapse;
 
 static bool collapse_is_one(wick_dim d) { return wick_dim_is(d, 1); }
@@ -49,9 +52,42 @@ static bool collapse_is_direct(const wick_func *g, const wick_node *stage, const
   return true;
 }
 
-/* Returns true if the group has only direct reads and no sum of products. The templates for
+/* Returns true if a read moves along each axis by itself, as in padding, slices and resizing: no
+ * index has two axes, and no axis is in two indices. Dimensions of size 1 have no guard. */
+static bool collapse_is_separate(const wick_func *g, const wick_node *stage, const wick_node *read)
+{
+  const wick_attr *axes = wick_stage_axes(stage);
+  uint32_t in[2 * WICK_MAX_RANK] = {0};
+  for (uint32_t k = 0; k < wick_read_index(read)->n; k++) {
+    wick_dim d = wick_read_index(read)->dims[k];
+    bool one = collapse_is_one(wick_info_of(g, read->in[0])->dim[k]);
+    uint32_t uses = 0;
+    int64_t lo, hi;
+    if (wick_dim_eq(d, WICK_DIM_ANY)) {
+      if (one) return false;
+      continue;
+    }
+    for (uint32_t a = 0; a < axes->n; a++)
+      if (wick_dim_uses(g->module->dims, d, axes->axes[a].sym)) uses++, in[a]++;
+    wick_dim_range(g->module->dims, d, &lo, &hi);
+    if (uses > 1 || (one && read->attr[WICK_ATTR_read_guard].i && (lo || hi))) return false;
+  }
+  for (uint32_t a = 0; a < axes->n; a++)
+    if (in[a] > 1) return false;
+  return true;
+}
+
+/* Returns true if no stage is a fold. */
+static bool collapse_is_moves(const wick_func *g)
+{
+  for (uint32_t i = 0; i + 1 < g->nnode; i = g->node[i].end)
+    if (g->node[i].op != WICK_OP_map) return false;
+  return true;
+}
+
+/* Returns true if the group has only direct reads (moves: separate ones) and no sum of products. The templates for
  * products and windows choose tiles by axes, which therefore stay. */
-static bool collapse_is_plain(const wick_func *g)
+static bool collapse_is_plain(const wick_func *g, bool moves)
 {
   const wick_node *stage = NULL;
   for (uint32_t i = 0; i + 1 < g->nnode; i++) {
@@ -62,7 +98,8 @@ static bool collapse_is_plain(const wick_func *g)
       stage = n;
     } else if (n->op == WICK_OP_muladd && stage->op == WICK_OP_fold) {
       return false;
-    } else if (n->op == WICK_OP_read && !collapse_is_direct(g, stage, n)) {
+    } else if (n->op == WICK_OP_read &&
+               !(moves ? collapse_is_separate : collapse_is_direct)(g, stage, n)) {
       return false;
     }
   }
@@ -71,10 +108,19 @@ static bool collapse_is_plain(const wick_func *g)
 
 /* ---- finding a pair ---- */
 
+/* Returns true if these extents are a pair. A tensor of which rows are read may have more or fewer
+ * rows than others. */
+static bool collapse_fits(const collapse *s, wick_dim outer, wick_dim inner)
+{
+  return wick_dim_eq(inner, s->inner) &&
+         (wick_dim_eq(outer, s->outer) ||
+          (s->moves && wick_dim_is_const(outer) && wick_dim_is_const(inner) && outer.v > 0 &&
+           inner.v > 0 && inner.v <= INT32_MAX / outer.v));
+}
+
 static bool collapse_has(const collapse *s, const wick_type_info *t, uint32_t k)
 {
-  return t->kind == WICK_TENSOR && k + 1u < t->rank && wick_dim_eq(t->dim[k], s->outer) &&
-         wick_dim_eq(t->dim[k + 1], s->inner);
+  return t->kind == WICK_TENSOR && k + 1u < t->rank && collapse_fits(s, t->dim[k], t->dim[k + 1]);
 }
 
 /* Records that v has the pair at dimension k. Returns false if it does not, if it has it at another
@@ -96,8 +142,8 @@ static bool collapse_mark_stage(collapse *s, const wick_node *stage, uint32_t a,
   *pair = a;
   *changed = true;
   return a + 1 < axes->n && axes->axes[a].reduce == axes->axes[a + 1].reduce &&
-         wick_dim_eq(axes->axes[a].extent, s->outer) &&
-         wick_dim_eq(axes->axes[a + 1].extent, s->inner) && collapse_owns_axes(s->g, stage);
+         collapse_fits(s, axes->axes[a].extent, axes->axes[a + 1].extent) &&
+         collapse_owns_axes(s->g, stage);
 }
 
 /* Returns the stage's axis that is dimension k of its results. */
@@ -116,16 +162,43 @@ static bool collapse_uses(const collapse *s, wick_dim d, const wick_axis *pair)
          (wick_dim_uses(dims, d, pair[0].sym) || wick_dim_uses(dims, d, pair[1].sym));
 }
 
-/* A read uses both axes of the pair unchanged and next to each other, and its value has the pair
- * there; or neither. */
+/* Returns an index of rows as an index of elements, if it is the axis `row`, or that axis shifted by
+ * a number of rows, perhaps beginning again after the last one. Otherwise returns INVALID. */
+static wick_dim collapse_elements(const collapse *s, wick_dim d, wick_dim row, wick_dim rows,
+                                  wick_dim both)
+{
+  wick_dims *dims = s->g->module->dims;
+  wick_dim_form f = wick_dim_get(dims, d);
+  bool wraps = f.nterm == 1 && !f.constant && f.term->coef == 1 && f.term->natom == 1 &&
+               wick_dim_atom(dims, f.term->atom[0])->kind == WICK_ATOM_MOD;
+  const wick_atom *mod = wraps ? wick_dim_atom(dims, f.term->atom[0]) : NULL;
+  if (wick_dim_eq(d, row)) return both;
+  if (!s->moves || (wraps && !wick_dim_eq(mod->arg[1], rows))) return WICK_DIM_INVALID;
+  wick_dim shift = wick_dim_sub(dims, wraps ? mod->arg[0] : d, row);
+  if (!wick_dim_is_const(shift) || !wick_dim_is_const(s->inner)) return WICK_DIM_INVALID;
+  wick_dim out = wick_dim_add(dims, both, wick_dim_mul(dims, shift, s->inner));
+  return wraps ? wick_dim_mod(dims, out, wick_dim_mul(dims, rows, s->inner)) : out;
+}
+
+static bool collapse_is_row(const collapse *s, wick_dim d, wick_dim row, wick_dim rows)
+{
+  return !wick_dim_eq(d, WICK_DIM_ANY) &&
+         !wick_dim_eq(collapse_elements(s, d, row, rows, row), WICK_DIM_INVALID);
+}
+
+/* A read uses both axes of the pair next to each other, the second one unchanged, and its value has
+ * the pair there; or neither. */
 static bool collapse_read(collapse *s, const wick_node *stage, const wick_node *n, bool *changed)
 {
   const wick_attr *axes = wick_stage_axes(stage);
   const wick_dim *index = wick_read_index(n)->dims;
+  const wick_dim *extent = wick_info_of(s->g, n->in[0])->dim;
   uint32_t *pair = &s->pair[stage - s->g->node], at = s->at[n->in[0].id], used = 0, k = 0;
+  wick_dim rows = at == COLLAPSE_NONE ? WICK_DIM_INVALID : extent[at];
   if (at != COLLAPSE_NONE)
     for (uint32_t a = 0; a + 1 < axes->n && *pair == UINT32_MAX; a++)
-      if (wick_dim_eq(index[at], axes->axes[a].sym) && !collapse_mark_stage(s, stage, a, changed))
+      if (collapse_is_row(s, index[at], axes->axes[a].sym, rows) &&
+          !collapse_mark_stage(s, stage, a, changed))
         return false;
   if (*pair == UINT32_MAX) return at == COLLAPSE_NONE;
   const wick_axis *p = &axes->axes[*pair];
@@ -133,7 +206,7 @@ static bool collapse_read(collapse *s, const wick_node *stage, const wick_node *
     if (!collapse_uses(s, index[i], p)) continue;
     if (!used++) k = i;
   }
-  return used ? used == 2 && wick_dim_eq(index[k], p[0].sym) &&
+  return used ? used == 2 && collapse_is_row(s, index[k], p[0].sym, extent[k]) &&
                     wick_dim_eq(index[k + 1], p[1].sym) && collapse_mark(s, n->in[0], k, changed)
               : at == COLLAPSE_NONE;
 }
@@ -179,7 +252,10 @@ static bool collapse_may_begin(const collapse *s, const wick_node *stage, uint32
   bool constant = wick_dim_is_const(p[0].extent) && wick_dim_is_const(p[1].extent);
   if (collapse_is_one(p[0].extent) || collapse_is_one(p[1].extent) || p[0].reduce != p[1].reduce)
     return false;
-  if (constant) return s->plain && p[0].extent.v && p[1].extent.v <= INT32_MAX / p[0].extent.v;
+  bool last = a + 2u == wick_stage_axes(stage)->n; /* long rows stay, because they are tasks */
+  if (constant)
+    return s->plain && p[0].extent.v && p[1].extent.v <= INT32_MAX / p[0].extent.v &&
+           (!s->moves || !last || p[1].extent.v < COLLAPSE_SHORT);
   const wick_type_info *y = wick_info_of(s->g, stage->first);
   return !p[0].reduce && stage->first.id == wick_return(s->g)->in[0].id && a + 2u < y->rank;
 }
@@ -232,7 +308,7 @@ static wick_type collapse_type(const wick_copier *c, wick_value old)
   uint32_t k = s->at[old.id];
   if (k == COLLAPSE_NONE) return wick_type_of(s->g, old);
   memcpy(dim, t->dim, k * sizeof *dim);
-  dim[k] = wick_dim_mul(s->g->module->dims, s->outer, s->inner);
+  dim[k] = wick_dim_mul(s->g->module->dims, t->dim[k], s->inner);
   memcpy(dim + k + 1, t->dim + k + 2, (t->rank - k - 2u) * sizeof *dim);
   return wick_type_tensor(s->g->module, t->elem, t->rank - 1u, dim);
 }
@@ -254,8 +330,9 @@ static wick_node collapse_axes(collapse *s, const wick_node *stage)
   uint32_t n = wick_stage_axes(stage)->n, k = s->pair[stage - s->g->node];
   wick_axis *axes = wick_dup(s->c.b.mem, wick_axis, wick_stage_axes(stage)->axes, n);
   const wick_atom *symbol = wick_dim_atom(dims, wick_dim_get(dims, axes[k].sym).term->atom[0]);
-  axes[k] =
-      wick_make_axis(&s->c.b, symbol->name, wick_dim_mul(dims, s->outer, s->inner), axes[k].reduce);
+  s->row = axes[k].sym;
+  axes[k] = wick_make_axis(&s->c.b, symbol->name, wick_dim_mul(dims, axes[k].extent, s->inner),
+                           axes[k].reduce);
   memmove(axes + k + 1, axes + k + 2, (n - k - 2u) * sizeof *axes);
   s->both = axes[k].sym;
   return collapse_with(s, stage, WICK_ATTR_map_axes, (wick_attr){.n = n - 1, .axes = axes});
@@ -265,7 +342,8 @@ static wick_node collapse_index(collapse *s, const wick_node *read)
 {
   uint32_t k = s->at[read->in[0].id], rank = wick_read_index(read)->n;
   wick_dim *index = wick_dup(s->c.b.mem, wick_dim, wick_read_index(read)->dims, rank);
-  index[k] = s->both;
+  index[k] =
+      collapse_elements(s, index[k], s->row, wick_info_of(s->g, read->in[0])->dim[k], s->both);
   memmove(index + k + 1, index + k + 2, (rank - k - 2u) * sizeof *index);
   return collapse_with(s, read, WICK_ATTR_read_index, (wick_attr){.n = rank - 1, .dims = index});
 }
@@ -413,7 +491,9 @@ static void collapse_drop_ones(collapse *s)
 
 wick_func *wick_group_collapse(const wick_func *group, const uint32_t *joins, wick_arena *mem)
 {
-  collapse s = {.g = group, .plain = collapse_is_plain(group)};
+  bool direct = collapse_is_plain(group, false),
+       moves = !direct && collapse_is_moves(group) && collapse_is_plain(group, true);
+  collapse s = {.g = group, .plain = direct || moves, .moves = moves};
   const wick_node *y = wick_return(group);
   s.c.b.mem = mem;
   s.joins = wick_new(mem, uint32_t, group->nvalue + 1);
