@@ -11,8 +11,10 @@ typedef enum wick_codegen_output {
 } wick_codegen_output;
 
 enum {
-  WICK_STACK_OUTSIDE = 256,       /* memcpy, helpers of the ABI */
-  WICK_BUNDLE_RECURSION = 1 << 18 /* bytes of its caller's stack for a bundle's recursion */
+  WICK_STACK_OUTSIDE = 256, /* memcpy, helpers of the ABI */
+  /* bytes of its caller's stack for a bundle's recursion, with pointers of 64 and of 32 bits */
+  WICK_BUNDLE_RECURSION = 1 << 18,
+  WICK_BUNDLE_RECURSION_SMALL = 1 << 12
 };
 
 typedef struct wick_codegen_options {

@@ -42,6 +42,8 @@
 #include "loop/legalize.h"
 #include "loop/merge_stores.h"
 #include "loop/serialize_faults.h"
+#include "loop/tail_calls.h"
+#include "loop/unroll_recursion.h"
 #include "low/copy_elim.h"
 #include "low/dead_store.h"
 #include "low/in_place.h"
@@ -130,6 +132,10 @@ const wick_pass wick_passes[] = {
      "gives the buffers of the arena their offsets"},
     {"plan_memory_most", WICK_LOW, wick_pass_plan_memory_most, WICK_EXACT,
      "gives the buffers of the arena offsets that hold for the largest sizes"},
+    {"tail_calls", WICK_LOOP, wick_pass_tail_calls, WICK_EXACT,
+     "replaces calls of a procedure by itself at its end by a loop"},
+    {"unroll_recursion", WICK_LOOP, wick_pass_unroll_recursion, WICK_EXACT,
+     "replaces calls of a small procedure by itself by its body"},
     {"merge_stores", WICK_LOOP, wick_pass_merge_stores, WICK_EXACT,
      "merges stores of quarters of a register into one"},
     {"expand_math", WICK_LOOP, wick_pass_expand_math, WICK_EXACT,
@@ -233,8 +239,10 @@ static const wick_step passes_low[] = {
 
 /* Passes over the loop functions of kernels. */
 static const wick_step passes_nested[] = {
-    {"merge_stores", NULL}, {"expand_math", NULL},      {"legalize", NULL},
-    {"licm", NULL},         {"serialize_faults", NULL}, {NULL, NULL},
+    {"tail_calls", NULL},       {"unroll_recursion", NULL},
+    {"merge_stores", NULL},     {"expand_math", NULL},
+    {"legalize", NULL},         {"licm", NULL},
+    {"serialize_faults", NULL}, {NULL, NULL},
 };
 
 /* From there to loop functions for the code generator. */

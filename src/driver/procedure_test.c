@@ -182,12 +182,34 @@ static void depth(void **state)
   assert_int_equal(compiled(sum, 3, n, out), WICK_ELIMIT);
 }
 
+/* Calls at the end, also of each other, need no stack, however many they are. */
+static void tail_calls(void **state)
+{
+  (void)state;
+  static const char text[] = MAIN("%n", "%n: i64[]", "even")
+#define STEP(name, other, found)                                                                   \
+  "graph @" name "(%n: i64[]) -> i64[] {\n"                                                        \
+  "  %0 = const 0 : i64[]; %1 = const 1 : i64[]; %f = const " found " : i64[]\n"                   \
+  "  %z = eq %n, %0\n"                                                                             \
+  "  %r = if %z () { yield %f } () {\n"                                                            \
+  "    %m = sub %n, %1; %x = call @" other " %m : i64[]; yield %x\n"                               \
+  "  }\n"                                                                                          \
+  "  return %r\n"                                                                                  \
+  "}\n"
+      STEP("even", "odd", "1") STEP("odd", "even", "0");
+  int64_t n[2] = {100000000, 100000001}, out[2];
+  assert_int_equal(compiled(text, 2, n, out), 0);
+  assert_int_equal(out[0], 1);
+  assert_int_equal(out[1], 0);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(agree),
       cmocka_unit_test(failures),
       cmocka_unit_test(depth),
+      cmocka_unit_test(tail_calls),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

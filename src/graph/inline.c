@@ -7,14 +7,26 @@
 #include "ir/copy.h"
 
 enum {
-  INLINE_MOST = 1 << 20
-}; /* limit on nodes: functions that call each other twice double in each round */
+  /* limit on nodes: functions that call each other twice double in each round */
+  INLINE_MOST = 1 << 20,
+  INLINE_CYCLE = 128 /* most nodes of functions that are merged because they call each other */
+};
+
+/* The entry of a module keeps its name; if it is recursive, the function that its calls run has
+ * another one. */
+static const char inline_entry[] = "main", inline_again[] = "main.again";
+
+static bool inline_is_entry(const wick_func *f) { return f && strcmp(f->name, inline_entry) == 0; }
 
 /* Returns the graph whose nodes replace n; NULL if n is no call, or stays one. */
 static const wick_func *inline_callee(const wick_func *f, const wick_node *n, wick_arena *mem)
 {
   const wick_func *g = wick_callee(f->module, n);
-  return g && !wick_func_stays(g, mem) ? g : NULL;
+  if (!g || !wick_func_stays(g, mem)) return g;
+  if (inline_is_entry(g) && !wick_func_recurs(g, mem)) return g;
+  bool merges =
+      g->nnode <= INLINE_CYCLE && f->nnode <= INLINE_CYCLE && wick_func_recurs_through(f, g, mem);
+  return merges ? g : NULL;
 }
 
 static bool inline_calls(const wick_func *f, const wick_func *callee)
@@ -31,23 +43,21 @@ static bool inline_any(const wick_func *f, wick_arena *mem)
   return false;
 }
 
-/* The entry of a module keeps its name; if it is recursive, the function that its calls run has
- * another one. */
-static const char inline_entry[] = "main", inline_again[] = "main.again";
-
-static bool inline_is_entry_again(const wick_func *f, const wick_node *n, wick_arena *mem)
+static void inline_call_again(wick_copier *c, const wick_node *n, wick_arena *mem)
 {
-  const wick_func *g = wick_callee(f->module, n);
-  return g && strcmp(g->name, inline_entry) == 0 &&
-         (wick_func_recurs(g, mem) || wick_module_find(f->module, inline_again));
+  wick_node *again = wick_dup(mem, wick_node, n, 1);
+  wick_attr callee = {.s = wick_intern(c->f->module, inline_again)};
+  again->attr = wick_dup(&c->f->module->mem, wick_attr, &callee, 1);
+  wick_copy_node(c, again);
 }
 
 static void inline_call(wick_copier *c, const wick_func *f, const wick_node *n, wick_arena *mem)
 {
+  const wick_func *g = wick_callee(f->module, n);
   wick_value *in = wick_new(mem, wick_value, n->nin + 1u);
   for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
   c->b.loc = n->loc;
-  wick_build_inlined_call(&c->b, n, in, &c->to[n->first.id]);
+  wick_build_body(&c->b, g, n, in, &c->to[n->first.id]);
   for (uint32_t k = 0; k < n->nout && !c->b.status; k++) {
     const wick_value_info *old = &f->value[n->first.id + k];
     wick_build_name(&c->b, c->to[n->first.id + k], old->name, old->relation);
@@ -59,16 +69,10 @@ static wick_status inline_once(const wick_func *f, wick_arena *mem, wick_func **
   wick_copier c = wick_copy_begin(f, mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    if (!c.b.status && inline_is_entry_again(f, n, mem)) {
-      wick_node *again = wick_dup(mem, wick_node, n, 1);
-      wick_attr callee = {.s = wick_intern(f->module, inline_again)};
-      again->attr = wick_dup(&f->module->mem, wick_attr, &callee, 1);
-      n = again;
-    } else if (inline_callee(f, n, mem) && !c.b.status) {
+    if (inline_callee(f, n, mem) && !c.b.status)
       inline_call(&c, f, n, mem);
-      continue;
-    }
-    wick_copy_node(&c, n);
+    else
+      wick_copy_node(&c, n);
     if (c.b.nodes.n > INLINE_MOST)
       wick_build_fail(&c.b, WICK_ELIMIT,
                       "together with the functions that it calls it has more than %d nodes",
@@ -83,7 +87,7 @@ static void inline_drop(const wick_func *f, const wick_func *of, const wick_func
   wick_module *m = f->module;
   for (uint32_t i = 0; i < of->nnode; i++) {
     const wick_func *g = wick_callee(m, &of->node[i]);
-    bool called = g && (g == f || strcmp(g->name, inline_entry) == 0 || inline_calls(now, g));
+    bool called = g && (g == f || inline_is_entry(g) || inline_calls(now, g));
     for (uint32_t k = 0; g && k < m->funcs.n && !called; k++)
       called = m->funcs.at[k] != f && m->funcs.at[k] != g && inline_calls(m->funcs.at[k], g);
     if (!g || called) continue;
@@ -92,20 +96,32 @@ static void inline_drop(const wick_func *f, const wick_func *of, const wick_func
   }
 }
 
-/* Gives the recursive entry f, whose calls are renamed, another name, and builds an entry that calls
- * it. */
+/* Renames the calls of the entry in f; those of a recursive one run a function of another name. */
+static wick_status inline_rename(const wick_func *f, const char *name, wick_arena *mem,
+                                 wick_func **out)
+{
+  wick_copier c = wick_copy_begin(f, mem);
+  c.b.name = name;
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (inline_is_entry(wick_callee(f->module, &f->node[i])))
+      inline_call_again(&c, &f->node[i], mem);
+    else
+      wick_copy_node(&c, &f->node[i]);
+  return wick_copy_finish(&c, out);
+}
+
+/* Gives the recursive entry f another name, and builds an entry that calls it. */
 static wick_status inline_split(const wick_func *f, wick_arena *mem, wick_func **out)
 {
-  wick_copier c = wick_copy_begin(f, mem), entry = wick_copy_begin(f, mem);
-  c.b.name = wick_intern(f->module, inline_again);
-  for (uint32_t i = 0; i < f->nnode; i++) wick_copy_node(&c, &f->node[i]);
-  WICK_TRY(wick_copy_finish(&c, out));
+  wick_copier entry = wick_copy_begin(f, mem);
+  const char *name = wick_intern(f->module, inline_again);
+  WICK_TRY(inline_rename(f, name, mem, out));
   wick_module_set(f->module, *out);
   const wick_node *r = wick_return(f);
   wick_type *type = wick_new(mem, wick_type, r->nin + 1u);
   wick_value *result = wick_new(mem, wick_value, r->nin + 1u);
   for (uint32_t k = 0; k < r->nin; k++) type[k] = wick_type_of(f, r->in[k]);
-  wick_attr callee = {.s = c.b.name};
+  wick_attr callee = {.s = name};
   entry.b.loc = r->loc;
   wick_value v = wick_build(&entry.b, WICK_OP_call, f->nparam, entry.to + 1, &callee, r->nin, type);
   for (uint32_t k = 0; k < r->nin && !entry.b.status; k++) {
@@ -123,9 +139,11 @@ wick_status wick_pass_inline(const wick_pass_context *pass, const wick_func *f, 
   wick_func *r;
   WICK_TRY(inline_once(f, mem, &r)); /* at least a copy: passes return new functions */
   while (inline_any(r, mem)) WICK_TRY(inline_once(r, mem, &r));
+  const wick_func *entry = wick_module_find(f->module, inline_entry);
+  bool again = entry && (wick_func_recurs(entry, mem) || wick_module_find(f->module, inline_again));
   inline_drop(f, f, r);
-  if (strcmp(f->name, inline_entry) == 0 && wick_func_recurs(f, mem))
-    return inline_split(r, mem, out);
+  if (again && inline_is_entry(f)) return inline_split(r, mem, out);
+  if (again) return inline_rename(r, f->name, mem, out);
   *out = r;
   return NULL;
 }

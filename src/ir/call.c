@@ -12,11 +12,12 @@ const wick_func *wick_callee(const wick_module *m, const wick_node *n)
 
 typedef wick_list(const wick_func *) call_list;
 
-/* Adds the functions that f calls, directly or through others, each once. */
+/* Adds the functions that f calls, directly or through others, each once. Calls of functions in the
+ * list are not followed. */
 static void call_reach(const wick_func *f, wick_arena *mem, call_list *out)
 {
   const wick_func *of = f;
-  for (uint32_t at = 0; of; of = at < out->n ? out->at[at++] : NULL)
+  for (uint32_t at = out->n; of; of = at < out->n ? out->at[at++] : NULL)
     for (uint32_t i = 0; i < of->nnode; i++) {
       const wick_node *n = &of->node[i];
       const wick_func *g = n->op == WICK_OP_call
@@ -36,6 +37,21 @@ bool wick_func_recurs(const wick_func *f, wick_arena *tmp)
   for (uint32_t i = 0; i < seen.n; i++)
     if (seen.at[i] == f || seen.at[i] == own) return true;
   return false;
+}
+
+bool wick_func_recurs_through(const wick_func *f, const wick_func *g, wick_arena *tmp)
+{
+  call_list around = {0}, seen = {0};
+  const wick_func *own = wick_module_find(f->module, f->name);
+  bool back = false;
+  if (g == own) return false;
+  wick_push(tmp, &around, own);
+  call_reach(g, tmp, &around);
+  for (uint32_t i = 1; i < around.n; i++)
+    if (around.at[i] == g) return false;
+  call_reach(g, tmp, &seen);
+  for (uint32_t i = 0; i < seen.n; i++) back = back || seen.at[i] == own;
+  return back;
 }
 
 bool wick_func_is_called(const wick_func *f)
@@ -83,21 +99,26 @@ bool wick_func_stays(const wick_func *f, wick_arena *tmp)
   return wick_return(f)->nin && call_has(f, WICK_OP_loop);
 }
 
-void wick_build_inlined_call(wick_builder *b, const wick_node *n, const wick_value *in,
-                             wick_value *out)
+void wick_build_body(wick_builder *b, const wick_func *f, const wick_node *n, const wick_value *in,
+                     wick_value *out)
 {
-  const wick_func *f = wick_callee(b->module, n);
-  if (b->status) return;
-  if (!f || wick_func_recurs(f, b->mem)) {
-    wick_build_fail(b, WICK_EUNSUPPORTED,
-                    f ? "@%s calls itself, which is not supported" : "there is no function @%s",
-                    n->attr[WICK_ATTR_call_callee].s);
-    return;
-  }
   wick_replay r = wick_replay_func(b, f);
   for (uint32_t k = 0; k < f->nparam; k++) r.to[1 + k] = in[k];
   for (uint32_t i = 0; i < f->nconstraint; i++)
     wick_build_shape_constraint(b, f->constraint[i].a, f->constraint[i].b, f->constraint[i].loc);
   wick_replay_nodes(&r, 0, f->nnode - 1);
   for (uint32_t k = 0; k < n->nout; k++) out[k] = wick_replayed(&r, wick_return(f)->in[k]);
+}
+
+void wick_build_inlined_call(wick_builder *b, const wick_node *n, const wick_value *in,
+                             wick_value *out)
+{
+  const wick_func *f = wick_callee(b->module, n);
+  if (b->status) return;
+  if (!f || wick_func_recurs(f, b->mem))
+    wick_build_fail(b, WICK_EUNSUPPORTED,
+                    f ? "@%s calls itself, which is not supported" : "there is no function @%s",
+                    n->attr[WICK_ATTR_call_callee].s);
+  else
+    wick_build_body(b, f, n, in, out);
 }

@@ -23,13 +23,19 @@ static inline bool wick_func_is_procedure(const wick_func *f)
   return f->level == WICK_LOOP && wick_return(f)->nin > 0;
 }
 
+/* Returns whether calls of g by f, on the way from f to f, can be inlined in f: without f, g does
+ * not call itself. */
+bool wick_func_recurs_through(const wick_func *f, const wick_func *g, wick_arena *tmp);
+
 /* Returns whether inlining leaves calls of f, a graph: f is recursive, or computes a loop of
  * scalars, which is faster as code of its own. */
 bool wick_func_stays(const wick_func *f, wick_arena *tmp);
 
-/* Builds the nodes of the graph that n calls, on the operands `in`, and stores its results in
- * `out`. Calls inside it stay calls. Its shape constraints become b's. Fails if the graph calls
- * itself, directly or through others. */
+/* Builds the nodes of the graph f, which n calls, on the operands `in`, and stores its results in
+ * `out`. Calls inside it stay calls. Its shape constraints become b's. */
+void wick_build_body(wick_builder *b, const wick_func *f, const wick_node *n, const wick_value *in,
+                     wick_value *out);
+/* The same for the callee of n. Fails if it calls itself, directly or through others. */
 void wick_build_inlined_call(wick_builder *b, const wick_node *n, const wick_value *in,
                              wick_value *out);
 

@@ -136,7 +136,7 @@ static void bundle_stack(bundle *b)
 static LLVMValueRef bundle_limit(const bundle *b)
 {
   emit *e = b->e;
-  LLVMValueRef nbytes = LLVMConstInt(emit_word(e), WICK_BUNDLE_RECURSION, false),
+  LLVMValueRef nbytes = LLVMConstInt(emit_word(e), emit_recursion_bytes(e), false),
                own = LLVMBuildPtrToInt(e->b, b->stack, emit_word(e), "");
   return LLVMBuildIntToPtr(e->b, LLVMBuildSub(e->b, own, nbytes, ""), emit_pointer(e), "");
 }

@@ -114,6 +114,12 @@ LLVMValueRef emit_rarely(emit *e, LLVMValueRef branch); /* marks its first targe
 void emit_fault(emit *e, LLVMValueRef code, LLVMValueRef detail, LLVMBasicBlockRef on);
 /* Runs LLVM's pipeline for scalar code on the functions that have been emitted. */
 WICK_CHECKED wick_status emit_optimize(emit *e, const char *passes, void *machine);
+/* Returns whether f is a procedure that reaches recursion. */
+bool emit_gets_limit(LLVMValueRef f);
+/* Returns the bytes of its caller's stack that a bundle uses for recursion. */
+uint64_t emit_recursion_bytes(const emit *e);
+/* Returns the name that f has in the object. */
+const char *emit_symbol(const emit *e, const wick_func *f);
 /* Returns whether f calls procedures. */
 bool emit_calls(const wick_func *f);
 

@@ -168,7 +168,7 @@ static void function_begin(emit *e, const wick_func *f)
 
 void emit_inside(const emit *e, const wick_func *f)
 {
-  LLVMValueRef function = LLVMGetNamedFunction(e->module, f->name);
+  LLVMValueRef function = LLVMGetNamedFunction(e->module, emit_symbol(e, f));
   wick_frame frame;
   if (wick_frame_of(f, e->target, e->options->direct, e->mem, &frame) || !function) return;
   bool inside = e->options->bundle || (e->options->direct && !frame.entry && !e->options->nonly);

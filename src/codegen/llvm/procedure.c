@@ -17,6 +17,12 @@ bool emit_calls(const wick_func *f)
 
 /* ---- signatures ---- */
 
+/* A user may have named a procedure as a function of C, or as the bundle. */
+const char *emit_symbol(const emit *e, const wick_func *f)
+{
+  return wick_func_is_procedure(f) ? wick_str_printf(e->mem, "%s.procedure", f->name) : f->name;
+}
+
 static LLVMTypeRef procedure_result(const emit *e, const wick_func *f, const wick_frame *frame)
 {
   const wick_node *r = wick_return(f);
@@ -28,23 +34,39 @@ static LLVMTypeRef procedure_result(const emit *e, const wick_func *f, const wic
   return n == 1 ? part[0] : LLVMStructTypeInContext(e->context, part, n, false);
 }
 
+static unsigned procedure_self(void)
+{
+  static const char self[] = "swiftself";
+  return LLVMGetEnumAttributeKindForName(self, sizeof self - 1);
+}
+
+bool emit_gets_limit(LLVMValueRef f)
+{
+  return LLVMCountParams(f) && LLVMGetEnumAttributeAtIndex(f, 1, procedure_self());
+}
+
+uint64_t emit_recursion_bytes(const emit *e)
+{
+  return e->target->pointer_bits == 64 ? WICK_BUNDLE_RECURSION : WICK_BUNDLE_RECURSION_SMALL;
+}
+
 static LLVMValueRef procedure_declare(emit *e, const wick_func *f, const wick_frame *frame,
                                       LLVMTypeRef *out_type)
 {
-  static const char self[] = "swiftself";
   LLVMTypeRef *param = wick_new(e->mem, LLVMTypeRef, f->nparam + 1u);
   unsigned n = 0;
   if (frame->stack) param[n++] = emit_pointer(e);
   for (uint32_t v = 1; v <= f->nparam; v++)
     param[n++] = emit_elem_type(e, wick_info_of(f, (wick_value){v})->elem);
   *out_type = LLVMFunctionType(procedure_result(e, f, frame), param, n, false);
-  LLVMValueRef to = LLVMGetNamedFunction(e->module, f->name);
+  const char *symbol = emit_symbol(e, f);
+  LLVMValueRef to = LLVMGetNamedFunction(e->module, symbol);
   if (to) return to;
-  to = LLVMAddFunction(e->module, f->name, *out_type);
+  to = LLVMAddFunction(e->module, symbol, *out_type);
   LLVMSetVisibility(to, LLVMHiddenVisibility);
   emit_attributes(e, to);
-  unsigned kind = LLVMGetEnumAttributeKindForName(self, sizeof self - 1);
-  if (frame->stack) LLVMAddAttributeAtIndex(to, 1, LLVMCreateEnumAttribute(e->context, kind, 0));
+  if (frame->stack)
+    LLVMAddAttributeAtIndex(to, 1, LLVMCreateEnumAttribute(e->context, procedure_self(), 0));
   return to;
 }
 
@@ -172,9 +194,8 @@ static void procedure_call(emit *e, const wick_node *n)
   if (frame.stack) arg[narg++] = e->stack;
   for (uint32_t k = 0; k < n->nin; k++) arg[narg++] = emit_get(e, n->in[k]);
   LLVMValueRef r = LLVMBuildCall2(e->b, type, to, arg, narg, "");
-  static const char self[] = "swiftself";
-  unsigned kind = LLVMGetEnumAttributeKindForName(self, sizeof self - 1);
-  if (frame.stack) LLVMAddCallSiteAttribute(r, 1, LLVMCreateEnumAttribute(e->context, kind, 0));
+  if (frame.stack)
+    LLVMAddCallSiteAttribute(r, 1, LLVMCreateEnumAttribute(e->context, procedure_self(), 0));
   if (n->nout + frame.fault == 1u) {
     emit_set(e, n->first, r);
     return;

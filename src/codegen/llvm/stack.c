@@ -18,6 +18,7 @@ struct stack_bound {
   uint32_t n;
   const char **name; /* of the defined functions */
   uint64_t *frame;
+  bool *recursive; /* it gets the limit of the stack (codegen/abi.h) */
   wick_list(stack_call) call;
   bool unknown;
 };
@@ -72,7 +73,8 @@ static void stack_calls(stack_bound *s, LLVMValueRef f, uint32_t from)
       size_t n;
       const char *name = LLVMGetValueName2(to, &n);
       uint32_t k = stack_find(s, name, n);
-      if (k < s->n) wick_push(s->e->mem, &s->call, ((stack_call){from, k}));
+      if (k < s->n && !(s->recursive[from] && s->recursive[k]))
+        wick_push(s->e->mem, &s->call, ((stack_call){from, k}));
     }
 }
 
@@ -86,12 +88,14 @@ stack_bound *stack_begin(emit *e)
   for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f; f = LLVMGetNextFunction(f)) most++;
   s->name = wick_new(e->mem, const char *, most);
   s->frame = wick_new(e->mem, uint64_t, most);
+  s->recursive = wick_new(e->mem, bool, most);
   const char key[] = "warn-stack-size";
   LLVMAttributeRef warn = LLVMCreateStringAttribute(e->context, key, sizeof key - 1, "0", 1);
   for (LLVMValueRef f = LLVMGetFirstFunction(e->module); f; f = LLVMGetNextFunction(f)) {
     if (LLVMIsDeclaration(f)) continue;
     size_t n;
     const char *name = LLVMGetValueName2(f, &n);
+    s->recursive[s->n] = emit_gets_limit(f);
     s->name[s->n++] = wick_str_dupn(e->mem, name, n);
     LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, warn);
   }
@@ -100,6 +104,16 @@ stack_bound *stack_begin(emit *e)
     if (!LLVMIsDeclaration(f)) stack_calls(s, f, i++);
   LLVMContextSetDiagnosticHandler(e->context, stack_diagnostic, s);
   return s;
+}
+
+/* Returns the bytes that function i needs if recursion reaches its limit: the last frame, and what
+ * it calls that is not recursive, are beyond it. `deep` does not contain recursion. */
+static uint64_t stack_recursion(const stack_bound *s, uint32_t i, const uint64_t *deep)
+{
+  uint64_t last = 0;
+  for (uint32_t k = 0; k < s->n; k++)
+    if (s->recursive[k] && deep[k] > last) last = deep[k];
+  return last ? s->frame[i] + stack_extra(s->e->target) + emit_recursion_bytes(s->e) + last : 0;
 }
 
 uint64_t stack_end(const stack_bound *s, const char *name)
@@ -118,5 +132,5 @@ uint64_t stack_end(const stack_bound *s, const char *name)
   }
   uint32_t i = stack_find(s, name, strlen(name));
   if (s->unknown || i == s->n) return 0;
-  return wick_align_up(deep[i] + WICK_STACK_OUTSIDE, 16);
+  return wick_align_up(wick_max_u64(deep[i], stack_recursion(s, i, deep)) + WICK_STACK_OUTSIDE, 16);
 }
