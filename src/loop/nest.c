@@ -25,13 +25,19 @@ static void nest_point(nest *t, const nest_run *r)
   nest_sink(t, r, out);
 }
 
-/* Calls `inside` twice: under a condition and under its opposite. The condition says that the
- * guarded reads of the stages that are computed in loop l are in bounds, so that the first copy
- * needs no guards. Only iterations at borders use the second one. */
+/* Calls `inside` twice: under a condition and under its opposite. The condition says that guarded
+ * reads are in bounds: those of the stages that are computed in loop l, if their sizes are symbolic;
+ * else that of a map, in the last of the loops over tasks. The first copy then needs no guards, or
+ * fewer. Only iterations at borders use the second one. */
 static void nest_guards(nest *t, nest_run *r, uint32_t l, nest_content *inside, void *arg)
 {
-  bool *within = wick_new(t->tmp, bool, t->s->nstage);
+  bool *within = wick_new(t->tmp, bool, t->s->nstage), same = false;
+  const wick_sloop *next = l + 1 < r->st->loops.n ? &r->st->loops.at[l + 1] : NULL;
   wick_value yes = nest_within(t, r, l, within);
+  struct nest_sure outer = t->sure, sure = outer;
+  bool rows =
+      !yes.id && r->st->loops.at[l].kind == WICK_PARALLEL && next && next->kind != WICK_PARALLEL;
+  if (rows) yes = nest_rows_within(t, r, &sure, &same);
   if (!yes.id || t->b.status) {
     inside(t, r, l, arg);
     return;
@@ -42,10 +48,13 @@ static void nest_guards(nest *t, nest_run *r, uint32_t l, nest_content *inside, 
     wick_region_begin(&t->b, 0, NULL);
     for (uint32_t s = 0; s < t->s->nstage; s++)
       if (within[s]) t->within[s] = !guarded;
+    t->sure = sure;
+    if (guarded && rows) t->sure.dims = 0, t->sure.outside = same;
     inside(t, r, l, arg);
     wick_yield(&t->b, 0, NULL);
     nest_known_rewind(t, mark);
   }
+  t->sure = outer;
   wick_build_close(&t->b);
 }
 

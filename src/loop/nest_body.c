@@ -269,15 +269,19 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
       index[k] = wick_dim_substitute(t->m->dims, index[k], r->st->naxis, sym, r->base);
   }
   bool guard = n->attr[WICK_ATTR_read_guard].i && !t->within[r->stage], never = false;
-  wick_dim nearest[WICK_MAX_RANK];
+  wick_dim nearest[WICK_MAX_RANK], guarded[WICK_MAX_RANK];
   memcpy(nearest, index, type->rank * sizeof *nearest);
+  memcpy(guarded, index, type->rank * sizeof *guarded);
+  for (uint32_t k = 0; k < type->rank && guard && t->sure.read == n; k++)
+    if (t->sure.dims >> k & 1) guarded[k] = WICK_DIM_ANY;
   const wick_halo *halo = guard && p->halo && nest_halo_fits(t, r, n, p->halo) ? p->halo : NULL;
   wick_value v = {0}, otherwise = guard ? val[n->in[n->nin - 1].id] : v;
   bool alike = !guard || wick_built_info(&t->b, otherwise)->lanes == 1;
+  if (guard && t->sure.read == n && t->sure.outside) return otherwise;
   if (p->in_memory && !nany && alike && !r->turns && r->lanes > 1)
     v = nest_pattern(t, r, p, type, index, otherwise);
   if (v.id || t->b.status) return v;
-  wick_value inside = guard ? nest_inside(t, r, type, halo, index, nearest, &never) : v;
+  wick_value inside = guard ? nest_inside(t, r, type, halo, guarded, nearest, &never) : v;
   if (never) return otherwise;
   if (p->in_memory && r->turns && !nany && alike) /* only if `otherwise` is scalar: other iterations
                                                      may be outside */
@@ -286,7 +290,7 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
   bool near = p->in_memory && !nany && inside.id && nest_is_near(t, r, type, nearest);
   wick_value mask = inside;
   if (p->in_memory && inside.id && !near)
-    mask = nest_clamp_shared(t, r, type, halo, index, nearest, inside);
+    mask = nest_clamp_shared(t, r, type, halo, guarded, index, nearest, inside);
   if (p->in_memory && nany)
     v = nest_load_any(t, r, p, type->rank, index, any, type->elem, mask);
   else if (near)

@@ -250,3 +250,47 @@ wick_value nest_within(nest *t, const nest_run *r, uint32_t loop, bool *stages)
   }
   return all;
 }
+
+/* Returns the only guarded read of a map of constant sizes, or NULL. */
+static const wick_node *box_guarded(const nest *t, const nest_run *r)
+{
+  const wick_node *found = NULL;
+  for (uint32_t i = r->st->node + 1; i < r->node->end; i++) {
+    const wick_node *n = &t->g->node[i];
+    if (n->op != WICK_OP_read || !box_is_guarded(t, n)) continue;
+    const wick_type_info *type = wick_info_of(t->g, n->in[0]);
+    for (uint32_t k = 0; k < type->rank; k++)
+      if (!wick_dim_is_const(type->dim[k])) return NULL;
+    if (found) return NULL;
+    found = n;
+  }
+  return r->node->op == WICK_OP_map ? found : NULL;
+}
+
+wick_value nest_rows_within(nest *t, const nest_run *r, struct nest_sure *sure, bool *same)
+{
+  wick_dims *dims = t->m->dims;
+  wick_value all = {0};
+  box_runs runs;
+  *same = true;
+  *sure = (struct nest_sure){.read = box_guarded(t, r)};
+  if (!sure->read) return all;
+  box_runs_of(t, r, &runs);
+  for (uint32_t k = 0; k < wick_read_index(sure->read)->n; k++) {
+    wick_dim d = wick_read_index(sure->read)->dims[k], lo, extent;
+    int64_t least, most, size = wick_info_of(t->g, sure->read->in[0])->dim[k].v;
+    if (wick_dim_eq(d, WICK_DIM_ANY) || !box_index(t, &runs, d, &lo, &extent) ||
+        !wick_dim_is_const(extent) || extent.v > size)
+      continue;
+    wick_dim_range(dims, lo, &least, &most);
+    if (wick_dim_is_const(lo) || (least >= 0 && most <= size - extent.v)) continue;
+    if (least < 0)
+      all = box_and(t, all, nest_binary(t, WICK_OP_ge, nest_dim(t, NULL, lo), nest_i64(t, 0)));
+    if (most > size - extent.v)
+      all = box_and(
+          t, all, nest_binary(t, WICK_OP_le, nest_dim(t, NULL, lo), nest_i64(t, size - extent.v)));
+    sure->dims |= 1u << k;
+    *same = *same && wick_dim_is(extent, 1);
+  }
+  return all;
+}

@@ -71,8 +71,8 @@ bool nest_is_near(const nest *t, const nest_run *r, const wick_type_info *type,
 }
 
 wick_value nest_clamp_shared(nest *t, const nest_run *r, const wick_type_info *type,
-                             const wick_halo *halo, wick_dim *index, const wick_dim *nearest,
-                             wick_value inside)
+                             const wick_halo *halo, const wick_dim *guarded, wick_dim *index,
+                             const wick_dim *nearest, wick_value inside)
 {
   wick_dim own[WICK_MAX_RANK], none[WICK_MAX_RANK];
   bool wide = false, never = false;
@@ -82,12 +82,12 @@ wick_value nest_clamp_shared(nest *t, const nest_run *r, const wick_type_info *t
     wick_dim_range(t->m->dims, type->dim[k], &least, &most);
     if (least < 1) return inside;
     bool varies = r->lanes > 1 && wick_dim_uses(t->m->dims, index[k], r->vsym);
-    own[k] = varies ? index[k] : WICK_DIM_ANY;
+    own[k] = varies ? guarded[k] : WICK_DIM_ANY;
     wide = wide || varies;
   }
   if (!wide) return inside;
   for (uint32_t k = 0; k < type->rank; k++)
-    if (wick_dim_eq(own[k], WICK_DIM_ANY)) index[k] = nearest[k];
+    if (!wick_dim_uses(t->m->dims, index[k], r->vsym)) index[k] = nearest[k];
   memcpy(none, own, sizeof none);
   return nest_inside(t, r, type, halo, own, none, &never);
 }

@@ -70,6 +70,11 @@ typedef struct nest {
   uint32_t nsymbol;               /* symbols made so far, for their names */
   uint32_t again; /* nonzero: the code inside runs several times in one task, for parts of it */
   bool *within;   /* per stage: its reads are known to be in bounds here */
+  struct nest_sure {
+    const wick_node *read; /* a guarded read of the output; NULL: none */
+    uint32_t dims;         /* bit k: dimension k is known to be in bounds here */
+    bool outside;          /* the read is known to be out of bounds here */
+  } sure;
 } nest;
 
 enum { NEST_INNER = 1 << 20 }; /* levels of loops that are code, inside the parallel loops */
@@ -127,13 +132,13 @@ wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
 bool nest_is_near(const nest *t, const nest_run *r, const wick_type_info *type,
                   const wick_dim *nearest);
 /* Replaces the indices that all lanes share by the nearest ones in the tensor, and returns the
- * condition on the others: a vector is then loaded from memory that exists, even if no lane is
+ * condition on the others (those of `guarded` that are not WICK_DIM_ANY): a vector is then loaded from memory that exists, even if no lane is
  * inside. A load under a mask without lanes is legal anywhere, but from memory that is not mapped
  * it takes some processors a hundred times as long. Leaves everything as it is if the lanes share
  * all indices, if the tensor may be empty, or in a fold, whose windows reach little beyond it. */
 wick_value nest_clamp_shared(nest *t, const nest_run *r, const wick_type_info *type,
-                             const wick_halo *halo, wick_dim *index, const wick_dim *nearest,
-                             wick_value inside);
+                             const wick_halo *halo, const wick_dim *guarded, wick_dim *index,
+                             const wick_dim *nearest, wick_value inside);
 
 /* ---- bodies (nest_body.c) ---- */
 /* The linear index of an element, split into the coefficient of the vector's lane, a constant and
@@ -270,6 +275,10 @@ void nest_boxes(nest *t, const nest_run *r, wick_value value, nest_box *box);
 /* A run-time condition: all guarded reads of the stages that are computed in that loop, in
  * registers, are in bounds. 0: there are no such reads. `stages`: marks these stages. */
 wick_value nest_within(nest *t, const nest_run *r, uint32_t loop, bool *stages);
+/* A run-time condition, of a map with one guarded read, for the code inside a loop: some dimensions
+ * of the read are in bounds. 0: there is none. *same: inside the loop, these dimensions do not
+ * change. */
+wick_value nest_rows_within(nest *t, const nest_run *r, struct nest_sure *sure, bool *same);
 /* Own dimensions are always computed whole. */
 void nest_box_own(nest *t, const wick_node *stage, nest_box *box);
 
