@@ -48,6 +48,9 @@ FORMS = [
     Form("PyTorch: hard swish", f"{X} <float k = {{3}}, float z = {{0}}, float u = {{6}}>", "a = Add(x, k)  b = Clip(a, z, u)  c = Div(b, u)  y = Mul(x, c)", 1, "hard_swish", "div"),
     Form("JAX: softplus as logaddexp", f"{X} <float z = {{0}}, float one = {{1}}>",
          "a = Max(x, z)  b = Abs(x)  c = Neg(b)  d = Exp(c)  e = Add(d, one)  f = Log(e)  y = Add(a, f)", 1, "softplus", "log exp"),
+    # ---- epilogues of products ----
+    Form("a residual after a product", "(float[8,32] x, float[8,64] r) => (y) <float[32,64] w, float[64] b>", "a = MatMul(x, w)  c = Add(a, b)  y = Add(r, c)", 1),
+    Form("a gate", "(float[2,8,32] x, float[2,8,64] r) => (y) <float[32,64] w>", "a = MatMul(x, w)  c = Sigmoid(a)  y = Mul(c, r)", 1),
     # ---- norms: roots divide whole rows ----
     Form("PyTorch: RMS norm with a quotient", f"{X} <float two = {{2}}, int64[1] l = {{-1}}, float e = {{1e-5}}, float[64] w>",
          "a = Pow(x, two)  b = ReduceMean(a, l)  c = Add(b, e)  d = Sqrt(c)  f = Div(x, d)  y = Mul(w, f)", 1, "reciprocal", "pow"),

@@ -212,6 +212,22 @@ static int64_t layout_scalar_width(const wick_layouts *s, const wick_node *n)
   return v;
 }
 
+/* Views a plain operand of the result's shape in blocks of columns: [.., N] as [.., blocks, width].
+ * Returns 0 if that is no view. */
+static wick_value layout_scalar_blocks(wick_layouts *s, const wick_node *n, wick_value v,
+                                       int64_t columns, int64_t width)
+{
+  const wick_type_info *t = wick_layout_info(s, v);
+  wick_dim dim[WICK_MAX_RANK];
+  if (t->rank + 1u > WICK_MAX_RANK || s->packed[v.id].columns || columns % width ||
+      !layout_scalar_full(s, n, v))
+    return (wick_value){0};
+  uint32_t last = t->rank - 1u;
+  memcpy(dim, t->dim, last * sizeof *dim);
+  dim[last] = wick_dim_const(columns / width), dim[last + 1] = wick_dim_const(width);
+  return wick_build_reshape(&s->c.b, wick_layout_plain(s, v), last + 2, dim);
+}
+
 /* Returns an operand as blocks of columns, a number, or a constant row; 0 if it is none of these.
  */
 static wick_value layout_scalar_row(wick_layouts *s, const wick_node *n, wick_value v,
@@ -221,10 +237,13 @@ static wick_value layout_scalar_row(wick_layouts *s, const wick_node *n, wick_va
   const wick_constant *row = wick_layout_constant(s, v);
   wick_dim numel = wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v));
   if (s->packed[v.id].columns && layout_scalar_full(s, n, v)) return s->packed[v.id].v;
-  if (wick_dim_is(numel, 1)) return wick_layout_plain(s, v);
+  uint32_t d = s->definer[v.id];
+  /* the mean of the only row is one of a norm, whose nodes share a kernel in the plain layout */
+  bool known = d == UINT32_MAX || s->c.f->node[d].op == WICK_OP_const;
+  if (wick_dim_is(numel, 1)) return known ? wick_layout_plain(s, v) : (wick_value){0};
   if (!row || !t->rank || !wick_dim_is(numel, columns) ||
       !wick_dim_is(t->dim[t->rank - 1], columns))
-    return (wick_value){0};
+    return layout_scalar_blocks(s, n, v, columns, width);
   int64_t packed[2] = {wick_ceildiv_i64(columns, width), width};
   uint64_t packed_nbytes = wick_elem_bytes(t->elem, (uint64_t)(packed[0] * width)),
            used = wick_elem_bytes(t->elem, (uint64_t)columns);
