@@ -61,15 +61,21 @@ static wick_value decompose_resize_node(wick_copier *c, const wick_node *n)
   const wick_type_info *x = wick_info_of(c->f, n->in[0]), *y = wick_info_of(c->f, n->first);
   wick_elem e = wick_elem_storage[x->elem].arith;
   wick_value v = c->to[n->in[0].id];
+  bool repeats = false;
   c->b.loc = n->loc;
   for (int grow = 0; grow < 2; grow++)
     for (uint32_t i = 0; i < x->rank && !c->b.status; i++) {
       uint32_t k = grow ? x->rank - 1u - i : i;
-      if (!wick_resize_keeps(n->attr, k, x->dim[k], y->dim[k]) &&
-          (y->dim[k].v >= x->dim[k].v) == (bool)grow)
+      if (x->dim[k].v == 1) /* all positions are those of the only element */
+        repeats = repeats || y->dim[k].v != 1;
+      else if (!wick_resize_keeps(n->attr, k, x->dim[k], y->dim[k]) &&
+               (y->dim[k].v >= x->dim[k].v) == (bool)grow)
         v = decompose_resize_axis(&c->b, n, v, k, x->dim[k].v, y->dim[k].v, e);
     }
-  return c->b.status ? v : wick_build_cast(&c->b, v, y->elem);
+  if (c->b.status) return v;
+  wick_attr shape = {.n = y->rank, .dims = y->dim};
+  if (repeats) v = wick_build(&c->b, WICK_OP_broadcast_to, 1, &v, &shape, 0, NULL);
+  return wick_build_cast(&c->b, v, y->elem);
 }
 
 wick_status wick_pass_decompose_resize(const wick_pass_context *pass, const wick_func *f,

@@ -76,7 +76,25 @@ static wick_value simplify_bound(wick_rewriter *r)
   return wick_build2(&r->c.b, r->node->op, d.in[1 - inner], bound);
 }
 
-const wick_rewrite wick_simplify_bound[] = {{"max(x, x)", "x", NULL, NULL},
+/* Removes a bound that no number of the integer type exceeds. */
+static wick_value simplify_bound_of_integers(wick_rewriter *r)
+{
+  wick_node d;
+  uint32_t k;
+  double c;
+  if (!simplify_bounded(r, r->in, &k, &c) || !wick_rewrite_def(r, r->in[1 - k], WICK_OP_cast, &d))
+    return simplify_none;
+  wick_elem e = wick_rewrite_info(r, d.in[0])->elem;
+  if (!wick_elem_is_int(e)) return simplify_none;
+  bool is_signed = wick_elem_class(e) == WICK_SINT;
+  double range = ldexp(1, (int)wick_elem_storage[e].bits - is_signed);
+  bool holds = r->node->op == WICK_OP_max ? c <= (is_signed ? -range : 0) : c >= range - 1;
+  return holds ? r->in[1 - k] : simplify_none;
+}
+
+const wick_rewrite wick_simplify_bound[] = {{"max(x, y)", NULL, NULL, simplify_bound_of_integers},
+                                            {"min(x, y)", NULL, NULL, simplify_bound_of_integers},
+                                            {"max(x, x)", "x", NULL, NULL},
                                             {"min(x, x)", "x", NULL, NULL},
                                             {"max(x, y)", NULL, NULL, simplify_bound},
                                             {"min(x, y)", NULL, NULL, simplify_bound},
@@ -187,17 +205,6 @@ static wick_value simplify_within(wick_rewriter *r)
   return wick_build(&r->c.b, WICK_OP_cast, 1, r->in, &within, 1, &type);
 }
 
-/* Returns true if a relu has no effect, because its zero becomes the least integer, and numbers
- * below saturate. */
-static bool simplify_clamps(wick_rewriter *r)
-{
-  double zero = 0;
-  wick_value z = wick_rewrite_var(r, 'z');
-  wick_elem e = wick_info_of(r->c.f, r->node->first)->elem;
-  return (e == WICK_U8 || e == WICK_I8) && (!z.id || wick_rewrite_number(r, z, &zero)) &&
-         zero == (e == WICK_I8 ? -128 : 0);
-}
-
 static wick_value simplify_widened(wick_rewriter *r)
 {
   wick_value x = wick_rewrite_var(r, 'x');
@@ -207,13 +214,12 @@ static wick_value simplify_widened(wick_rewriter *r)
   return wick_build(&r->c.b, WICK_OP_cast, 1, &x, NULL, 1, &type);
 }
 
-const wick_rewrite wick_simplify_cast[] = {
-    {"cast(x)", "x", NULL, NULL},
-    {"cast(add(round_even(relu(x)), z))", "cast(add(round_even(x), z))", simplify_clamps, NULL},
-    {"cast(round_even(relu(x)))", "cast(round_even(x))", simplify_clamps, NULL},
-    {"cast(x)", NULL, NULL, simplify_within},
-    {"cast(cast(x))", NULL, NULL, simplify_widened},
-    END};
+const wick_rewrite wick_simplify_cast[] = {{"cast(x)", "x", NULL, NULL},
+                                           {"cast(x)", NULL, NULL, wick_simplify_saturated},
+                                           {"cast(x)", NULL, NULL, wick_simplify_requantized},
+                                           {"cast(x)", NULL, NULL, simplify_within},
+                                           {"cast(cast(x))", NULL, NULL, simplify_widened},
+                                           END};
 
 static wick_value simplify_const(wick_rewriter *r)
 {

@@ -3,6 +3,7 @@
 
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -110,6 +111,7 @@ static wick_turn arg_turn(const wick_attr *attr, int64_t n, int64_t inner, int64
       .elems = WICK_NUMBERS,                                                                       \
       .turn = arg_turn,                                                                            \
       .reads_once = true,                                                                          \
+      .simplify = wick_simplify_arg,                                                               \
       .infer = arg_infer,                                                                          \
       .ref = arg_ref,                                                                              \
       .compute = arg_compute,                                                                      \
