@@ -7,6 +7,7 @@
 
 #include "graph/match.h"
 #include "ir/copy.h"
+#include "ops/nn/conv_cost.h"
 #include "ops/nn/window.h"
 
 enum { CONV3D_TO_CONV2D_MOST = 8, CONV3D_TO_CONV2D_TAPS = 64 };
@@ -48,12 +49,11 @@ static wick_value conv3d_to_conv2d_plain(conv3d_to_conv2d *s, wick_value y, cons
 
 /* Returns true if a convolution of images is faster, although the images are moved: twice before,
  * for each tap, and once after. The times are those of a position of the result, in vectors of
- * products. Plain convolutions reach about half of the peak, and much less with strided lanes;
- * packed ones fill blocks of channels. */
+ * products. Packed convolutions fill blocks of channels. */
 static bool conv3d_to_conv2d_pays(const conv3d_to_conv2d *s, const wick_node *n, const int64_t *w)
 {
   wick_module *m = s->k.f->module;
-  static const double plain = 0.5, strided = 0.06, packed = 0.85, winograd = 2.25;
+  static const double packed = 0.85, winograd = 2.25;
   wick_window x = wick_window_of(n->attr, 3, w + 2);
   double lanes = (double)s->lanes, out = (double)w[0], taps = (double)w[2],
          group = (double)n->attr[WICK_ATTR_conv_group].i,
@@ -61,7 +61,11 @@ static bool conv3d_to_conv2d_pays(const conv3d_to_conv2d *s, const wick_node *n,
          sum = (double)(w[1] * w[2] * w[3] * w[4]);
   bool square = w[3] == 3 && w[4] == 3 && x.stride[1] == 1 && x.stride[2] == 1 &&
                 x.dilation[1] == 1 && x.dilation[2] == 1;
-  double before = sum * out / lanes / (x.stride[2] > 1 ? strided : plain),
+  int64_t width = wick_dim_typical(m->dims, wick_info_of(s->k.f, n->first)->dim[4]),
+          vectors = wick_ceildiv_i64(wick_max_i64(width, 1), s->lanes);
+  double before = sum * out * (double)vectors / (double)wick_max_i64(width, 1) *
+                  wick_conv_plain_cost(s->target, w[0], n->attr[WICK_ATTR_conv_group].i,
+                                       w[1] * w[2] * w[3] * w[4], x.stride[2]),
          after = sum * group * ceil(out / group / lanes) / packed / (square ? winograd : 1);
   uint64_t nbytes = wick_type_typical_nbytes(m, wick_type_of(s->k.f, n->in[0])) +
                     wick_type_typical_nbytes(m, wick_type_of(s->k.f, n->first));

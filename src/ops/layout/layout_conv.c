@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/layout/layout.h"
+#include "ops/nn/conv_cost.h"
 #include "ops/nn/winograd.h"
 
 enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 8 };
@@ -288,21 +289,19 @@ static wick_status layout_conv_filter(const layout_filter *c, int64_t *out)
   return wick_winograd_choose(c->target, c->records, &l, c->mem, out);
 }
 
-static int64_t layout_conv_tile(wick_layouts *s, const layout_conv *v)
+/* Finds the tile with which the convolution v is transformed, or 0. */
+static wick_status layout_conv_tile(const wick_layouts *s, const layout_conv *v, int64_t *out)
 {
   int64_t y[WICK_MAX_RANK];
+  *out = 0;
   if (v->plain || v->across || v->depthwise || v->in.block != s->block ||
       !layout_conv_apart(s, v, &v->in) || !layout_conv_apart(s, v, &v->out) ||
       !layout_conv_result(s->c.f, v->n, y))
-    return 0;
-  int64_t tile = 0;
-  wick_status failed =
-      layout_conv_filter(&(layout_filter){s->target, s->records, s->mem, s->strict, v->n->attr,
-                                          v->wd, y, wick_order_places(&v->in) / s->block,
-                                          wick_order_places(&v->out) / s->block, s->block, v->k},
-                         &tile);
-  if (failed && !s->failed) s->failed = failed;
-  return tile;
+    return NULL;
+  return layout_conv_filter(&(layout_filter){s->target, s->records, s->mem, s->strict, v->n->attr,
+                                             v->wd, y, wick_order_places(&v->in) / s->block,
+                                             wick_order_places(&v->out) / s->block, s->block, v->k},
+                            out);
 }
 
 enum { CONV_PAIR = 2 }; /* 16-bit floats that a dot product multiplies at once */
@@ -382,38 +381,23 @@ typedef struct layout_conv_cost {
   double along, across, plain;
 } layout_conv_cost;
 
-/* Returns true if Winograd's algorithm may be chosen, which takes less than half of the products.
- */
-static bool layout_conv_square(const layout_conv *v)
-{
-  return v->wd[2] == 3 && v->wd[3] == 3 && layout_conv_ones(&v->n->attr[WICK_ATTR_conv_stride]) &&
-         layout_conv_ones(&v->n->attr[WICK_ATTR_conv_dilation]);
-}
-
-/* A plain product needs a vector of the row, which is shared by some channels of the result; lanes
- * that are apart need several vectors. */
-static double layout_conv_plain_product(const layout_conv *v)
-{
-  static const double product = 1.5;
-  enum { SHARED = 6 };
-  const wick_attr *stride = &v->n->attr[WICK_ATTR_conv_stride];
-  int64_t apart = stride->n ? stride->ints[1] : 1,
-          share = wick_min_i64(v->wd[0] / v->group, SHARED);
-  return product + (apart > 1 ? 2 * (double)apart / (double)share : 0);
-}
-
 static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_conv *v,
                                           const wick_runs *blocks)
 {
   int64_t area = v->wd[2] * v->wd[3], b = s->block, places = wick_order_places(&v->out) / b,
           all = v->wd[0] * v->wd[1] * area,
           width = wick_dim_typical(s->c.f->module->dims, wick_layout_info(s, v->n->first)->dim[3]);
+  const wick_attr *stride = &v->n->attr[WICK_ATTR_conv_stride];
   width = wick_max_i64(width, 1);
-  int64_t in = v->depthwise ? 1 : v->plain ? v->channels : v->runs.n * v->runs.length;
-  return (layout_conv_cost){(double)(places * in * area) / (double)v->k /
-                                (layout_conv_square(v) ? 2 : 1),
+  int64_t in = v->depthwise ? 1 : v->plain ? v->channels : v->runs.n * v->runs.length, tile = 0;
+  static const double wide = 2;                /* narrow floats become words before a product */
+  if (layout_conv_tile(s, v, &tile)) tile = 0; /* a wrong record is reported later */
+  double plain = wick_conv_plain_cost(s->target, v->wd[0], v->group, v->wd[1] * area,
+                                      stride->n ? stride->ints[1] : 1) *
+                 (double)all * (double)wick_ceildiv_i64(width, b) / (double)width;
+  return (layout_conv_cost){(double)(places * in * area) / (double)v->k / (tile ? 2 : 1),
                             (double)(v->wd[0] * (blocks->n * area + CONV_LANES_SUM)),
-                            (double)all * (double)wick_ceildiv_i64(width, b) / (double)width};
+                            v->k > 1 ? wide * plain : plain};
 }
 
 /* Returns the time in which a vector is packed or unpacked, in vectors of products: what its bytes
@@ -438,7 +422,7 @@ static bool layout_conv_stays_plain(const wick_layouts *s, const layout_conv *v,
   bool feeds = layout_conv_feeds(s, v->n);
   double move = layout_conv_move(s, v);
   packed += move * (double)((v->plain ? 0 : in) + (v->across == feeds ? out : 0));
-  return plain * layout_conv_plain_product(v) + move * (double)(feeds ? out : 0) < packed;
+  return plain + move * (double)(feeds ? out : 0) < packed;
 }
 
 /* Chooses the best way. Returns false for plain operands, also if groups would leave more than half
@@ -453,8 +437,7 @@ static bool layout_conv_way(const wick_layouts *s, layout_conv *v)
        along = v->depthwise || (layout_conv_along(s, v) &&
                                 (v->group == 1 || wick_order_places(&v->out) <= 2 * v->wd[0]));
   layout_conv_cost c = layout_conv_costs(s, v, &blocks);
-  v->across = may && (along ? 4 * c.across < 3 * c.along
-                            : c.across < c.plain * layout_conv_plain_product(v));
+  v->across = may && (along ? 4 * c.across < 3 * c.along : c.across < c.plain);
   if (!own && layout_conv_stays_plain(s, v, v->across ? c.across : c.along, c.plain)) return false;
   if (v->across) v->in = in, v->runs = blocks;
   return v->across || along;
@@ -564,7 +547,9 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
   layout_conv v;
   wick_attr a[WICK_MAX_ATTR] = {{0}};
   if (!layout_conv_of(s, n, &v)) return wick_layout_conv_bytes(s, n);
-  int64_t tile = layout_conv_tile(s, &v);
+  int64_t tile;
+  wick_status failed = layout_conv_tile(s, &v, &tile);
+  if (failed && !s->failed) s->failed = failed;
   if (tile) {
     a[WICK_ATTR_conv_winograd_tile].i = tile;
     a[WICK_ATTR_conv_winograd_taps].i = v.wd[2];
