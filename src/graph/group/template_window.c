@@ -122,6 +122,25 @@ static int64_t window_lanes(const template_state *t)
   return lanes;
 }
 
+/* Returns the lanes of a vector that holds the output's last axis, which has two or three elements,
+ * and lanes that are masked; 0 if there is none. */
+static int64_t window_masked(const template_state *t)
+{
+  enum { FEW = 4 };
+  const wick_node *f = template_node(t, t->fold);
+  uint32_t last = t->out->naxis - 1;
+  int64_t extent = template_most(t, t->out, last);
+  if (t->lanes < FEW || extent < 2 || extent >= FEW || template_varies(t->out, last) ||
+      !template_has_masks(t) || wick_stage_starts(t->s, t->fold) ||
+      window_overlaps(t, t->fold, last))
+    return 0;
+  for (uint32_t i = f->region[1].begin; i < f->region[1].end; i++)
+    if (t->g->node[i].op == WICK_OP_read &&
+        template_step_of(t, &t->g->node[i], t->fold->axis[last].sym) == 2)
+      return 0;
+  return FEW;
+}
+
 bool template_window_match(template_state *t)
 {
   uint32_t n = t->out->naxis;
@@ -132,9 +151,11 @@ bool template_window_match(template_state *t)
 void template_window(template_state *t)
 {
   const wick_stage *fold = t->fold;
+  enum { PARTS = 4 };
   uint32_t n = t->out->naxis;
-  int64_t lanes = window_lanes(t);
+  int64_t lanes = window_lanes(t), masked = lanes > 1 ? 0 : window_masked(t);
   bool expensive = window_is_expensive(t, fold);
+  if (masked) lanes = masked;
   int64_t width = n > 1 ? template_extent(t, t->out, n - 2) : 1, vectors = 1,
           positions = lanes > 1 && n > 1 && !expensive ? window_positions(t, fold) : 1;
   if (lanes > 1 && !expensive &&
@@ -147,8 +168,16 @@ void template_window(template_state *t)
   template_inline_maps(t);
   t->cut = template_splits_lanes(t->out, n - 1, lanes) && template_cut(t, n - 1, lanes);
   const char *at = window_out_loops(t, vectors, positions, lanes);
+  if (masked) wick_text_printf(&t->steps, "tail %s.lane mask; ", t->out->name);
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
+  /* one vector would wait for its previous state */
+  bool parts =
+      masked && positions < PARTS && template_extent(t, fold, fold->naxis - 1) >= 4 * PARTS;
   template_fold_loops(t, fold,
                       &(template_fold){UINT32_MAX, lanes > 1 ? n - 1 : UINT32_MAX, UINT32_MAX,
-                                       lanes, expensive ? 1 : 8, false, false});
+                                       lanes,
+                                       parts       ? PARTS
+                                       : expensive ? 1
+                                                   : 8,
+                                       false, parts});
 }
