@@ -146,7 +146,7 @@ static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMVa
   return LLVMBuildTrunc(e->b, y, emit_type_of(e, n->first), "");
 }
 
-/* Converts to integers of 32 or 64 bits, whose limits are not floats: lanes within the limits are
+/* Converts to integers of 32 or 64 bits, whose limits are no floats in most cases: lanes within the limits are
  * converted, the others are the limits (NaN is 0). LLVM would convert one lane after another. */
 static LLVMValueRef cast_long(emit *e, const wick_node *n, wick_elem to, LLVMValueRef x)
 {
@@ -155,6 +155,11 @@ static LLVMValueRef cast_long(emit *e, const wick_node *n, wick_elem to, LLVMVal
   LLVMTypeRef type = emit_type_of(e, n->first), from = LLVMTypeOf(x);
   if (n->attr[WICK_ATTR_cast_within].i)
     return is_signed ? LLVMBuildFPToSI(e->b, x, type, "") : LLVMBuildFPToUI(e->b, x, type, "");
+  if (bits == 32 && emit_info(e, n->in[0])->elem == WICK_F64) { /* the limits are floats */
+    double most = (double)(UINT32_MAX >> is_signed);
+    x = cast_within(e, x, is_signed ? -most - 1 : 0, most, 0);
+    return is_signed ? LLVMBuildFPToSI(e->b, x, type, "") : LLVMBuildFPToUI(e->b, x, type, "");
+  }
   LLVMValueRef end = emit_float(e, from, ldexp(1, (int)bits - is_signed)),
                least = emit_float(e, from, is_signed ? -ldexp(1, (int)bits - 1) : -1);
   LLVMRealPredicate above = is_signed ? LLVMRealOGE : LLVMRealOGT;
