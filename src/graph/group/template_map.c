@@ -1,11 +1,26 @@
 /* The template for groups without a fold. They are computed element by element. */
 #include "graph/group/template_state.h"
 
+/* Returns the lanes along an axis of the output: four registers of f32 that are rounded to bytes are
+ * packed into one, if nothing but the rounded numbers is read (a zero point is a number then). */
+static int64_t map_lanes(template_state *t, uint32_t axis, int64_t lanes)
+{
+  enum { PACKED = 4 };
+  bool rounds = false;
+  for (uint32_t i = 0; i < t->g->nnode; i++)
+    rounds = rounds || t->g->node[i].op == WICK_OP_round_even;
+  int64_t wide = PACKED * lanes;
+  bool packs =
+      rounds && t->g->nparam == 1 && t->knobs.vectors < 2 && wide == (int64_t)t->t->vector_bytes &&
+      wick_elem_storage[template_elem(t)].bits == 8 && template_most(t, t->out, axis) >= wide;
+  return packs ? wide : template_wide(t, axis, lanes);
+}
+
 /* Splits the only axis into chunks, so that there are several tasks. */
 static void map_flat(template_state *t)
 {
   const char *o = t->out->name, *name = template_loop(t, t->out, 0);
-  int64_t lanes = template_wide(t, 0, template_vector_lanes(t, 0));
+  int64_t lanes = map_lanes(t, 0, template_vector_lanes(t, 0));
   wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, name, 4096);
   if (lanes > 1)
     wick_text_printf(&t->steps, "split %s.chunk lane:%lld; vector %s.lane; ", o, (long long)lanes,
@@ -77,7 +92,7 @@ void template_map(template_state *t)
   /* The loop of the last axis stays inside the task, because a task of one vector is too small. */
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
   bool whole = lanes > 1 && template_is(t->out, n - 1, lanes), split = lanes > 1 && !whole;
-  int64_t wide = split ? template_wide(t, n - 1, lanes) : lanes,
+  int64_t wide = split ? map_lanes(t, n - 1, lanes) : lanes,
           period = split && wide == lanes ? map_period(t, n - 1, lanes) : 1;
   if (split) {
     t->cut = period == 1 && template_cut(t, n - 1, lanes);
