@@ -148,8 +148,9 @@ def reduce(d):
     op = d.pick("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceL1", "ReduceLogSumExp", "ReduceSumSquare", "ReduceProd", "ArgMax", "ArgMin")
     shape = d.shape()
     if op[0] == "A":
-        return Case(op, {"x": d.tensor(shape)}, axis=d.whole(0, len(shape) - 1), keepdims=d.whole(0, 1))
-    kind = d.pick("f32", "f32", "f32", "i32") if op in ("ReduceSum", "ReduceMax", "ReduceMin") else "f32"
+        kind = d.pick("f32", "f32", "f32", "i32", "f64", "i8")
+        return Case(op, {"x": d.tensor(shape, kind)}, axis=d.whole(0, len(shape) - 1), keepdims=d.whole(0, 1), select_last_index=d.pick(None, None, 1))
+    kind = d.pick("f32", "f32", "f32", "i32", "i64", "f64") if op in ("ReduceSum", "ReduceMax", "ReduceMin") else d.pick("f32", "f32", "f32", "f64")
     return Case(op, {"x": d.tensor(shape, kind), "axes": (np.array(d.axes(len(shape)), np.int64),)}, keepdims=d.whole(0, 1))
 
 
@@ -347,6 +348,8 @@ def recurrent(d):
     w = {"w": d.weights(ways, gates * hidden, size), "r": d.weights(ways, gates * hidden, hidden), "b": (d.tensor([ways, 2 * gates * hidden]),)}
     w["w"], w["r"] = ((w[k][0] * np.float32(math.sqrt(gates * hidden)),) for k in "wr")
     more = {"linear_before_reset": d.whole(0, 1)} if op == "GRU" else {}
+    if d.r.random() < 0.25:
+        w["lens"] = (np.array([d.whole(1, steps) for _ in range(batch)], np.int32),)
     return Case(op, {"x": d.tensor([steps, batch, size]), **w}, 2, hidden_size=hidden, direction="bidirectional" if ways == 2 else d.pick("forward", "reverse"), **more)
 
 
@@ -359,6 +362,11 @@ def quantize(d):
     n = [shape[axis]] if d.r.random() < 0.4 else []
     scale = np.abs(d.tensor(n)) / np.float32(20) + np.float32(0.01)
     x = d.tensor(shape, "f32" if op[0] == "Q" else kind)
+    if n and d.r.random() < 0.3:  # a scale for each block of elements along the axis
+        block = d.pick(16, 32, 128)
+        blocks = [*shape[:axis], -(-shape[axis] // block), *shape[axis + 1 :]]
+        scale = np.abs(d.tensor(blocks)) / np.float32(20) + np.float32(0.01)
+        return Case(op, {"x": x, "s": (scale,), "z": (np.zeros(blocks, NP[kind]) + NP[kind](3),)}, axis=axis, block_size=block)
     return Case(op, {"x": x, "s": (np.asarray(scale, np.float32),), "z": (np.zeros(n, NP[kind]) + NP[kind](3),)}, axis=axis)
 
 
@@ -367,9 +375,9 @@ def search(d):
     shape = d.shape(d.near(5_000, 300_000), least=2)
     axis = d.whole(0, len(shape) - 1)
     if op == "TopK":
-        return Case(op, {"x": d.tensor(shape), "k": (np.array([min(shape[axis], d.pick(1, 3, 10, 50))], np.int64),)}, 2, axis=axis)
+        return Case(op, {"x": d.tensor(shape), "k": (np.array([min(shape[axis], d.pick(1, 3, 10, 50))], np.int64),)}, 2, axis=axis, largest=d.pick(None, None, 0))
     if op == "CumSum":
-        return Case(op, {"x": d.tensor(shape), "axis": (np.array(axis, np.int64),)}, exclusive=d.whole(0, 1), reverse=d.whole(0, 1))
+        return Case(op, {"x": d.tensor(shape, d.pick("f32", "f32", "i32", "i64", "f64")), "axis": (np.array(axis, np.int64),)}, exclusive=d.whole(0, 1), reverse=d.whole(0, 1))
     if op == "NonZero":
         return Case(op, {"x": d.tensor(shape, "bool")})
     c, h = d.near(1, 64), d.near(16, 80)
