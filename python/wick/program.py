@@ -199,6 +199,12 @@ class Program:
         self.dynamic = any(size < 0 for p in self._flat for size in p.shape)
         self._free = collections.deque()  # sessions that are not running
         self._pid = os.getpid()
+        #: Do all runs take all contents of inputs?
+        self.takes_all = all(f is None for f in self.required_inputs)
+        plain = (not self.dynamic and self._ins.plain and self._outs.plain and not self._sizes
+                 and all(types.is_plain(p.elem) for p in self._flat + self._all))
+        #: Shape and type of each output, if inputs and outputs are arrays of known sizes that NumPy holds as they are.
+        self._plain = [(p.shape, types.dtype(p.elem)) for p in self._all] if plain else None
 
     @classmethod
     def load(cls, path, *, threads=0):
@@ -259,6 +265,8 @@ class Program:
         `outputs`: arrays to write to, or None for each that is to be allocated. One whose size depends on data must be
         large enough for the largest size; the result is the part that was written.
         """
+        if self._plain is not None and not outputs:
+            return self._run_plain(arrays)
         outputs = tuple(outputs or ()) if self._outs.plain else ()
         outputs += (None,) * (len(self._all) - len(outputs))
         flat = self._ins.flat(arrays)
@@ -272,6 +280,15 @@ class Program:
             return self._results(shapes, made)  # strings are the session's, until it runs again
         finally:
             self._free.append(session)
+
+    def _run_plain(self, arrays):
+        made = [np.empty(shape, dtype) for shape, dtype in self._plain]
+        session = self._take()
+        try:
+            raised(session.run, tuple(arrays), tuple(made))
+        finally:
+            self._free.append(session)
+        return made
 
     def outputs_for(self, arrays):
         """The outputs, with the sizes that follow from those of these arrays."""
@@ -450,6 +467,7 @@ class Specialized:
         self.model, self.sizes, self.options = model, sizes or {}, options
         Options(**options)  # complains now, not in the first run
         self._programs = {}
+        self._only = None  # the program of all runs, whatever their inputs
         self._all = None  # the program for all sizes, once it was asked for; False: there can be none
         self._lock = threading.Lock()
 
@@ -473,6 +491,8 @@ class Specialized:
         return self._all
 
     def program(self, arrays):
+        if self._only:
+            return self._only
         key = tuple([shape_of(p, a) for p, a in zip(self.model.inputs, arrays)])
         for program in self._programs.get(key, ()):
             if program.takes(arrays):
@@ -487,6 +507,8 @@ class Specialized:
                 program = self.model.compile(shapes=shapes_of(self.model.inputs, arrays), sizes=self.sizes,
                                              contents=dict(zip(names, arrays)), **self.options)
             self._programs[key] = self._programs.get(key, ()) + (program,)
+            if program is self._all and not program.dynamic and program.takes_all:
+                self._only = program
             return program
 
     def run(self, arrays, outputs=None):

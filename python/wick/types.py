@@ -112,6 +112,11 @@ def nbytes(elem, shape):
     return (n * _BITS[elem] + 7) // 8 if elem in _BITS else n * dtype(elem).itemsize
 
 
+def is_plain(elem):
+    """Is the memory of an array of this type Wick's layout?"""
+    return elem not in _BITS and elem not in _OWN and elem != "string"
+
+
 def memory(elem, array):
     """The bytes of a dense array in Wick's layout: the array itself if nothing is packed."""
     if elem in _BITS:
