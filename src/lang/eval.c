@@ -1,0 +1,656 @@
+/* The evaluator: expressions, calls, patterns. */
+#include "lang/eval.h"
+
+#include <stdio.h>
+
+#include "ir/element.h"
+#include "lang/eval_state.h"
+#include "lang/lex.h"
+#include "ops/ref.h"
+
+const wick_datum *wick_eval_fail(eval *e, const wick_ast *n, const char *fmt, ...)
+{
+  static const wick_datum nothing = {.kind = WICK_DATUM_TUPLE};
+  if (e->failed) return &nothing;
+  char text[512];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  e->p->sources.problems.n = 0;
+  wick_lang_report(&e->p->sources, n->at, "%s", text);
+  e->failed = wick_lang_problems(&e->p->sources);
+  return &nothing;
+}
+
+/* ---- types at run time ---- */
+
+static void eval_bind_size(eval *e, eval_frame *f, wick_dim d, int64_t value)
+{
+  d = wick_ty_dim(e->t, d);
+  if (wick_dim_is_const(d) || !wick_dim_is_symbol(e->t->dims, d)) return;
+  for (uint32_t i = 0; i < f->symbol.n; i++)
+    if (wick_dim_eq(f->symbol.at[i], d)) return;
+  wick_push(e->mem, &f->symbol, d);
+  wick_push(e->mem, &f->size, value);
+}
+
+/* Binds what the type of a parameter leaves open to what the argument has. Returns the argument,
+ * with the element type that the parameter asks for if it is a literal. */
+static const wick_datum *eval_bind(eval *e, eval_frame *f, wick_ty *x, const wick_datum *d)
+{
+  wick_ty *t = wick_ty_of(x);
+  if (t->kind == WICK_TY_TUPLE && d->kind == WICK_DATUM_TUPLE)
+    for (uint32_t i = 0; i < t->n && i < d->n; i++) eval_bind(e, f, t->arg[i], d->item[i]);
+  if (t->kind == WICK_TY_DATA && d->kind == WICK_DATUM_DATA && t->n)
+    for (uint32_t i = 0; i < d->n && d->entity->parent == t->data; i++) {
+      wick_ty *field = wick_lang_field_type(e->t, t, d->entity->index, i);
+      if (wick_ty_of(field)->kind != WICK_TY_DATA) eval_bind(e, f, field, d->item[i]);
+    }
+  if (t->kind != WICK_TY_TENSOR || d->kind != WICK_DATUM_TENSOR) return d;
+  const wick_ty *elem = wick_ty_of(t->arg[0]), *shape = wick_ty_flat(e->t, t->arg[1]);
+  if (d->weak && elem->kind == WICK_TY_ELEM) d = wick_eval_cast(e, d, elem->elem);
+  if (!d->weak && elem->kind == WICK_TY_VAR) {
+    wick_push(e->mem, &f->var, elem);
+    wick_push(e->mem, &f->elem, d->tensor.elem);
+  }
+  if (shape->kind != WICK_TY_SHAPE) return d;
+  uint32_t back = shape->ndim - shape->front;
+  if (d->tensor.rank < shape->ndim) return d;
+  for (uint32_t i = 0; i < shape->front; i++) eval_bind_size(e, f, shape->dim[i], d->tensor.dim[i]);
+  for (uint32_t i = 0; i < back; i++)
+    eval_bind_size(e, f, shape->dim[shape->front + i], d->tensor.dim[d->tensor.rank - back + i]);
+  return d;
+}
+
+/* Checks the sizes of a tensor against its type. */
+static void eval_check(eval *e, eval_frame *f, const wick_ast *n, wick_ty *x, const wick_datum *d)
+{
+  wick_ty *t = wick_ty_of(x);
+  if (t->kind != WICK_TY_TENSOR || d->kind != WICK_DATUM_TENSOR) return;
+  const wick_ty *shape = wick_ty_flat(e->t, t->arg[1]);
+  if (shape->kind != WICK_TY_SHAPE || shape->rest || shape->ndim != d->tensor.rank) return;
+  for (uint32_t i = 0; i < shape->ndim; i++) {
+    int64_t want;
+    wick_dim dim = wick_ty_dim(e->t, shape->dim[i]);
+    if (wick_dim_eq(dim, e->t->any) ||
+        !wick_dim_eval(e->t->dims, dim, f->symbol.n, f->symbol.at, f->size.at, &want))
+      continue;
+    if (want != d->tensor.dim[i])
+      wick_eval_fail(e, n, "size %lld is not %lld", (long long)d->tensor.dim[i], (long long)want);
+  }
+}
+
+static const wick_datum *eval_literal(eval *e, eval_frame *f, const wick_ast *n)
+{
+  wick_elem elem = n->kind == WICK_AST_FLOAT ? WICK_F32 : WICK_I64;
+  bool weak = true;
+  const wick_ty *t = wick_ty_of(f->typed->type[n->id]),
+                *var = t->kind == WICK_TY_TENSOR ? wick_ty_of(t->arg[0]) : t;
+  if (n->kind == WICK_AST_BOOL) return wick_eval_bool(e, n->i != 0);
+  if (var->kind == WICK_TY_ELEM) elem = var->elem, weak = false;
+  for (uint32_t i = 0; i < f->var.n && weak; i++)
+    if (f->var.at[i] == var) elem = f->elem.at[i], weak = false;
+  wick_datum *d = wick_dup(e->mem, wick_datum, wick_eval_tensor(e, elem, 0, NULL), 1);
+  if (n->kind == WICK_AST_STRING) {
+    int64_t number = wick_string_table_add(&e->t->module->strings, n->name, strlen(n->name), false);
+    wick_eval_set(d, 0, (wick_scalar){.i = number});
+    return d;
+  }
+  wick_scalar v = {.i = n->i};
+  if (wick_elem_is_float(elem)) v.f = n->kind == WICK_AST_FLOAT ? n->f : (double)n->i;
+  wick_eval_set(d, 0, wick_round_elem(elem, v));
+  d->weak = weak;
+  return d;
+}
+
+/* ---- patterns ---- */
+
+static bool eval_same(const wick_datum *d, const wick_ast *p)
+{
+  wick_scalar v = wick_eval_get(d, 0);
+  bool floats = wick_elem_is_float(d->tensor.elem);
+  double want = p->kind == WICK_AST_FLOAT ? p->f : (double)p->i;
+  return floats ? !(v.f < want) && !(v.f > want) && v.f - v.f >= 0 : v.i == p->i;
+}
+
+static bool eval_match(eval *e, eval_frame *f, const wick_ast *p, const wick_datum *d)
+{
+  switch (p->kind) {
+  case WICK_AST_BIND: f->local[p->ref->number] = d; return true;
+  case WICK_AST_PATTERN_CTOR:
+    if (d->kind != WICK_DATUM_DATA || d->entity != p->ref) return false;
+    for (uint32_t i = 0; i < p->nkid; i++) {
+      bool named = p->kid[i]->kind == WICK_AST_NAMED;
+      uint32_t at = named ? (uint32_t)p->kid[i]->i : i;
+      if (!eval_match(e, f, named ? p->kid[i]->kid[0] : p->kid[i], d->item[at])) return false;
+    }
+    return true;
+  case WICK_AST_PATTERN_TUPLE:
+    for (uint32_t i = 0; i < p->nkid && i < d->n; i++)
+      if (!eval_match(e, f, p->kid[i], d->item[i])) return false;
+    return true;
+  case WICK_AST_STRING: {
+    wick_string s = wick_string_table_get(&e->t->module->strings, wick_eval_get(d, 0).i);
+    return s.nbytes == strlen(p->name) && memcmp(s.at, p->name, s.nbytes) == 0;
+  }
+  case WICK_AST_INT:
+  case WICK_AST_FLOAT:
+  case WICK_AST_BOOL: return d->kind == WICK_DATUM_TENSOR && eval_same(d, p);
+  default: return true;
+  }
+}
+
+/* ---- calls ---- */
+
+static eval_frame *eval_frame_of(eval *e, const eval_frame *from, const wick_typed *typed)
+{
+  eval_frame *f = wick_new(e->mem, eval_frame, 1);
+  if (from) *f = *from;
+  if (from) f->var.cap = f->elem.cap = f->symbol.cap = f->size.cap = 0; /* grow by copying */
+  f->typed = typed;
+  f->nlocal = typed->entity->number;
+  f->local = from ? wick_dup(e->mem, const wick_datum *, from->local, f->nlocal)
+                  : wick_new(e->mem, const wick_datum *, f->nlocal);
+  if (!from) return f;
+  f->var.at = wick_dup(e->mem, const wick_ty *, from->var.at, from->var.n);
+  f->elem.at = wick_dup(e->mem, wick_elem, from->elem.at, from->elem.n);
+  f->symbol.at = wick_dup(e->mem, wick_dim, from->symbol.at, from->symbol.n);
+  f->size.at = wick_dup(e->mem, int64_t, from->size.at, from->size.n);
+  f->var.cap = f->elem.cap = from->var.n;
+  f->symbol.cap = f->size.cap = from->symbol.n;
+  return f;
+}
+
+static const wick_datum *eval_part_of(eval *e, const wick_datum *d, int64_t k)
+{
+  if (d->kind == WICK_DATUM_TENSOR) return wick_eval_row(e, d, k);
+  wick_datum *out = wick_dup(e->mem, wick_datum, d, 1);
+  out->item = wick_new(e->mem, const wick_datum *, d->n);
+  for (uint32_t i = 0; i < d->n; i++) out->item[i] = eval_part_of(e, d->item[i], k);
+  return out;
+}
+
+static const wick_datum *eval_stacked(eval *e, const wick_ast *n, uint32_t count,
+                                      const wick_datum *const *all)
+{
+  if (e->failed || all[0]->kind != WICK_DATUM_TUPLE) return wick_eval_stack(e, n, count, all);
+  wick_datum *out = wick_eval_new(e, WICK_DATUM_TUPLE, all[0]->n);
+  const wick_datum **part = wick_new(e->mem, const wick_datum *, count);
+  for (uint32_t i = 0; i < out->n; i++) {
+    for (uint32_t k = 0; k < count; k++) part[k] = all[k]->item[i];
+    out->item[i] = eval_stacked(e, n, count, part);
+  }
+  return out;
+}
+
+static int64_t eval_count(const wick_datum *d)
+{
+  while (d->kind == WICK_DATUM_TUPLE && d->n) d = d->item[0];
+  return d->kind == WICK_DATUM_TENSOR && d->tensor.rank ? d->tensor.dim[0] : -1;
+}
+
+/* vmap(f)(...): a loop over the first axis of the arguments. */
+static const wick_datum *eval_vmap(eval *e, const wick_ast *n, const wick_datum *fn, uint32_t narg,
+                                   const wick_datum *const *arg)
+{
+  const wick_ast *axes = NULL;
+  for (uint32_t i = 1; i < fn->literal->nkid; i++)
+    if (fn->literal->kid[i]->kind == WICK_AST_NAMED) axes = fn->literal->kid[i]->kid[0];
+  int64_t count = -1;
+  bool *whole = wick_new(e->mem, bool, narg);
+  for (uint32_t i = 0; i < narg; i++) {
+    const wick_ast *a = axes && i < axes->nkid ? axes->kid[i] : NULL;
+    whole[i] = a && a->kind == WICK_AST_UNARY;
+    if (whole[i]) continue;
+    int64_t c = eval_count(arg[i]);
+    if (count >= 0 && c != count) return wick_eval_fail(e, n, "the axes have different sizes");
+    count = c;
+  }
+  if (count < 1) return wick_eval_fail(e, n, "the evaluator maps no empty axis");
+  const wick_datum **part = wick_new(e->mem, const wick_datum *, narg),
+                   **all = wick_new(e->mem, const wick_datum *, (size_t)count);
+  for (int64_t k = 0; k < count && !e->failed; k++) {
+    for (uint32_t i = 0; i < narg; i++) part[i] = whole[i] ? arg[i] : eval_part_of(e, arg[i], k);
+    all[k] = wick_eval_apply(e, n, fn->item[0], narg, part);
+  }
+  return e->failed ? fn : eval_stacked(e, n, (uint32_t)count, all);
+}
+
+static const wick_datum *eval_specialized(eval *e, const wick_ast *n, const wick_datum *fn,
+                                          uint32_t narg, const wick_datum *const *arg)
+{
+  uint32_t known = fn->n - 1;
+  const wick_datum **all = wick_new(e->mem, const wick_datum *, known + narg);
+  for (uint32_t i = 0; i < known; i++) all[i] = fn->item[i + 1];
+  for (uint32_t i = 0; i < narg; i++) all[known + i] = arg[i];
+  return wick_eval_apply(e, n, fn->item[0], known + narg, all);
+}
+
+const wick_datum *wick_eval_apply(eval *e, const wick_ast *n, const wick_datum *fn, uint32_t narg,
+                                  const wick_datum *const *arg)
+{
+  const wick_lang_entity *g = fn->entity;
+  char here;
+  if (e->failed) return fn;
+  int64_t used = e->stack - &here;
+  if ((uint64_t)(used < 0 ? -used : used) > e->options->stack_bytes)
+    return wick_eval_fail(e, n, "calls are nested too deeply for the evaluator");
+  if (g && g->kind == WICK_ENTITY_FORM)
+    return g->form == WICK_FORM_VMAP ? eval_vmap(e, n, fn, narg, arg)
+                                     : eval_specialized(e, n, fn, narg, arg);
+  if (!fn->literal && g->kind == WICK_ENTITY_CTOR) {
+    wick_datum *d = wick_eval_new(e, WICK_DATUM_DATA, narg);
+    d->entity = g;
+    for (uint32_t i = 0; i < narg; i++) d->item[i] = arg[i];
+    return d;
+  }
+  if (!fn->literal && (g->kind == WICK_ENTITY_OPERATOR)) {
+    const wick_datum **in = wick_dup(e->mem, const wick_datum *, arg, narg);
+    return wick_eval_operator(e, NULL, n, g->op, g->fixed, narg, in);
+  }
+  if (!fn->literal && g->kind == WICK_ENTITY_ELEM) return wick_eval_cast(e, arg[0], g->elem);
+  const wick_ast *decl = fn->literal ? fn->literal : g->decl;
+  const wick_typed *typed = fn->literal ? fn->frame->typed : g->typed;
+  eval_frame *f = eval_frame_of(e, fn->literal ? fn->frame : NULL, typed);
+  for (uint32_t i = 0; i < narg; i++) {
+    const wick_ast *k = decl->kid[0]->kid[i];
+    f->local[k->ref->number] = eval_bind(e, f, typed->local[k->ref->number], arg[i]);
+  }
+  for (uint32_t i = 0; i < narg && !fn->literal; i++)
+    eval_check(e, f, n, typed->local[decl->kid[0]->kid[i]->ref->number],
+               f->local[decl->kid[0]->kid[i]->ref->number]);
+  const wick_datum *out = wick_eval_expr(e, f, decl->kid[2]);
+  if (!fn->literal && !e->failed) {
+    const wick_ty *type = wick_ty_of(g->scheme->type);
+    out = eval_bind(e, f, type->arg[type->n - 1], out);
+    eval_check(e, f, n, type->arg[type->n - 1], out);
+  }
+  return out;
+}
+
+static const wick_datum *eval_function(eval *e, const wick_lang_entity *g)
+{
+  wick_datum *d = wick_eval_new(e, WICK_DATUM_FN, 0);
+  d->entity = g;
+  return d;
+}
+
+static const wick_datum *eval_name(eval *e, eval_frame *f, const wick_ast *n)
+{
+  const wick_lang_entity *g = n->ref;
+  if (g->kind == WICK_ENTITY_LOCAL) return f->local[g->number];
+  if (g->kind == WICK_ENTITY_VARIABLE) {
+    int64_t v;
+    wick_dim d = wick_ty_dim(e->t, wick_ty_of(f->typed->variable[g->index])->size);
+    if (wick_dim_eval(e->t->dims, d, f->symbol.n, f->symbol.at, f->size.at, &v))
+      return wick_eval_int(e, v);
+    return wick_eval_fail(e, n, "no argument has the size `%s`", g->name);
+  }
+  if (g->kind == WICK_ENTITY_INDEX_OP)
+    return wick_eval_fail(e, n, "the evaluator does not run index notation");
+  if (g->kind == WICK_ENTITY_CTOR && !g->decl->nkid && g->parent->kind == WICK_ENTITY_TYPE)
+    return wick_eval_apply(e, n, eval_function(e, g), 0, NULL);
+  return eval_function(e, g);
+}
+
+/* Places arguments by the names of the parameters. */
+static uint32_t eval_arguments(eval *e, eval_frame *f, const wick_ast *n, const wick_lang_entity *g,
+                               const wick_datum **arg)
+{
+  const wick_ast *list = NULL;
+  if (g && (g->kind == WICK_ENTITY_FN || g->kind == WICK_ENTITY_INDEX_OP)) list = g->decl->kid[0];
+  if (g && g->kind == WICK_ENTITY_CTOR) list = g->decl;
+  uint32_t count = 0;
+  for (uint32_t i = 1; i < n->nkid; i++) {
+    const wick_ast *k = n->kid[i];
+    uint32_t at = count;
+    if (k->kind == WICK_AST_NAMED && !list) continue; /* an attribute */
+    if (k->kind == WICK_AST_NAMED)
+      for (at = 0; at < list->nkid && list->kid[at]->name != k->name;) at++;
+    arg[at] = wick_eval_expr(e, f, k->kind == WICK_AST_NAMED ? k->kid[0] : k);
+    count++;
+  }
+  return count;
+}
+
+static const wick_datum *eval_map(eval *e, const wick_ast *n, const wick_datum *fn, uint32_t narg,
+                                  const wick_datum *const *arg)
+{
+  const wick_datum *part[16];
+  const wick_datum *d = arg[0];
+  if (e->failed || d->kind == WICK_DATUM_FN || d->kind == WICK_DATUM_REF || narg > 16) return d;
+  if (d->kind == WICK_DATUM_TENSOR) return wick_eval_apply(e, n, fn, narg, arg);
+  wick_datum *out = wick_eval_new(e, d->kind, d->n);
+  out->entity = d->entity;
+  for (uint32_t k = 0; k < d->n; k++) {
+    for (uint32_t i = 0; i < narg; i++) {
+      if (arg[i]->n != d->n || arg[i]->entity != d->entity)
+        return wick_eval_fail(e, n, "the structures have different forms");
+      part[i] = arg[i]->item[k];
+    }
+    out->item[k] = eval_map(e, n, fn, narg, part);
+  }
+  return out;
+}
+
+static const wick_datum *eval_form(eval *e, eval_frame *f, const wick_ast *n,
+                                   const wick_lang_entity *g)
+{
+  const wick_datum **arg = wick_new(e->mem, const wick_datum *, n->nkid + 1);
+  uint32_t narg = eval_arguments(e, f, n, NULL, arg);
+  if (e->failed) return arg[0];
+  wick_text t = wick_text_begin(e->mem);
+  switch (g->form) {
+  case WICK_FORM_SQUARE:
+    arg[1] = arg[0];
+    return wick_eval_operator(e, f, n, WICK_OP_mul, false, 2, arg);
+  case WICK_FORM_REF: {
+    wick_datum *d = wick_eval_new(e, WICK_DATUM_REF, 1);
+    d->item[0] = arg[0];
+    return d;
+  }
+  case WICK_FORM_READ: return arg[0]->item[0];
+  case WICK_FORM_WRITE: arg[0]->item[0] = arg[1]; return wick_eval_new(e, WICK_DATUM_TUPLE, 0);
+  case WICK_FORM_PRINT:
+    for (uint32_t i = 0; i < narg; i++) {
+      if (i) wick_text_char(&t, ' ');
+      wick_datum_print(e->t, arg[i], &t);
+    }
+    wick_text_char(&t, '\n');
+    if (e->options->print) e->options->print(e->options->arg, t.at);
+    return wick_eval_new(e, WICK_DATUM_TUPLE, 0);
+  case WICK_FORM_ASSERT:
+    if (!wick_eval_get(arg[0], 0).i) {
+      if (narg > 1) wick_datum_print(e->t, arg[1], &t);
+      return wick_eval_fail(e, n, "the assertion does not hold%s%s", narg > 1 ? ": " : "", t.at);
+    }
+    return wick_eval_new(e, WICK_DATUM_TUPLE, 0);
+  case WICK_FORM_LEN: return wick_eval_int(e, arg[0]->tensor.dim[0]);
+  case WICK_FORM_CHECKPOINT:
+  case WICK_FORM_STOP_GRADIENT:
+  case WICK_FORM_WITH_VJP: return arg[0];
+  case WICK_FORM_VMAP:
+  case WICK_FORM_SPECIALIZE: {
+    wick_datum *d = wick_eval_new(e, WICK_DATUM_FN, narg);
+    for (uint32_t i = 0; i < narg; i++) d->item[i] = arg[i];
+    d->entity = g, d->literal = n;
+    return d;
+  }
+  case WICK_FORM_MAP_TENSORS:
+  case WICK_FORM_ZIP_TENSORS: return eval_map(e, n, arg[0], narg - 1, arg + 1);
+  default: return wick_eval_fail(e, n, "the evaluator does not have `%s`", g->name);
+  }
+}
+
+static const wick_datum *eval_call(eval *e, eval_frame *f, const wick_ast *n)
+{
+  const wick_ast *callee = n->kid[0];
+  const wick_lang_entity *g = callee->kind == WICK_AST_NAME ? callee->ref : NULL;
+  if (g && g->kind == WICK_ENTITY_FORM) return eval_form(e, f, n, g);
+  const wick_datum **arg = wick_new(e->mem, const wick_datum *, n->nkid);
+  bool local = g && g->kind == WICK_ENTITY_LOCAL;
+  const wick_datum *fn = local || !g                       ? wick_eval_expr(e, f, callee)
+                         : g->kind == WICK_ENTITY_INDEX_OP ? eval_name(e, f, callee)
+                                                           : eval_function(e, g);
+  uint32_t narg = eval_arguments(e, f, n, local ? NULL : g, arg);
+  if (e->failed) return fn;
+  if (g && g->kind == WICK_ENTITY_OPERATOR)
+    return wick_eval_operator(e, f, n, g->op, g->fixed, narg, arg);
+  return wick_eval_apply(e, n, fn, narg, arg);
+}
+
+/* ---- control ---- */
+
+static const wick_datum *eval_block(eval *e, eval_frame *f, const wick_ast *n)
+{
+  const wick_datum *out = NULL;
+  for (uint32_t i = 0; i < n->nkid && !e->failed; i++) {
+    const wick_ast *k = n->kid[i];
+    out = NULL;
+    if (k->kind != WICK_AST_LET)
+      out = wick_eval_expr(e, f, k);
+    else
+      eval_match(e, f, k->kid[0],
+                 eval_bind(e, f, f->typed->type[k->kid[0]->id], wick_eval_expr(e, f, k->kid[2])));
+  }
+  return out ? out : wick_eval_new(e, WICK_DATUM_TUPLE, 0);
+}
+
+static bool eval_yes(eval *e, eval_frame *f, const wick_ast *n)
+{
+  const wick_datum *d = wick_eval_expr(e, f, n);
+  return !e->failed && wick_eval_get(d, 0).i != 0;
+}
+
+static const wick_datum *eval_loop(eval *e, eval_frame *f, const wick_ast *n)
+{
+  bool counts = n->kind == WICK_AST_FOR;
+  const wick_ast *pattern = n->kid[counts ? 3 : 1], *init = n->kid[counts ? 4 : 2],
+                 *body = n->kid[counts ? 5 : 3];
+  int64_t i = 0, end = 0;
+  const wick_datum *first = counts ? wick_eval_expr(e, f, n->kid[1]) : NULL,
+                   *last = counts ? wick_eval_expr(e, f, n->kid[2]) : NULL;
+  const wick_datum *carried =
+      init ? wick_eval_expr(e, f, init) : wick_eval_new(e, WICK_DATUM_TUPLE, 0);
+  if (e->failed) return carried;
+  if (counts) i = wick_eval_get(first, 0).i, end = wick_eval_get(last, 0).i;
+  for (; !counts || i < end; i++) {
+    if (pattern) eval_match(e, f, pattern, carried);
+    if (counts) {
+      const wick_datum *k = wick_eval_cast(e, wick_eval_int(e, i),
+                                           first->weak ? last->tensor.elem : first->tensor.elem);
+      eval_match(e, f, n->kid[0], k);
+    } else if (!eval_yes(e, f, n->kid[0])) {
+      break;
+    }
+    carried = wick_eval_expr(e, f, body);
+    if (e->failed) break;
+  }
+  return carried;
+}
+
+static wick_opcode eval_opcode(int token)
+{
+  switch (token) {
+  case '+': return WICK_OP_add;
+  case '-': return WICK_OP_sub;
+  case '*': return WICK_OP_mul;
+  case '/': return WICK_OP_div;
+  case '%': return WICK_OP_mod;
+  case '@': return WICK_OP_matmul;
+  case WICK_TOKEN_POW: return WICK_OP_pow;
+  case WICK_TOKEN_EQ: return WICK_OP_eq;
+  case WICK_TOKEN_NE: return WICK_OP_ne;
+  case WICK_TOKEN_LE: return WICK_OP_le;
+  case WICK_TOKEN_GE: return WICK_OP_ge;
+  case '<': return WICK_OP_lt;
+  default: return WICK_OP_gt;
+  }
+}
+
+static const wick_datum *eval_binary(eval *e, eval_frame *f, const wick_ast *n)
+{
+  if (n->op == WICK_TOKEN_AND || n->op == WICK_TOKEN_OR) {
+    bool a = eval_yes(e, f, n->kid[0]), decided = a == (n->op == WICK_TOKEN_OR);
+    return wick_eval_bool(e, decided ? a : eval_yes(e, f, n->kid[1]));
+  }
+  const wick_datum *arg[2] = {wick_eval_expr(e, f, n->kid[0]), NULL};
+  arg[1] = wick_eval_expr(e, f, n->kid[1]);
+  if (e->failed) return arg[0];
+  return wick_eval_operator(e, f, n, eval_opcode(n->op), false, 2, arg);
+}
+
+static const wick_datum *eval_field(eval *e, const wick_ast *n, const wick_datum *d,
+                                    const wick_datum *value)
+{
+  uint32_t at = (uint32_t)n->i;
+  if (n->name && d->kind == WICK_DATUM_DATA)
+    for (at = 0; at < d->n && d->entity->decl->kid[at]->name != n->name;) at++;
+  if (e->failed || at >= d->n) return wick_eval_fail(e, n, "there is no such field");
+  if (!value) return d->item[at];
+  wick_datum *out = wick_dup(e->mem, wick_datum, d, 1);
+  out->item = wick_dup(e->mem, const wick_datum *, d->item, d->n);
+  out->item[at] = value;
+  return out;
+}
+
+static const wick_datum *eval_with(eval *e, eval_frame *f, const wick_ast *n)
+{
+  const wick_datum *d = wick_eval_expr(e, f, n->kid[0]), *v = wick_eval_expr(e, f, n->kid[2]);
+  if (e->failed) return d;
+  return n->kid[1]->kind == WICK_AST_FIELD ? eval_field(e, n->kid[1], d, v)
+                                           : wick_eval_index(e, f, n->kid[1], d, v);
+}
+
+static const wick_datum *eval_items(eval *e, eval_frame *f, const wick_ast *n)
+{
+  wick_datum *d = wick_eval_new(e, WICK_DATUM_TUPLE, n->nkid);
+  for (uint32_t i = 0; i < n->nkid; i++) d->item[i] = wick_eval_expr(e, f, n->kid[i]);
+  if (n->kind == WICK_AST_TUPLE || e->failed) return d;
+  return wick_eval_stack(e, n, d->n, d->item);
+}
+
+static const wick_datum *eval_match_arms(eval *e, eval_frame *f, const wick_ast *n)
+{
+  const wick_datum *d = wick_eval_expr(e, f, n->kid[0]);
+  for (uint32_t i = 1; i < n->nkid && !e->failed; i++)
+    if (eval_match(e, f, n->kid[i]->kid[0], d)) return wick_eval_expr(e, f, n->kid[i]->kid[1]);
+  return wick_eval_fail(e, n, "no arm matches");
+}
+
+const wick_datum *wick_eval_expr(eval *e, eval_frame *f, const wick_ast *n)
+{
+  if (e->failed) return wick_eval_fail(e, n, " ");
+  switch (n->kind) {
+  case WICK_AST_INT:
+  case WICK_AST_FLOAT:
+  case WICK_AST_STRING:
+  case WICK_AST_BOOL: return eval_literal(e, f, n);
+  case WICK_AST_NAME: return eval_name(e, f, n);
+  case WICK_AST_TUPLE:
+  case WICK_AST_ARRAY: return eval_items(e, f, n);
+  case WICK_AST_CALL: return eval_call(e, f, n);
+  case WICK_AST_BINARY: return eval_binary(e, f, n);
+  case WICK_AST_UNARY: {
+    const wick_datum *d = wick_eval_expr(e, f, n->kid[0]);
+    return e->failed ? d
+                     : wick_eval_operator(e, f, n, n->op == '!' ? WICK_OP_not : WICK_OP_neg, false,
+                                          1, &d);
+  }
+  case WICK_AST_INDEX: {
+    const wick_datum *d = wick_eval_expr(e, f, n->kid[0]);
+    return e->failed ? d : wick_eval_index(e, f, n, d, NULL);
+  }
+  case WICK_AST_FIELD: return eval_field(e, n, wick_eval_expr(e, f, n->kid[0]), NULL);
+  case WICK_AST_WITH: return eval_with(e, f, n);
+  case WICK_AST_IF:
+    if (eval_yes(e, f, n->kid[0])) return wick_eval_expr(e, f, n->kid[1]);
+    return n->kid[2] ? wick_eval_expr(e, f, n->kid[2]) : wick_eval_new(e, WICK_DATUM_TUPLE, 0);
+  case WICK_AST_MATCH: return eval_match_arms(e, f, n);
+  case WICK_AST_BLOCK: return eval_block(e, f, n);
+  case WICK_AST_FOR:
+  case WICK_AST_WHILE: return eval_loop(e, f, n);
+  case WICK_AST_ASCRIBE: {
+    const wick_datum *d = eval_bind(e, f, f->typed->type[n->id], wick_eval_expr(e, f, n->kid[0]));
+    if (!e->failed) eval_check(e, f, n, f->typed->type[n->id], d);
+    return d;
+  }
+  case WICK_AST_FN: {
+    wick_datum *d = wick_eval_new(e, WICK_DATUM_FN, 0);
+    d->literal = n;
+    d->frame = eval_frame_of(e, f, f->typed);
+    return d;
+  }
+  default: return wick_eval_fail(e, n, "the evaluator does not have this");
+  }
+}
+
+wick_status wick_lang_eval(wick_lang_program *p, wick_types *t, const wick_lang_entity *fn,
+                           const wick_eval_options *options, const wick_datum **out)
+{
+  char here;
+  eval e = {.p = p,
+            .t = t,
+            .mem = p->mem,
+            .options = options,
+            .stack = &here,
+            .tmp = wick_arena_make(p->mem->guard),
+            .scratch = wick_arena_make(p->mem->guard),
+            .results = wick_arena_make(p->mem->guard)};
+  *out = wick_eval_apply(&e, fn->decl, eval_function(&e, fn), 0, NULL);
+  wick_arena_free(&e.tmp);
+  wick_arena_free(&e.scratch);
+  wick_arena_free(&e.results);
+  return e.failed;
+}
+
+/* ---- printing ---- */
+
+static void eval_print_number(const wick_types *t, const wick_datum *d, uint64_t k, wick_text *out)
+{
+  wick_elem elem = d->tensor.elem;
+  wick_scalar v = wick_eval_get(d, k);
+  if (elem == WICK_BOOL) {
+    wick_text_add(out, v.i ? "true" : "false");
+  } else if (elem == WICK_STRING) {
+    wick_string s = wick_string_table_get(&t->module->strings, v.i);
+    wick_text_printf(out, "\"%.*s\"", (int)s.nbytes, s.at);
+  } else if (wick_elem_is_float(elem)) {
+    char text[40];
+    for (int digits = 1; digits <= 17; digits++) {
+      snprintf(text, sizeof text, "%.*g", digits, v.f);
+      double back;
+      if (sscanf(text, "%lf", &back) != 1) break;
+      wick_scalar r = wick_round_elem(elem, (wick_scalar){.f = back});
+      if (!(r.f < v.f) && !(r.f > v.f)) break;
+    }
+    double size = v.f < 0 ? -v.f : v.f;
+    if (strchr(text, 'e') && size >= 1 && size < 1e9) snprintf(text, sizeof text, "%.0f", v.f);
+    wick_text_add(out, text);
+    if (!strpbrk(text, ".en")) wick_text_add(out, ".0");
+  } else if (wick_elem_class(elem) == WICK_UINT) {
+    wick_text_printf(out, "%llu", (unsigned long long)v.i);
+  } else {
+    wick_text_printf(out, "%lld", (long long)v.i);
+  }
+}
+
+static void eval_print_tensor(const wick_types *t, const wick_datum *d, uint32_t axis, uint64_t at,
+                              uint64_t size, wick_text *out)
+{
+  if (axis == d->tensor.rank) {
+    eval_print_number(t, d, at, out);
+    return;
+  }
+  uint64_t n = (uint64_t)d->tensor.dim[axis];
+  wick_text_char(out, '[');
+  for (uint64_t i = 0; i < n; i++) {
+    if (i) wick_text_add(out, ", ");
+    eval_print_tensor(t, d, axis + 1, at + i * (size / n), size / n, out);
+  }
+  wick_text_char(out, ']');
+}
+
+void wick_datum_print(const wick_types *t, const wick_datum *d, wick_text *out)
+{
+  static const char *const open[] = {"", "(", "(", "", "Ref("};
+  enum { LONGEST = 1 << 20 };
+  if (out->n > LONGEST) return;
+  if (d->kind == WICK_DATUM_TENSOR) {
+    eval_print_tensor(t, d, 0, 0, wick_ref_numel(&d->tensor), out);
+    return;
+  }
+  if (d->kind == WICK_DATUM_FN) {
+    wick_text_add(out, "<fn>");
+    return;
+  }
+  if (d->kind == WICK_DATUM_DATA) wick_text_add(out, d->entity->name);
+  if (d->kind == WICK_DATUM_DATA && !d->n) return;
+  wick_text_add(out, open[d->kind]);
+  for (uint32_t i = 0; i < d->n; i++) {
+    if (i) wick_text_add(out, ", ");
+    wick_datum_print(t, d->item[i], out);
+  }
+  wick_text_add(out, d->kind == WICK_DATUM_TUPLE && d->n == 1 ? ",)" : ")");
+}

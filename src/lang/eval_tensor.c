@@ -1,0 +1,368 @@
+/* Tensors of the evaluator: operators by their references, indices, literals. */
+#include "ir/build.h"
+#include "ir/element.h"
+#include "lang/eval_state.h"
+#include "ops/evaluate.h"
+#include "ops/ref.h"
+
+wick_datum *wick_eval_new(eval *e, wick_datum_kind kind, uint32_t n)
+{
+  wick_datum *d = wick_new(e->mem, wick_datum, 1);
+  d->kind = kind, d->n = n;
+  if (n) d->item = wick_new(e->mem, const wick_datum *, n);
+  return d;
+}
+
+const wick_datum *wick_eval_tensor(eval *e, wick_elem elem, uint32_t rank, const int64_t *dim)
+{
+  wick_datum *d = wick_eval_new(e, WICK_DATUM_TENSOR, 0);
+  d->tensor = (wick_tensor){.elem = elem, .rank = rank};
+  for (uint32_t i = 0; i < rank; i++) d->tensor.dim[i] = dim[i];
+  d->tensor.data =
+      wick_arena_alloc(e->mem, (size_t)wick_elem_bytes(elem, wick_ref_numel(&d->tensor)), 64);
+  return d;
+}
+
+wick_scalar wick_eval_get(const wick_datum *d, uint64_t k)
+{
+  return wick_load_elem(d->tensor.elem, d->tensor.data, k);
+}
+
+void wick_eval_set(const wick_datum *d, uint64_t k, wick_scalar v)
+{
+  wick_store_elem(d->tensor.elem, d->tensor.data, k, v);
+}
+
+const wick_datum *wick_eval_int(eval *e, int64_t i)
+{
+  const wick_datum *d = wick_eval_tensor(e, WICK_I64, 0, NULL);
+  wick_eval_set(d, 0, (wick_scalar){.i = i});
+  return d;
+}
+
+const wick_datum *wick_eval_bool(eval *e, bool b)
+{
+  const wick_datum *d = wick_eval_tensor(e, WICK_BOOL, 0, NULL);
+  wick_eval_set(d, 0, (wick_scalar){.i = b});
+  return d;
+}
+
+const wick_datum *wick_eval_cast(eval *e, const wick_datum *d, wick_elem to)
+{
+  if (d->tensor.elem == to && !d->weak) return d;
+  const wick_datum *r = wick_eval_tensor(e, to, d->tensor.rank, d->tensor.dim);
+  for (uint64_t k = 0, n = wick_ref_numel(&d->tensor); k < n; k++)
+    wick_eval_set(r, k, wick_cast_elem(d->tensor.elem, to, wick_eval_get(d, k)));
+  return r;
+}
+
+/* ---- operators ---- */
+
+/* Evaluates static arguments and sizes as numbers. */
+static bool eval_tensor_ints(eval *e, eval_frame *f, const wick_ast *n, int64_t *out,
+                             uint32_t *count)
+{
+  bool list = n->kind == WICK_AST_TUPLE || n->kind == WICK_AST_ARRAY;
+  uint32_t m = list ? n->nkid : 1;
+  if (m > 64) return false;
+  for (uint32_t i = 0; i < m; i++) {
+    const wick_datum *d = wick_eval_expr(e, f, list ? n->kid[i] : n);
+    if (e->failed || d->kind != WICK_DATUM_TENSOR || d->tensor.rank) return false;
+    out[i] = wick_cast_elem(d->tensor.elem, WICK_I64, wick_eval_get(d, 0)).i;
+  }
+  *count = m;
+  return true;
+}
+
+static bool eval_tensor_attr(eval *e, eval_frame *f, const wick_ast *v, const wick_attr_spec *spec,
+                             wick_attr *out)
+{
+  int64_t number[64] = {0};
+  uint32_t n = 0;
+  *out = (wick_attr){0};
+  if (spec->kind == WICK_ATTR_STRING || spec->kind == WICK_ATTR_ENUM) {
+    const char *w = spec->words;
+    if (v->kind != WICK_AST_STRING) return false;
+    out->s = spec->kind == WICK_ATTR_STRING ? wick_intern(e->t->module, v->name) : NULL;
+    if (spec->kind == WICK_ATTR_STRING) return true;
+    size_t length = strlen(v->name);
+    for (out->i = 0; *w; out->i++) {
+      size_t k = strcspn(w, " ");
+      if (k == length && memcmp(w, v->name, k) == 0) return true;
+      w += k + (w[k] == ' ');
+    }
+    return false;
+  }
+  if (spec->kind == WICK_ATTR_FLOAT) {
+    const wick_datum *d = wick_eval_expr(e, f, v);
+    if (e->failed || d->kind != WICK_DATUM_TENSOR || d->tensor.rank) return false;
+    out->f = wick_cast_elem(d->tensor.elem, WICK_F64, wick_eval_get(d, 0)).f;
+    return true;
+  }
+  if (!eval_tensor_ints(e, f, v, number, &n)) return false;
+  out->n = n;
+  if (spec->kind == WICK_ATTR_INTS) {
+    out->ints = wick_dup(e->mem, int64_t, number, n);
+  } else if (spec->kind == WICK_ATTR_DIMS) {
+    wick_dim *dim = wick_new(e->mem, wick_dim, n);
+    for (uint32_t i = 0; i < n; i++) dim[i] = wick_dim_const(number[i]);
+    out->dims = dim;
+  } else {
+    out->n = 0, out->i = number[0];
+    return n == 1;
+  }
+  return true;
+}
+
+/* Weak operands take the element type of the first that is not. */
+static void eval_tensor_strengthen(eval *e, const wick_op *op, uint32_t narg,
+                                   const wick_datum **arg)
+{
+  const wick_datum *strong = NULL;
+  bool floats = false;
+  for (uint32_t i = op->scalar == WICK_RULE_SELECT; i < narg; i++) {
+    if (!arg[i]->weak && !strong) strong = arg[i];
+    floats = floats || wick_elem_is_float(arg[i]->tensor.elem);
+  }
+  for (uint32_t i = op->scalar == WICK_RULE_SELECT; i < narg; i++) {
+    wick_elem to = strong ? strong->tensor.elem : floats ? WICK_F32 : WICK_I64;
+    if (!arg[i]->weak || (op->aux_operands >> i & 1)) continue;
+    const wick_datum *d = wick_eval_cast(e, arg[i], to);
+    if (!strong) {
+      wick_datum *w = wick_dup(e->mem, wick_datum, d, 1);
+      w->weak = true;
+      d = w;
+    }
+    arg[i] = d;
+  }
+}
+
+/* Builds a function of one node, and runs it by the references. */
+static const wick_datum *eval_tensor_run(eval *e, const wick_ast *n, wick_opcode op, uint32_t narg,
+                                         const wick_datum **arg, const wick_attr *attr,
+                                         const wick_type *want)
+{
+  wick_builder b;
+  wick_func *fn;
+  wick_value *in = wick_new(&e->tmp, wick_value, narg);
+  wick_tensor *tensor = wick_new(&e->tmp, wick_tensor, narg);
+  wick_build_begin(&b, e->t->module, WICK_GRAPH, "eval", &e->tmp);
+  for (uint32_t i = 0; i < narg; i++) {
+    tensor[i] = arg[i]->tensor;
+    in[i] = wick_build_param(
+        &b, wick_type_tensor_const(e->t->module, tensor[i].elem, tensor[i].rank, tensor[i].dim),
+        WICK_IN, "");
+  }
+  wick_value first = wick_build(&b, op, narg, in, attr, want ? 1 : 0, want);
+  uint32_t nout = b.status ? 0 : b.nodes.at[b.nodes.n - 1].nout;
+  wick_value *result = wick_new(&e->tmp, wick_value, nout);
+  for (uint32_t i = 0; i < nout; i++) result[i].id = first.id + i;
+  if (!b.status) wick_build_return(&b, nout, result);
+  wick_status s = wick_build_end(&b, &fn);
+  wick_tensor *out = wick_new(&e->tmp, wick_tensor, nout);
+  if (!s) s = wick_evaluate(fn, narg, tensor, NULL, e->mem, &e->results, &e->scratch, out);
+  if (s) return wick_eval_fail(e, n, "%s", s->message);
+  wick_datum *all = wick_eval_new(e, WICK_DATUM_TUPLE, nout);
+  for (uint32_t i = 0; i < nout; i++) {
+    wick_datum *d = wick_eval_new(e, WICK_DATUM_TENSOR, 0);
+    d->tensor = out[i];
+    all->item[i] = d;
+  }
+  bool one = wick_ops[op]->nout[0] == 1 && wick_ops[op]->nout[1] == 1;
+  return one ? all->item[0] : all;
+}
+
+const wick_datum *wick_eval_operator(eval *e, eval_frame *f, const wick_ast *n, wick_opcode op,
+                                     bool keepdims, uint32_t narg, const wick_datum **arg)
+{
+  const wick_op *row = wick_ops[op];
+  uint32_t nattr = wick_op_nattr(row);
+  wick_attr attr[WICK_MAX_ATTR];
+  wick_type want = {0};
+  bool weak = narg > 0, scalars = row->scalar && row->scalar != WICK_RULE_TYPED && row->eval;
+  for (uint32_t i = 0; i < narg; i++) {
+    if (arg[i]->kind != WICK_DATUM_TENSOR) return wick_eval_fail(e, n, "this is no tensor");
+    weak = weak && arg[i]->weak;
+    scalars = scalars && !arg[i]->tensor.rank;
+  }
+  eval_tensor_strengthen(e, row, narg, arg);
+  for (uint32_t i = 0; i < nattr; i++) {
+    attr[i] = (wick_attr){.n = WICK_ATTR_UNSET};
+    if (keepdims && strcmp(row->attr[i].name, "keepdims") == 0) attr[i] = (wick_attr){0};
+  }
+  for (uint32_t i = 1; n->kind == WICK_AST_CALL && i < n->nkid; i++) {
+    const wick_ast *k = n->kid[i];
+    uint32_t a = 0;
+    if (k->kind != WICK_AST_NAMED) continue;
+    while (a < nattr && strcmp(row->attr[a].name, k->name) != 0) a++;
+    scalars = false;
+    if (a == nattr || !eval_tensor_attr(e, f, k->kid[0], &row->attr[a], &attr[a]))
+      return wick_eval_fail(e, k, "this attribute is not known");
+  }
+  if (scalars && !nattr && !row->expand &&
+      (op != WICK_OP_div && op != WICK_OP_mod && op != WICK_OP_fmod)) {
+    wick_scalar in[8];
+    uint32_t data = row->scalar == WICK_RULE_SELECT;
+    wick_elem elem = arg[data]->tensor.elem,
+              out = row->scalar == WICK_RULE_COMPARE ? WICK_BOOL : elem;
+    for (uint32_t i = 0; i < narg && i < 8; i++) in[i] = wick_eval_get(arg[i], 0);
+    const wick_datum *r = wick_eval_tensor(e, out, 0, NULL);
+    wick_eval_set(r, 0, wick_eval_scalar(op, NULL, elem, out, in));
+    if (weak && row->scalar == WICK_RULE_SAME) {
+      wick_datum *w = wick_dup(e->mem, wick_datum, r, 1);
+      w->weak = true;
+      return w;
+    }
+    return r;
+  }
+  if (row->typed) {
+    wick_ty *t = wick_ty_of(f->typed->type[n->id]);
+    if (!wick_ty_ready(e->t, t)) return wick_eval_fail(e, n, "the type of the result is not known");
+    const wick_ty *shape = wick_ty_flat(e->t, t->arg[1]);
+    want = wick_type_tensor(e->t->module, wick_ty_of(t->arg[0])->elem, shape->ndim, shape->dim);
+  }
+  wick_mark tmp = wick_arena_mark(&e->tmp);
+  const wick_datum *r = eval_tensor_run(e, n, op, narg, arg, attr, row->typed ? &want : NULL);
+  wick_arena_rewind(&e->tmp, tmp);
+  return r;
+}
+
+/* ---- indices ---- */
+
+typedef struct eval_part {
+  int64_t begin, count, step;
+  const wick_datum *list; /* of a tensor of indices */
+  bool kept;              /* a slice: the dimension stays */
+} eval_part;
+
+static bool eval_tensor_number(eval *e, eval_frame *f, const wick_ast *n, int64_t *out)
+{
+  const wick_datum *d = wick_eval_expr(e, f, n);
+  if (e->failed || d->kind != WICK_DATUM_TENSOR || d->tensor.rank) return false;
+  *out = wick_cast_elem(d->tensor.elem, WICK_I64, wick_eval_get(d, 0)).i;
+  return true;
+}
+
+static bool eval_tensor_part(eval *e, eval_frame *f, const wick_ast *k, int64_t size,
+                             eval_part *out)
+{
+  *out = (eval_part){.count = 1, .step = 1};
+  if (k->kind != WICK_AST_SLICE) {
+    const wick_datum *d = wick_eval_expr(e, f, k);
+    if (e->failed) return false;
+    if (d->tensor.rank) {
+      out->list = d;
+      out->count = (int64_t)wick_ref_numel(&d->tensor);
+      return true;
+    }
+    int64_t i = wick_cast_elem(d->tensor.elem, WICK_I64, wick_eval_get(d, 0)).i;
+    out->begin = i < 0 ? i + size : i;
+    if (out->begin >= 0 && out->begin < size) return true;
+    wick_eval_fail(e, k, "the index %lld is outside of the size %lld", (long long)i,
+                   (long long)size);
+    return false;
+  }
+  int64_t end = size;
+  if (k->kid[0] && !eval_tensor_number(e, f, k->kid[0], &out->begin)) return false;
+  if (k->kid[1] && !eval_tensor_number(e, f, k->kid[1], &end)) return false;
+  if (k->kid[2] && !eval_tensor_number(e, f, k->kid[2], &out->step)) return false;
+  if (out->begin < 0) out->begin += size;
+  if (end < 0) end += size;
+  out->kept = true;
+  if (out->begin < 0 || end > size || out->begin > end || out->step < 1) {
+    wick_eval_fail(e, k, "the slice %lld:%lld is outside of the size %lld", (long long)out->begin,
+                   (long long)end, (long long)size);
+    return false;
+  }
+  out->count = wick_ceildiv_i64(end - out->begin, out->step);
+  return true;
+}
+
+/* x[...], or x with [...] = value. */
+const wick_datum *wick_eval_index(eval *e, eval_frame *f, const wick_ast *n, const wick_datum *x,
+                                  const wick_datum *value)
+{
+  eval_part part[WICK_MAX_RANK];
+  int64_t dim[2 * WICK_MAX_RANK], stride[WICK_MAX_RANK], at[WICK_MAX_RANK] = {0},
+                                                         count[WICK_MAX_RANK];
+  uint32_t rank = 0, npart = n->nkid - 1;
+  const wick_tensor *t = &x->tensor;
+  if (npart > t->rank) return wick_eval_fail(e, n, "too many indices");
+  for (uint32_t i = 0; i < t->rank; i++) {
+    part[i] = (eval_part){.count = t->dim[i], .step = 1, .kept = true};
+    if (i < npart && !eval_tensor_part(e, f, n->kid[i + 1], t->dim[i], &part[i])) return x;
+    count[i] = part[i].count;
+    if (part[i].kept) dim[rank++] = part[i].count;
+    for (uint32_t j = 0; part[i].list && j < part[i].list->tensor.rank; j++)
+      dim[rank++] = part[i].list->tensor.dim[j];
+    if (rank > WICK_MAX_RANK) return wick_eval_fail(e, n, "too many dimensions");
+  }
+  wick_ref_strides(t, stride);
+  const wick_datum *out =
+      wick_eval_tensor(e, t->elem, value ? t->rank : rank, value ? t->dim : dim);
+  uint64_t total = 1;
+  for (uint32_t i = 0; i < t->rank; i++) total *= (uint64_t)count[i];
+  if (value) {
+    if (value->weak) value = wick_eval_cast(e, value, t->elem);
+    memcpy(out->tensor.data, t->data, (size_t)wick_elem_bytes(t->elem, wick_ref_numel(t)));
+    if (wick_ref_numel(&value->tensor) != total)
+      return wick_eval_fail(e, n, "the new part has another size");
+  }
+  for (uint64_t k = 0; k < total; k++) {
+    int64_t from = 0;
+    for (uint32_t i = 0; i < t->rank; i++) {
+      int64_t index = part[i].begin + at[i] * part[i].step;
+      if (part[i].list) index = wick_eval_get(part[i].list, (uint64_t)at[i]).i;
+      if (index < 0) index += t->dim[i];
+      if (index < 0 || index >= t->dim[i])
+        return wick_eval_fail(e, n, "the index %lld is outside of the size %lld", (long long)index,
+                              (long long)t->dim[i]);
+      from += index * stride[i];
+    }
+    if (value)
+      wick_ref_move(&out->tensor, (uint64_t)from, &value->tensor, k);
+    else
+      wick_ref_move(&out->tensor, k, t, (uint64_t)from);
+    wick_ref_next(t->rank, count, at);
+  }
+  return out;
+}
+
+const wick_datum *wick_eval_stack(eval *e, const wick_ast *n, uint32_t count,
+                                  const wick_datum *const *item)
+{
+  int64_t dim[WICK_MAX_RANK + 1] = {count};
+  bool weak = true, floats = false;
+  const wick_datum *strong = NULL;
+  if (!count) return wick_eval_tensor(e, WICK_F32, 1, dim);
+  for (uint32_t i = 0; i < count; i++) {
+    if (item[i]->kind != WICK_DATUM_TENSOR) return wick_eval_fail(e, n, "this is no tensor");
+    weak = weak && item[i]->weak;
+    if (!item[i]->weak && !strong) strong = item[i];
+    floats = floats || wick_elem_is_float(item[i]->tensor.elem);
+  }
+  const wick_tensor *t = &item[0]->tensor;
+  if (t->rank == WICK_MAX_RANK) return wick_eval_fail(e, n, "too many dimensions");
+  for (uint32_t i = 0; i < t->rank; i++) dim[i + 1] = t->dim[i];
+  wick_elem elem = strong ? strong->tensor.elem : floats ? WICK_F32 : WICK_I64;
+  wick_datum *out = wick_dup(e->mem, wick_datum, wick_eval_tensor(e, elem, t->rank + 1, dim), 1);
+  uint64_t size = wick_ref_numel(t);
+  for (uint32_t i = 0; i < count; i++) {
+    const wick_datum *d = wick_eval_cast(e, item[i], elem);
+    if (wick_ref_numel(&d->tensor) != size || d->tensor.rank != t->rank)
+      return wick_eval_fail(e, n, "the items have different shapes");
+    for (uint64_t k = 0; k < size; k++) wick_ref_move(&out->tensor, i * size + k, &d->tensor, k);
+  }
+  out->weak = weak;
+  return out;
+}
+
+const wick_datum *wick_eval_row(eval *e, const wick_datum *x, int64_t k)
+{
+  const wick_datum *out =
+      wick_eval_tensor(e, x->tensor.elem, x->tensor.rank - 1, x->tensor.dim + 1);
+  uint64_t size = wick_ref_numel(&out->tensor);
+  for (uint64_t i = 0; i < size; i++)
+    wick_ref_move(&out->tensor, i, &x->tensor, (uint64_t)k * size + i);
+  return out;
+}
