@@ -125,7 +125,7 @@ static void test_documented_examples(void **state)
     assert_string_equal(format(example), example);
     at = end + 3;
   }
-  assert_int_equal(nexample, 3);
+  assert_int_equal(nexample, 4);
 }
 
 static void test_depth_has_a_limit(void **state)

@@ -135,25 +135,36 @@ static const char *infer_match_missing(match *m, uint32_t n, const match_row *co
       out = infer_match_in(m, n, row, type, &like, NULL, 0, k ? "true" : "false");
     }
   } else if (head && head->kind != WICK_AST_PATTERN_CTOR) {
-    /* Literals: each by itself, then all others. */
-    for (uint32_t i = 0; i < n && !out && !m->gave_up; i++) {
-      const wick_ast *p = row[i]->pattern;
-      bool first = !infer_match_any(p);
-      for (uint32_t j = 0; first && j < i; j++)
-        first = infer_match_any(row[j]->pattern) || !infer_match_same(row[j]->pattern, p);
-      if (first)
-        out = infer_match_in(
-            m, n, row, type, p, NULL, 0,
-            p->kind == WICK_AST_INT ? wick_str_printf(m->s->mem, "%lld", (long long)p->i) : "_");
-    }
+    /* Literals never cover all values, so that only the rows for all others matter. */
     const wick_ast none = {.kind = WICK_AST_ERROR};
-    if (!out) out = infer_match_in(m, n, row, type, &none, NULL, 0, "_");
+    out = infer_match_in(m, n, row, type, &none, NULL, 0, "_");
   } else {
     const wick_ast none = {.kind = WICK_AST_ERROR};
     out = infer_match_in(m, n, row, type, &none, NULL, 0, "_");
   }
   m->depth--;
   return out;
+}
+
+static bool infer_match_useful(match *m, uint32_t n, const match_row *const *row,
+                               const match_row *p, uint32_t ncolumn);
+
+/* The same among the values that begin with `head`; NULL: with something that no row names. */
+static bool infer_match_useful_in(match *m, uint32_t n, const match_row *const *row,
+                                  const match_row *p, uint32_t ncolumn, const wick_ast *head)
+{
+  uint32_t nfield = 0, k = 0;
+  if (head && head->kind == WICK_AST_PATTERN_CTOR) nfield = head->ref->decl->nkid;
+  if (head && head->kind == WICK_AST_PATTERN_TUPLE) nfield = head->nkid;
+  for (uint32_t i = 0; i < n; i++)
+    k += infer_match_any(row[i]->pattern) || (head && infer_match_same(row[i]->pattern, head));
+  const match_row **sub = wick_new(m->s->mem, const match_row *, k);
+  k = 0;
+  for (uint32_t i = 0; i < n; i++)
+    if (infer_match_any(row[i]->pattern) || (head && infer_match_same(row[i]->pattern, head)))
+      sub[k++] = infer_match_open(m, row[i]->pattern, nfield, row[i]->next);
+  return infer_match_useful(m, k, sub, infer_match_open(m, p->pattern, nfield, p->next),
+                            ncolumn - 1 + nfield);
 }
 
 /* Whether row `p` matches a value that no row before it matches. */
@@ -163,53 +174,31 @@ static bool infer_match_useful(match *m, uint32_t n, const match_row *const *row
   if (++m->steps > MATCH_STEPS || m->depth > MATCH_DEPTH) m->gave_up = true;
   if (m->gave_up) return true;
   if (!ncolumn) return n == 0;
-  const match_row **sub = wick_new(m->s->mem, const match_row *, n);
-  uint32_t k = 0;
+  const wick_ast *head = infer_match_any(p->pattern) ? NULL : p->pattern;
   bool out = false;
   m->depth++;
-  if (!infer_match_any(p->pattern)) {
-    const wick_ast *h = p->pattern;
-    uint32_t nfield = h->kind == WICK_AST_PATTERN_CTOR    ? h->ref ? h->ref->decl->nkid : 0
-                      : h->kind == WICK_AST_PATTERN_TUPLE ? h->nkid
-                                                          : 0;
-    for (uint32_t i = 0; i < n; i++)
-      if (infer_match_any(row[i]->pattern) || infer_match_same(row[i]->pattern, h))
-        sub[k++] = infer_match_open(m, row[i]->pattern, nfield, row[i]->next);
-    out = infer_match_useful(m, k, sub, infer_match_open(m, h, nfield, p->next),
-                             ncolumn - 1 + nfield);
-  } else {
-    /* Try each constructor that the rows name, and one that they do not. */
-    const wick_ast *head = NULL;
-    uint32_t seen = 0, all = UINT32_MAX;
-    for (uint32_t i = 0; i < n && !out; i++) {
-      const wick_ast *h = row[i]->pattern;
-      if (infer_match_any(h)) continue;
-      bool first = true;
-      for (uint32_t j = 0; j < i && first; j++)
-        first = infer_match_any(row[j]->pattern) || !infer_match_same(row[j]->pattern, h);
-      if (!first) continue;
-      head = h, seen++;
-      match_row like = {h, p->next};
-      uint32_t nfield = h->kind == WICK_AST_PATTERN_CTOR    ? h->ref ? h->ref->decl->nkid : 0
-                        : h->kind == WICK_AST_PATTERN_TUPLE ? h->nkid
-                                                            : 0;
-      k = 0;
-      for (uint32_t j = 0; j < n; j++)
-        if (infer_match_any(row[j]->pattern) || infer_match_same(row[j]->pattern, h))
-          sub[k++] = infer_match_open(m, row[j]->pattern, nfield, row[j]->next);
-      out = infer_match_useful(m, k, sub, infer_match_open(m, NULL, nfield, like.next),
-                               ncolumn - 1 + nfield);
-    }
-    if (head && head->kind == WICK_AST_PATTERN_CTOR) all = head->ref ? head->ref->parent->nctor : 0;
-    if (head && head->kind == WICK_AST_PATTERN_TUPLE) all = 1;
-    if (head && head->kind == WICK_AST_BOOL) all = 2;
-    if (!out && seen < all) {
-      k = 0;
-      for (uint32_t j = 0; j < n; j++)
-        if (infer_match_any(row[j]->pattern)) sub[k++] = row[j]->next;
-      out = infer_match_useful(m, k, sub, p->next, ncolumn - 1);
-    }
+  if (head) {
+    out = infer_match_useful_in(m, n, row, p, ncolumn, head);
+    m->depth--;
+    return out;
   }
+  /* If the rows name all constructors, each is tried; else what they do not name is enough. */
+  for (uint32_t i = 0; i < n && !head; i++)
+    if (!infer_match_any(row[i]->pattern)) head = row[i]->pattern;
+  uint32_t seen = 0, all = UINT32_MAX;
+  if (head && head->kind == WICK_AST_PATTERN_CTOR) all = head->ref->parent->nctor;
+  if (head && head->kind == WICK_AST_PATTERN_TUPLE) all = 1;
+  if (head && head->kind == WICK_AST_BOOL) all = 2;
+  for (uint32_t i = 0; i < n && !out && all != UINT32_MAX; i++) {
+    const wick_ast *h = row[i]->pattern;
+    bool first = !infer_match_any(h);
+    for (uint32_t j = 0; j < i && first; j++)
+      first = infer_match_any(row[j]->pattern) || !infer_match_same(row[j]->pattern, h);
+    if (!first) continue;
+    seen++;
+    out = infer_match_useful_in(m, n, row, p, ncolumn, h);
+  }
+  if (!out && seen < all) out = infer_match_useful_in(m, n, row, p, ncolumn, NULL);
   m->depth--;
   return out;
 }
@@ -237,7 +226,10 @@ static void infer_match_check(infer *s, const wick_ast *n, uint32_t npattern,
     match_row *r = wick_new(s->mem, match_row, 1);
     r->pattern = pattern[i];
     row[i] = r;
-    if (!infer_match_useful(&m, i, row, r, 1))
+    wick_mark mark = wick_arena_mark(s->mem);
+    bool useful = infer_match_useful(&m, i, row, r, 1);
+    wick_arena_rewind(s->mem, mark);
+    if (!useful)
       wick_lang_report(&s->p->sources, pattern[i]->at,
                        "this arm is never reached: the arms before it match all of its values");
   }

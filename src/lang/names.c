@@ -54,7 +54,8 @@ static void names_leave(names *s, uint32_t mark)
 static void names_unknown(names *s, const wick_ast *n, const char *what, uint32_t nmap,
                           const wick_lang_map *const *map)
 {
-  const char *near = wick_lang_nearest(n->name, nmap, map);
+  bool many = s->p->sources.problems.n > WICK_LANG_MOST_PROBLEMS;
+  const char *near = many ? NULL : wick_lang_nearest(n->name, nmap, map);
   wick_lang_report(&s->p->sources, n->name_at, "there is no %s `%s`%s%s%s", what, n->name,
                    near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 }

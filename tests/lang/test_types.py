@@ -92,6 +92,19 @@ def test_ten_thousand_lines(tmp_path):
     assert best < 2.0  # 0.5 s alone on a machine; others may run beside it
 
 
+def test_large_functions(tmp_path):
+    program = tmp_path / "large.wick"
+    many = range(5000)
+    program.write_text(
+        "fn arms(x: i64) {\n  match x {\n" + "".join(f"    {i} => {i},\n" for i in many) + "    _ => 0,\n  }\n}\n"
+        "fn lets(x0) {\n" + "".join(f"  let x{i + 1} = x{i} @ x{i}\n" for i in many) + "  x5000\n}\n"
+        "fn f0(x) { x }\n" + "".join(f"fn f{i + 1}(x) {{ f{i}(x) }}\n" for i in many)
+        + "".join(f"fn m{i}(x) {{ m{(i + 1) % 3000}(x) + m{i * 7 % 3000}(x) }}\n" for i in range(3000))
+        + f"fn wide() {{ ({', '.join('1' for _ in many)}) }}\n"
+    )
+    assert check(program, tmp_path)[1] == 0
+
+
 def test_types_cannot_explode(tmp_path):
     program = tmp_path / "explode.wick"
     program.write_text(
