@@ -260,7 +260,9 @@ const wick_datum *wick_eval_apply(eval *e, const wick_ast *n, const wick_datum *
   for (uint32_t i = 0; i < narg && !fn->literal; i++)
     eval_check(e, f, n, typed->local[decl->kid[0]->kid[i]->ref->number],
                f->local[decl->kid[0]->kid[i]->ref->number]);
-  const wick_datum *out = wick_eval_expr(e, f, decl->kid[2]);
+  bool indices = !fn->literal && g->kind == WICK_ENTITY_INDEX_OP;
+  const wick_datum *out =
+      indices ? wick_eval_index_op(e, f, decl->kid[2]) : wick_eval_expr(e, f, decl->kid[2]);
   if (!fn->literal && !e->failed) {
     const wick_ty *type = wick_ty_of(g->scheme->type);
     out = eval_bind(e, f, type->arg[type->n - 1], out);
@@ -287,8 +289,6 @@ static const wick_datum *eval_name(eval *e, eval_frame *f, const wick_ast *n)
       return wick_eval_int(e, v);
     return wick_eval_fail(e, n, "no argument has the size `%s`", g->name);
   }
-  if (g->kind == WICK_ENTITY_INDEX_OP)
-    return wick_eval_fail(e, n, "the evaluator does not run index notation");
   if (g->kind == WICK_ENTITY_CTOR && !g->decl->nkid && g->parent->kind == WICK_ENTITY_TYPE)
     return wick_eval_apply(e, n, eval_function(e, g), 0, NULL);
   return eval_function(e, g);
@@ -390,9 +390,7 @@ static const wick_datum *eval_call(eval *e, eval_frame *f, const wick_ast *n)
   if (g && g->kind == WICK_ENTITY_FORM) return eval_form(e, f, n, g);
   const wick_datum **arg = wick_new(e->mem, const wick_datum *, n->nkid);
   bool local = g && g->kind == WICK_ENTITY_LOCAL;
-  const wick_datum *fn = local || !g                       ? wick_eval_expr(e, f, callee)
-                         : g->kind == WICK_ENTITY_INDEX_OP ? eval_name(e, f, callee)
-                                                           : eval_function(e, g);
+  const wick_datum *fn = local || !g ? wick_eval_expr(e, f, callee) : eval_function(e, g);
   uint32_t narg = eval_arguments(e, f, n, local ? NULL : g, arg);
   if (e->failed) return fn;
   if (g && g->kind == WICK_ENTITY_OPERATOR)
@@ -549,6 +547,7 @@ const wick_datum *wick_eval_expr(eval *e, eval_frame *f, const wick_ast *n)
     return n->kid[2] ? wick_eval_expr(e, f, n->kid[2]) : wick_eval_new(e, WICK_DATUM_TUPLE, 0);
   case WICK_AST_MATCH: return eval_match_arms(e, f, n);
   case WICK_AST_BLOCK: return eval_block(e, f, n);
+  case WICK_AST_REDUCE: return wick_eval_reduce(e, f, n);
   case WICK_AST_FOR:
   case WICK_AST_WHILE: return eval_loop(e, f, n);
   case WICK_AST_ASCRIBE: {

@@ -53,4 +53,8 @@ const wick_datum *wick_eval_stack(eval *e, const wick_ast *n, uint32_t count,
                                   const wick_datum *const *item);
 const wick_datum *wick_eval_row(eval *e, const wick_datum *x, int64_t k);
 
+/* ---- eval_index.c ---- */
+const wick_datum *wick_eval_reduce(eval *e, eval_frame *f, const wick_ast *n);
+const wick_datum *wick_eval_index_op(eval *e, eval_frame *f, const wick_ast *list);
+
 #endif

@@ -241,6 +241,7 @@ static void infer_group(infer *s, uint32_t n, wick_lang_entity *const *group)
     if (!group[i]->scheme->monomorphic) infer_levels(s, group[i]->typed, WICK_TY_GENERIC);
   }
   infer_end(s, n, group);
+  wick_infer_effects(s, n, group);
   if (s->t->exhausted)
     wick_lang_report(
         &s->p->sources, group[0]->at,

@@ -58,8 +58,7 @@ typedef struct wick_typed {
   wick_ty **local;    /* by number of the local */
   wick_scheme **poly; /* of locals that are polymorphic functions, else NULL */
   wick_ty **variable; /* by index of the item's variables */
-  wick_effect effect;
-  bool printed;
+  wick_effect effect; /* its own and of the functions that it names; not of function values */
 } wick_typed;
 
 static inline wick_ty *wick_typed_of(const wick_typed *f, const wick_ast *n)

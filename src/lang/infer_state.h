@@ -69,6 +69,10 @@ wick_ty *wick_infer_cotangent(infer *s, const wick_ast *n, wick_ty *t);
 bool wick_infer_float(infer *s,
                       wick_ty *t); /* makes it a float tensor of rank 0; false: it is not */
 
+/* ---- infer_effect.c ---- */
+/* Of functions that call each other. A call of a function value adds that function's effect. */
+void wick_infer_effects(infer *s, uint32_t n, wick_lang_entity *const *group);
+
 /* ---- infer_match.c ---- */
 void wick_infer_match(infer *s, const wick_ast *n, wick_ty *t);
 void wick_infer_irrefutable(infer *s, const wick_ast *pattern, wick_ty *t);

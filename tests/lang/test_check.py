@@ -61,6 +61,16 @@ def test_all_mistakes_at_once(tmp_path):
     ]
 
 
+def test_effects(tmp_path):
+    a = write(
+        tmp_path,
+        a="fn f(x) { x + 1 }\nfn g(x, i) { x[i] }\nfn h(x) { print(x) }\nfn k(x) { if x { j(x) } else { h(f(1)) } }\n"
+        "fn j(x) { k(x) }\n",
+    )
+    (one,) = json.loads(check("--json", a).stdout)
+    assert [f["effect"] for f in one["functions"]] == ["pure", "may fail", "effect", "effect", "effect"]
+
+
 def test_json(tmp_path):
     a = write(tmp_path, a="fn f() { y }\n")
     r = check("--json", a)

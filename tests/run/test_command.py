@@ -78,7 +78,7 @@ def printing(two, folder):
     test = ROOT / "src" / "graph" / "dce.test"
     return {
         "bench": [DIGITS, "-s", "0.01"], "cache": ["path"], "calibrate": ["-o", folder / "processor"], "check": [DIGITS], "compile": [two, "-o", folder / "a.wick"],
-        "convert": [two, "-o", folder / "c.onnx"], "explain": [two], "fmt": ["--print", folder / "p.wick"], "help": [], "ops": [], "opt": [folder / "m.txt"],
+        "convert": [two, "-o", folder / "c.onnx"], "eval": ["1 + 2"], "explain": [two], "fmt": ["--print", folder / "p.wick"], "help": [], "ops": [], "opt": [folder / "m.txt"],
         "plan": [two, "--dim", "N=3"], "run": [DIGITS, "-i", SEVEN], "targets": [], "test": [test if test.exists() else next((ROOT / "src").rglob("*.test"))],
         "tune": [DIGITS, "-m", "0.001", "-o", folder / "t.records"],
     }  # fmt: skip

@@ -60,12 +60,14 @@ static void check_program_print(const wick_lang_program *p, const wick_lang_modu
 static json_t *check_program_functions(const wick_lang_program *p, const wick_lang_module *m,
                                        wick_types *t, wick_arena *tmp)
 {
+  static const char *const effect[] = {"pure", "may fail", "effect"};
   json_t *all = json_array();
   for (uint32_t i = 0; i < p->fns.n; i++)
     if (p->fns.at[i]->at.source == m->source)
-      json_array_append_new(
-          all, json_pack("{s:s, s:s}", "name", wick_str_utf8(tmp, p->fns.at[i]->name), "type",
-                         wick_str_utf8(tmp, wick_lang_signature(t, p->fns.at[i]))));
+      json_array_append_new(all, json_pack("{s:s, s:s, s:s}", "name",
+                                           wick_str_utf8(tmp, p->fns.at[i]->name), "type",
+                                           wick_str_utf8(tmp, wick_lang_signature(t, p->fns.at[i])),
+                                           "effect", effect[p->fns.at[i]->typed->effect]));
   return all;
 }
 
