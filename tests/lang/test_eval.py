@@ -121,6 +121,18 @@ VALUES = [
     ("specialize(fn(a, b) { a - b }, 1.0)(3.0)", "-2.0 : f32"),
 ]
 
+# of tests/lang/programs/larger.txt
+LARGER = [
+    ("church(3)(fn(x) { x * 2 })(1)", "8 : i64"),
+    ("tak(6, 4, 2)", "3 : i64"),
+    ("queens(6)", "4 : i64"),
+    ("cps(5, fn(x) { x })", "120 : i64"),
+    ("filter_positive([1.0, -1.0, 2.0])", "[1.0, 2.0] : f32[?]"),
+    ("kmeans([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0]], [[0.0, 0.0], [4.0, 4.0]], 3)", "[[0.0, 0.5], [5.0, 5.0]] : f32[2, 2]"),
+    ("eval(Let(Fn(Add(Var(0), Num(1.0))), App(Var(0), Num(41.0))), Nil)", "V(42.0) : Value"),
+    ("attend(Attn([[1.0]], [[1.0]], [[1.0]], [[2.0]]), [[1.0], [1.0]])", "[[2.0], [2.0]] : f32[2, 1]"),
+]
+
 FAILURES = [
     ("1 / 0", "division by zero"),
     ("let i = 5\n[1, 2, 3][i]", "<expression>:2:11: error: the index 5 is outside of the size 3"),
@@ -148,10 +160,30 @@ def test_values(evaluate, text, value):
     assert (r.returncode, r.stderr, r.stdout) == (0, "", value + "\n")
 
 
+@pytest.mark.parametrize("text, value", LARGER, ids=[t for t, _ in LARGER])
+def test_larger_programs(tmp_path, text, value):
+    program = pathlib.Path(__file__).parent / "programs" / "larger.txt"
+    path = tmp_path / "larger.wick"
+    path.write_text(program.read_text().partition("\n=>")[0])
+    r = subprocess.run([WICK, "eval", "--file", str(path), text], capture_output=True, text=True, timeout=60)
+    assert (r.returncode, r.stderr, r.stdout) == (0, "", value + "\n")
+
+
 @pytest.mark.parametrize("text, message", FAILURES, ids=[t for t, _ in FAILURES])
 def test_failures(evaluate, text, message):
     r = evaluate(text)
     assert r.returncode == 1 and message in r.stderr
+
+
+def test_conjugate_gradients(tmp_path):
+    program = pathlib.Path(__file__).parent / "programs" / "larger.txt"
+    path = tmp_path / "larger.wick"
+    path.write_text(program.read_text().partition("\n=>")[0])
+    r = subprocess.run(
+        [WICK, "eval", "--file", str(path), "cg([[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0])"], capture_output=True, text=True
+    )
+    value = [float(x) for x in r.stdout.partition(" : ")[0].strip("[]").split(", ")]
+    assert np.allclose(value, np.linalg.solve([[4.0, 1.0], [1.0, 3.0]], [1.0, 2.0]), atol=1e-5)
 
 
 def test_newton(evaluate):
