@@ -135,7 +135,6 @@ static void infer_index_op(infer *s, wick_lang_entity *e)
 static void infer_body(infer *s, wick_lang_entity *e)
 {
   s->typed = e->typed;
-  s->item = e;
   infer_levels(s, e->typed, 0);
   e->running = true;
   if (e->kind == WICK_ENTITY_INDEX_OP) {
@@ -290,7 +289,6 @@ void wick_lang_infer(wick_lang_program *p, wick_types *t)
   order o = {.s = &s};
   wick_infer_sorts(&s);
   for (uint32_t i = 0; i < p->datas.n; i++) {
-    s.item = p->datas.at[i];
     wick_infer_data(&s, p->datas.at[i]);
   }
   o.first = wick_new(s.mem, uint32_t, n), o.end = wick_new(s.mem, uint32_t, n);
@@ -304,7 +302,6 @@ void wick_lang_infer(wick_lang_program *p, wick_types *t)
     o.first[i] = o.callee.n;
     infer_callees(&o, e->decl->kid[2]);
     o.end[i] = o.callee.n;
-    s.item = e;
     s.t->level = 1;
     infer_begin(&s, e);
   }

@@ -266,8 +266,8 @@ static wick_ty *infer_expr_match(infer *s, wick_ast *n)
   return out ? out : s->t->error;
 }
 
-static wick_ty *infer_expr_loop(infer *s, wick_ast *n, wick_ast *pattern, wick_ast *init,
-                                wick_ast *condition, wick_ast *body)
+static wick_ty *infer_expr_loop(infer *s, wick_ast *pattern, wick_ast *init, wick_ast *condition,
+                                wick_ast *body)
 {
   wick_ty *carried = init ? wick_infer_expr(s, init) : s->t->unit;
   if (pattern) wick_infer_pattern(s, pattern, carried);
@@ -276,7 +276,6 @@ static wick_ty *infer_expr_loop(infer *s, wick_ast *n, wick_ast *pattern, wick_a
   wick_ty *b = wick_infer_expr(s, body);
   wick_infer_expect(s, body, b, carried,
                     init ? "a loop carries one type" : "the body of a loop that carries nothing");
-  (void)n;
   return wick_ty_join(s->t, carried, b);
 }
 
@@ -287,7 +286,7 @@ static wick_ty *infer_expr_for(infer *s, wick_ast *n)
   wick_infer_expect(s, n->kid[1], wick_infer_expr(s, n->kid[1]), i, "the range");
   wick_infer_expect(s, n->kid[2], wick_infer_expr(s, n->kid[2]), i, "the range");
   wick_infer_pattern(s, n->kid[0], i);
-  return infer_expr_loop(s, n, n->kid[3], n->kid[4], NULL, n->kid[5]);
+  return infer_expr_loop(s, n->kid[3], n->kid[4], NULL, n->kid[5]);
 }
 
 /* ---- operators ---- */
@@ -440,7 +439,7 @@ static wick_ty *infer_expr_dispatch(infer *s, wick_ast *n)
   case WICK_AST_MATCH: return infer_expr_match(s, n);
   case WICK_AST_BLOCK: return infer_expr_block(s, n);
   case WICK_AST_FOR: return infer_expr_for(s, n);
-  case WICK_AST_WHILE: return infer_expr_loop(s, n, n->kid[1], n->kid[2], n->kid[0], n->kid[3]);
+  case WICK_AST_WHILE: return infer_expr_loop(s, n->kid[1], n->kid[2], n->kid[0], n->kid[3]);
   case WICK_AST_FN: return infer_expr_fn(s, n);
   case WICK_AST_ASCRIBE: {
     wick_ty *t = wick_infer_annotation(s, n->kid[1]);

@@ -40,8 +40,8 @@ static wick_ty *infer_op_result(infer *s, wick_type type)
                         wick_ty_shape(s->t, i->rank, dim, i->rank, NULL));
 }
 
-static bool infer_op_number(infer *s, const wick_constraint *c, const wick_attr_spec *spec,
-                            const wick_static *v, wick_attr *out)
+static bool infer_op_number(infer *s, const wick_attr_spec *spec, const wick_static *v,
+                            wick_attr *out)
 {
   *out = (wick_attr){0};
   switch (spec->kind) {
@@ -72,7 +72,6 @@ static bool infer_op_number(infer *s, const wick_constraint *c, const wick_attr_
       if (n == length && memcmp(w, v->word, n) == 0) return true;
       w += n + (w[n] == ' ');
     }
-    (void)c;
     return false;
   }
   default: return false;
@@ -110,7 +109,7 @@ static bool infer_op_attrs(infer *s, const wick_constraint *c, wick_attr *attr, 
     wick_static value;
     bool known = wick_infer_static(s, v, c->fixed, &value);
     if (known && !value.known) return false;
-    if (!known || !infer_op_number(s, c, &op->attr[a], &value, &attr[a])) {
+    if (!known || !infer_op_number(s, &op->attr[a], &value, &attr[a])) {
       wick_lang_report(&s->p->sources, k->at,
                        known ? "the attribute `%s` of `%s` cannot have this value"
                              : "the attribute `%s` of `%s` must be known here",

@@ -11,10 +11,8 @@ typedef struct infer {
   wick_types *t;
   wick_arena *mem;
   wick_typed *typed;
-  wick_lang_entity *item;
   wick_list(wick_constraint) pending;
   wick_list(wick_ty *) literals;
-  uint32_t npending_most;
   bool last; /* nothing more will become known: constraints choose, or are reported */
 } infer;
 
@@ -64,10 +62,6 @@ bool wick_infer_solve_form(infer *s, wick_constraint *c);
 bool wick_infer_solve_cotangent(infer *s, wick_constraint *c);
 bool wick_infer_solve_batch(infer *s, wick_constraint *c);
 bool wick_infer_solve_index(infer *s, wick_constraint *c);
-
-wick_ty *wick_infer_cotangent(infer *s, const wick_ast *n, wick_ty *t);
-bool wick_infer_float(infer *s,
-                      wick_ty *t); /* makes it a float tensor of rank 0; false: it is not */
 
 /* ---- infer_effect.c ---- */
 /* Of functions that call each other. A call of a function value adds that function's effect. */

@@ -344,7 +344,7 @@ wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at,
   if (c->monomorphic) return c->type;
   wick_ty_begin_copy(s->t);
   wick_ty *out = wick_ty_copy(s->t, c->type);
-  uint32_t stamp = s->t->stamp, from = s->pending.n;
+  uint32_t stamp = s->t->stamp;
   if (s->pending.n > MOST) s->t->exhausted = true;
   for (uint32_t i = 0; i < c->n && !s->t->exhausted; i++) {
     wick_constraint k = c->needs[i];
@@ -356,6 +356,5 @@ wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at,
     if (fixed) k.fixed = fixed;
     wick_push(s->mem, &s->pending, k);
   }
-  (void)from;
   return out;
 }
