@@ -138,16 +138,30 @@ static wick_value turn_sometimes(nest *t, const nest_run *r, const wick_node *re
 
 enum { NEST_KEY_TURN = 32 };
 
-wick_value nest_turned(nest *t, const nest_run *r, const wick_node *read, wick_value otherwise)
+/* Returns the run with only those iterations of the transposed loop that are a block with the
+ * current one. The blocks of a loop are powers of 2, the largest first. */
+static nest_run turn_block(const nest_run *r)
 {
+  nest_run block = *r;
+  for (block.turns = 1; block.turns * 2 <= r->turns;) block.turns *= 2;
+  for (uint32_t rest = r->turns; block.turn >= block.turns;) {
+    block.turn -= block.turns, rest -= block.turns;
+    while (block.turns > rest) block.turns /= 2;
+  }
+  return block;
+}
+
+wick_value nest_turned(nest *t, const nest_run *run, const wick_node *read, wick_value otherwise)
+{
+  const nest_run block = turn_block(run), *r = &block;
   const nest_place *p = &t->place[read->in[0].id];
   wick_elem e = wick_info_of(t->g, read->in[0])->elem;
   nest_address first, a;
   wick_value v[TURN_MOST] = {{0}}, none = {0};
   uint32_t n = r->turns, lanes = r->lanes;
   turn_lanes inside = {UINT32_MAX, 0};
-  if (!p->frozen || n < 2 || (n & (n - 1)) || n > lanes || (lanes & (lanes - 1)) ||
-      lanes > TURN_MOST || !turn_address(t, r, read, 0, &first) || first.step < 2)
+  if (!p->frozen || n < 2 || n > lanes || (lanes & (lanes - 1)) || lanes > TURN_MOST ||
+      !turn_address(t, r, read, 0, &first) || first.step < 2)
     return none;
   if (otherwise.id && !turn_inside(t, r, read, &inside)) return none;
   for (uint32_t i = 1; i < n; i++)

@@ -91,7 +91,7 @@ static void cut_stage(cut *c, const wick_stage *st, uint32_t axis)
 
 bool template_cut(template_state *t, uint32_t axis, int64_t lanes)
 {
-  if (lanes < 2 || template_varies(t->out, axis)) return false;
+  if (template_varies(t->out, axis)) return false;
   int64_t extent = template_extent(t, t->out, axis);
   cut c = {.t = t, .extent = extent, .end = extent};
   for (uint32_t s = 0; s <= t->s->output; s++) {

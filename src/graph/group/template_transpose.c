@@ -23,17 +23,15 @@ static int64_t transpose_turn(const template_state *t, uint32_t axis, int64_t la
   return n;
 }
 
-/* Returns true if `size` elements along an axis of the stage, from each multiple of `size`, are
- * contiguous in the tensor that is read. *even is true if this holds from any element on. */
-static bool transpose_runs(const template_state *t, const wick_stage *st, const wick_node *read,
-                           uint32_t axis, int64_t size, bool *even)
+/* Returns true if the elements from `first` on, along an axis of the stage, are contiguous in the
+ * tensor that is read. */
+static bool transpose_run(const template_state *t, const wick_node *read, wick_dim sym,
+                          wick_dim first, int64_t size)
 {
   wick_dims *dims = t->g->module->dims;
-  wick_dim sym = st->axis[axis].sym, coef, rest, from[2], first;
   uint32_t rank = wick_read_index(read)->n;
-  first = wick_dim_mul(dims, wick_dim_symbol(dims, "run", 0, INT32_MAX), wick_dim_const(size));
   for (uint32_t k = 0; k < rank; k++) {
-    wick_dim d = wick_read_index(read)->dims[k];
+    wick_dim d = wick_read_index(read)->dims[k], from[2];
     if (wick_dim_eq(d, WICK_DIM_ANY)) return false;
     from[0] = wick_dim_substitute(dims, d, 1, &sym, &first);
     for (int64_t i = 1; i < size; i++) {
@@ -42,7 +40,24 @@ static bool transpose_runs(const template_state *t, const wick_stage *st, const 
       if (!wick_dim_is(wick_dim_sub(dims, from[1], from[0]), k + 1 == rank ? i : 0)) return false;
     }
   }
-  *even = wick_dim_linear(dims, wick_read_index(read)->dims[rank - 1], sym, &coef, &rest) &&
+  return true;
+}
+
+/* Returns true if `size` elements along an axis of the stage, from each multiple of `size`, are
+ * contiguous in the tensor that is read. *even is true if this holds from any element on. Blocks
+ * of a packed axis are as long as the most lanes, or shorter. */
+static bool transpose_runs(const template_state *t, const wick_stage *st, const wick_node *read,
+                           uint32_t axis, int64_t size, bool *even)
+{
+  wick_dims *dims = t->g->module->dims;
+  wick_dim sym = st->axis[axis].sym, coef, rest,
+           block = wick_dim_mul(dims, wick_dim_symbol(dims, "run", 0, INT32_MAX / TRANSPOSE_LANES),
+                                wick_dim_const(TRANSPOSE_LANES));
+  for (int64_t at = 0; at < TRANSPOSE_LANES; at += size)
+    if (!transpose_run(t, read, sym, wick_dim_add(dims, block, wick_dim_const(at)), size))
+      return false;
+  *even = wick_dim_linear(dims, wick_read_index(read)->dims[wick_read_index(read)->n - 1], sym,
+                          &coef, &rest) &&
           wick_dim_is(coef, 1);
   return true;
 }
@@ -68,9 +83,7 @@ bool template_transpose_match(template_state *t)
   uint32_t n = t->out->naxis;
   if (!t->plain || t->nfold || n < 2 || n > TEMPLATE_AXES) return false;
   while (n > 1 && template_is(t->out, n - 1, 1)) n--;
-  int64_t lanes = template_vector_lanes(t, n - 1), few = template_extent(t, t->out, n - 1);
-  if (lanes == 1 && few >= 4 && few <= 8 && !(few & (few - 1)))
-    lanes = few; /* vectors of short elements do not fill registers, but there are many */
+  int64_t lanes = template_short_lanes(t, n - 1);
   lanes = wick_min_i64(lanes, TRANSPOSE_LANES); /* more rows than these need more registers */
   if (lanes < 2) return false;
   transpose_found *f = wick_new(t->tmp, transpose_found, 1);
@@ -83,6 +96,20 @@ bool template_transpose_match(template_state *t)
       return true;
   }
   return false;
+}
+
+/* Cuts an axis before a last block that is not full, if enough tasks are left without its loop.
+ * Returns the axis, or the number of axes. */
+static uint32_t transpose_cut(template_state *t, const transpose_found *f, uint32_t inner)
+{
+  enum { TASKS = 8 };
+  for (uint32_t k = 0; k + 1 < f->n; k++) {
+    int64_t tasks = 1;
+    for (uint32_t i = 0; i < f->n; i++)
+      if (i != k && i != inner && tasks < TASKS) tasks *= template_extent(t, t->out, i);
+    if (k != f->across && k != inner && tasks >= TASKS && template_cut(t, k, 1)) return k;
+  }
+  return t->out->naxis;
 }
 
 /* Writes vector after vector along the contiguous axis, so that each cache line that the lanes come
@@ -107,14 +134,15 @@ void template_transpose(template_state *t)
   wick_text_printf(&t->steps, "split %s.%s turned:%lld; ", o, along, (long long)size);
   if (f->even && (template_varies(t->out, across) || template_extent(t, t->out, across) % size))
     wick_text_printf(&t->steps, "tail %s.%s overlap; ", o, along);
-  uint32_t inner = rows ? n - 1 : across, naxis = t->out->naxis;
+  uint32_t inner = rows ? n - 1 : across, naxis = t->out->naxis, cut = transpose_cut(t, f, inner);
   template_order_begin(t, t->out);
   for (uint32_t i = 0, k = n % naxis; i < naxis; i++, k = (k + 1) % naxis)
-    if (k != inner && (split || k + 1 != n))
+    if (k != inner && k != cut && (split || k + 1 != n))
       wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
+  if (cut < naxis) wick_text_printf(&t->steps, " %s", template_loop(t, t->out, cut));
   wick_text_printf(&t->steps, " %s turned %s; vector %s.%s; turn %s.turned; ", rows ? last : along,
                    split ? "lane" : last, o, split ? "lane" : last, o);
   for (uint32_t k = 0; k < naxis; k++)
-    if (k != inner && (split || k + 1 != n))
+    if (k != inner && k != cut && (split || k + 1 != n))
       wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
 }
