@@ -310,6 +310,31 @@ static void random_depth(random_graph *r, wick_opcode op)
   random_build(r, op, 1, &x, a, NULL);
 }
 
+/* Phases of one to three axes; there may be fewer than the stride. */
+static void random_phases(random_graph *r, wick_opcode op)
+{
+  wick_value x = random_where(r, 0, 1, 4);
+  if (!x.id) return;
+  wick_elem e = random_info(r, x)->elem;
+  uint32_t n = 1 + random_below(r, 3);
+  int64_t d[8], stride[3], begin[3], shape[3];
+  d[0] = 1 + random_below(r, 2), d[1 + n] = 1 + random_below(r, 3);
+  for (uint32_t k = 0; k < n; k++) {
+    stride[k] = 1 + random_below(r, 3);
+    d[1 + k] = 1 + random_below(r, (uint32_t)stride[k]);
+    d[2 + n + k] = 1 + random_below(r, 4);
+    int64_t most = d[2 + n + k] * stride[k];
+    begin[k] = random_below(r, (uint32_t)most);
+    shape[k] = 1 + random_below(r, (uint32_t)(most - begin[k]));
+  }
+  x = random_tensor(r, e, 2 + 2 * n, d, true);
+  wick_attr *a = random_attrs(r, op);
+  random_set_ints(r, op, a, "stride", n, stride);
+  random_set_ints(r, op, a, "begin", n, begin);
+  random_set_dims(r, op, a, "shape", n, shape);
+  random_build(r, op, 1, &x, a, NULL);
+}
+
 /* ---- recurrent operators ---- */
 
 static void random_recurrent(random_graph *r, wick_opcode op)
@@ -425,6 +450,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_resize, random_shape, 2},
     {WICK_OP_depth_to_space, random_depth, 1},
     {WICK_OP_space_to_depth, random_depth, 1},
+    {WICK_OP_phases_to_space, random_phases, 1},
     {WICK_OP_channel_shuffle, random_shape, 1},
     {WICK_OP_trilu, random_shape, 1},
     {WICK_OP_top_k, random_shape, 1},
