@@ -32,7 +32,8 @@ MODELS = {
     "cascadelake": ("x86-64-v4+avx512vnni", "cascadelake"), "icelake": ("x86-64-v4+avx512vnni", "icelake-server"),
     "sapphirerapids": ("x86-64-v4+avx512vnni+avx512bf16", "sapphirerapids"), "neoverse-n1": ("armv8.2-a", "neoverse-n1"),
     "neoverse-v1": ("armv8.2-a", "neoverse-v1"), "neoverse-v2": ("armv8.2-a", "neoverse-v2"), "cortex-a53": ("armv8-a", "cortex-a53"),
-    "cortex-a55": ("armv8.2-a", "cortex-a55"),
+    "cortex-a55": ("armv8.2-a", "cortex-a55"), "zen5": ("x86-64-v4+avx512vnni+avx512bf16", "znver5"), "cortex-a76": ("armv8.2-a", "cortex-a76"),
+    "cortex-a78": ("armv8.2-a", "cortex-a78"), "cortex-x2": ("armv8.2-a", "cortex-x2"),
 }  # fmt: skip
 
 

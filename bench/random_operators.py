@@ -6,7 +6,7 @@
 A case is an ONNX model of one node that takes between 20 us and 5 ms on the faster peer; others are drawn again. The ratio
 is Wick's time over that of the faster of the peers that run the model, each the least of all rounds. Outputs are compared
 with ONNX Runtime's. Without a FAMILY (elementwise, broadcast, cast, reduce, softmax, norm, conv, transposed, pool, matmul, move,
-gather, pad, resize, recurrent, quantize, search) cases of all are drawn. The package `wick` is the one that PYTHONPATH names.
+gather, pad, resize, recurrent, quantize, search) cases of all are drawn; `integer`, products of bytes, is drawn by name. The package `wick` is the one that PYTHONPATH names.
 
 With several threads, each runtime waits before its turn until the threads of the one before, which wait actively for
 the next run, sleep.
@@ -258,6 +258,31 @@ def matmul(d):
     return Case("MatMul", {"a": a, "b": d.weights(k, n) if kind == "weights" else d.tensor([k, n])})
 
 
+def integer(d):
+    """Products of bytes: signs, zero points, and constant or other factors."""
+    op = d.pick("MatMulInteger", "MatMulInteger", "QLinearMatMul", "ConvInteger", "QLinearConv")
+    ta, tb = d.pick("u8", "u8", "i8"), d.pick("i8", "i8", "u8")
+    zero = lambda t: (np.array(d.whole(1, 99), NP[t]),)
+    scale = lambda: (np.array(d.r.uniform(0.01, 0.1), np.float32),)
+    if "MatMul" in op:
+        m, n, k = d.near(1, 600), d.near(8, 1200), d.near(8, 1200)
+        while m * n * k > 200e6:
+            m, n, k = max(1, m // 2), max(1, n * 2 // 3), max(1, k * 2 // 3)
+        a, b = d.tensor([m, k], ta), d.tensor([k, n], tb)
+    else:
+        g, c, o = d.pick(1, 1, 1, 2), d.near(2, 128), d.near(2, 128)
+        kernel, strides, dilations, _, pads = geometry(d, 2, 1)
+        size = [max((e - 1) * l + 1, round(math.sqrt(min(20_000, d.near(2_000_000, 200_000_000) / (g * c * o * np.prod(kernel)))) * d.r.uniform(0.7, 1.4))) for e, l in zip(kernel, dilations)]
+        a, b = d.tensor([1, g * c, *size], ta), d.tensor([g * o, c, *kernel], tb)
+    b = b if "MatMul" in op and d.r.random() < 0.2 else (b,)
+    more = {} if "MatMul" in op else {"group": g, "kernel_shape": kernel, "strides": strides, "dilations": dilations, "pads": pads}
+    if op[0] == "Q":
+        ty = d.pick("u8", "i8")
+        return Case(op, {"a": a, "sa": scale(), "za": zero(ta), "b": b, "sb": scale(), "zb": zero(tb), "sy": (np.array(d.r.uniform(20, 200), np.float32),), "zy": zero(ty)}, **more)
+    zeros = {"za": zero(ta), "zb": zero(tb)} if d.r.random() < 0.5 else {"za": zero(ta)} if d.r.random() < 0.5 else {}
+    return Case(op, {"a": a, "b": b, **zeros}, **more)
+
+
 def move(d):
     op = d.pick("Transpose", "Transpose", "Transpose", "Concat", "Split", "Slice", "Tile", "Expand", "DepthToSpace", "SpaceToDepth", "Trilu")
     kind = d.pick("f32", "f32", "f32", "i64", "u8", "f16")
@@ -384,7 +409,7 @@ def search(d):
     return Case(op, {"x": d.tensor([1, c, h, h]), "g": np.clip(d.tensor([1, h, h, 2]), -1, 1)}, mode=d.pick("linear", "nearest"), align_corners=d.whole(0, 1))
 
 
-FAMILIES = {f.__name__: f for f in (elementwise, broadcast, cast, reduce, softmax, norm, conv, transposed, pool, matmul, move, gather, pad, resize, recurrent, quantize, search)}
+FAMILIES = {f.__name__: f for f in (elementwise, broadcast, cast, reduce, softmax, norm, conv, transposed, pool, matmul, move, gather, pad, resize, recurrent, quantize, search, integer)}
 
 
 def ours(model, threads):
@@ -513,7 +538,7 @@ def cases(a, families, draw):
 
 
 def main():
-    a = arguments(__doc__, FAMILIES, 200, 7)
+    a = arguments(__doc__, [f for f in FAMILIES if f != "integer"], 200, 7)
     warnings.filterwarnings("ignore")
     table = []
     for number, name, case in cases(a, FAMILIES, lambda family, seed: family(Draw(seed))):
