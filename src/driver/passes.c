@@ -219,6 +219,7 @@ static const wick_step passes_graph[] = {
     {"assign_layouts", NULL},
     {"decompose_resize", NULL},
     {"turn_slices", NULL},
+    {"simplify", NULL}, /* transpositions that meet */
     {"constant_fold", NULL},
     {"cse", NULL}, /* packed weights of nodes that share them */
     {NULL, NULL},
