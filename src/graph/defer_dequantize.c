@@ -11,8 +11,9 @@
 
 static bool defer_transposes(const wick_node *n)
 {
+  if (n->op != WICK_OP_transpose) return false;
   const wick_attr *perm = &n->attr[WICK_ATTR_transpose_perm];
-  return n->op == WICK_OP_transpose && (!perm->n || perm->ints[0] == 1);
+  return !perm->n || perm->ints[0] == 1;
 }
 
 /* Returns true if old value v is read only as the weights of products, and, if `more`, also through

@@ -23,6 +23,14 @@ static wick_dim turn_product(wick_dims *t, const wick_type_info *x, uint32_t fro
   return d;
 }
 
+/* Where the operators that have a `turn` have their axis. */
+_Static_assert((int)WICK_ATTR_softmax_axis == (int)WICK_ATTR_log_softmax_axis &&
+                   (int)WICK_ATTR_softmax_axis == (int)WICK_ATTR_hardmax_axis &&
+                   (int)WICK_ATTR_softmax_axis == (int)WICK_ATTR_argmax_axis &&
+                   (int)WICK_ATTR_softmax_axis == (int)WICK_ATTR_argmin_axis &&
+                   (int)WICK_ATTR_softmax_axis == (int)WICK_ATTR_top_k_axis,
+               "turn_of reads the axis of all of them");
+
 static turn turn_of(const wick_pass_context *pass, const wick_func *f, const wick_node *n)
 {
   turn t = {.how = WICK_TURN_NONE};
@@ -32,7 +40,7 @@ static turn turn_of(const wick_pass_context *pass, const wick_func *f, const wic
   wick_dims *dims = f->module->dims;
   const wick_type_info *x = wick_info_of(f, n->in[0]);
   if (wick_elem_storage[x->elem].bits % 8) return t;
-  t.axis = (uint32_t)n->attr[0].i;
+  t.axis = (uint32_t)n->attr[WICK_ATTR_softmax_axis].i;
   t.outer = turn_product(dims, x, 0, t.axis), t.n = x->dim[t.axis];
   t.inner = turn_product(dims, x, t.axis + 1, x->rank);
   if (!wick_dim_is_const(t.n) || !wick_dim_is_const(t.inner) || t.n.v < 2 || !t.inner.v ||
@@ -94,7 +102,7 @@ static void turn_node(wick_copier *c, const wick_node *n, const turn *t)
   wick_builder *b = &c->b;
   wick_attr attr[WICK_MAX_ATTR];
   memcpy(attr, n->attr, n->nattr * sizeof *attr);
-  attr[0].i = t->how == WICK_TURN_LAST;
+  attr[WICK_ATTR_softmax_axis].i = t->how == WICK_TURN_LAST;
   b->loc = n->loc;
   wick_value x = turn_operand(b, t, c->to[n->in[0].id]),
              y = wick_build(b, n->op, 1, &x, attr, 0, NULL);

@@ -62,7 +62,7 @@ typedef struct wick_ty_dimvar {
   bool rigid;
 } wick_ty_dimvar;
 
-enum { WICK_TY_GENERIC = UINT32_MAX }; /* the level of what a scheme copies at each use */
+#define WICK_TY_GENERIC UINT32_MAX /* the level of what a scheme copies at each use */
 
 typedef struct wick_types {
   wick_arena *mem;

@@ -312,8 +312,9 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
   uint32_t lanes = wick_built_info(&t->b, v)->lanes > 1 || wick_built_info(&t->b, inside)->lanes > 1
                        ? r->lanes
                        : 1;
-  return wick_build3(&t->b, WICK_OP_where, nest_widen(t, inside, lanes), nest_widen(t, v, lanes),
-                     nest_widen(t, otherwise, lanes));
+  otherwise = nest_widen(t, otherwise, lanes);
+  v = nest_widen(t, v, lanes);
+  return wick_build3(&t->b, WICK_OP_where, nest_widen(t, inside, lanes), v, otherwise);
 }
 
 /* ---- bodies ---- */

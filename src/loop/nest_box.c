@@ -194,6 +194,13 @@ static wick_value box_and(nest *t, wick_value a, wick_value b)
   return a.id ? nest_binary(t, WICK_OP_and, a, b) : b;
 }
 
+/* Compares two sizes of the group. */
+static wick_value box_compare(nest *t, wick_opcode op, wick_dim a, wick_dim b)
+{
+  wick_value right = nest_dim(t, NULL, b), left = nest_dim(t, NULL, a);
+  return nest_binary(t, op, left, right);
+}
+
 /* Adds the condition that a guarded read is in bounds. Returns false if it cannot be expressed. */
 static bool box_within(nest *t, const box_runs *runs, const wick_node *read, wick_value *all)
 {
@@ -205,12 +212,9 @@ static bool box_within(nest *t, const box_runs *runs, const wick_node *read, wic
     if (wick_dim_eq(d, WICK_DIM_ANY) || !box_index(t, runs, d, &lo, &extent)) return false;
     wick_dim end = wick_dim_add(dims, lo, extent);
     wick_dim_range(dims, lo, &least, &most);
-    if (least < 0)
-      *all = box_and(t, *all, nest_binary(t, WICK_OP_ge, nest_dim(t, NULL, lo), nest_i64(t, 0)));
+    if (least < 0) *all = box_and(t, *all, box_compare(t, WICK_OP_ge, lo, wick_dim_const(0)));
     if (nest_high(t, wick_dim_sub(dims, nest_bound(t, NULL, end), type->dim[k])) > 0)
-      *all = box_and(
-          t, *all,
-          nest_binary(t, WICK_OP_le, nest_dim(t, NULL, end), nest_dim(t, NULL, type->dim[k])));
+      *all = box_and(t, *all, box_compare(t, WICK_OP_le, end, type->dim[k]));
   }
   return true;
 }
@@ -284,11 +288,9 @@ wick_value nest_rows_within(nest *t, const nest_run *r, struct nest_sure *sure, 
       continue;
     wick_dim_range(dims, lo, &least, &most);
     if (wick_dim_is_const(lo) || (least >= 0 && most <= size - extent.v)) continue;
-    if (least < 0)
-      all = box_and(t, all, nest_binary(t, WICK_OP_ge, nest_dim(t, NULL, lo), nest_i64(t, 0)));
+    if (least < 0) all = box_and(t, all, box_compare(t, WICK_OP_ge, lo, wick_dim_const(0)));
     if (most > size - extent.v)
-      all = box_and(
-          t, all, nest_binary(t, WICK_OP_le, nest_dim(t, NULL, lo), nest_i64(t, size - extent.v)));
+      all = box_and(t, all, box_compare(t, WICK_OP_le, lo, wick_dim_const(size - extent.v)));
     sure->dims |= 1u << k;
     *same = *same && wick_dim_is(extent, 1);
   }

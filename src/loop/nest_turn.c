@@ -130,10 +130,9 @@ static wick_value turn_sometimes(nest *t, const nest_run *r, const wick_node *re
     return (wick_value){0};
   wick_value v = nest_load_at(t, &t->place[read->in[0].id], nest_dim(t, r, a.rest), a.offset, row,
                               (wick_value){0});
-  uint32_t n = r->turns;
-  return on.id && !t->b.status ? wick_build3(&t->b, WICK_OP_where, nest_widen(t, on, n), v,
-                                             nest_widen(t, otherwise, n))
-                               : v;
+  if (!on.id || t->b.status) return v;
+  otherwise = nest_widen(t, otherwise, r->turns);
+  return wick_build3(&t->b, WICK_OP_where, nest_widen(t, on, r->turns), v, otherwise);
 }
 
 enum { NEST_KEY_TURN = 32 };

@@ -73,7 +73,8 @@ static wick_elem random_elem(random_graph *r)
 static uint64_t random_types(const random_wish *w, wick_opcode op)
 {
   const wick_op *row = wick_ops[op];
-  if (!(row->level & WICK_GRAPH) || row->nregion[1] || row->attr[0].kind == WICK_ATTR_FUNC ||
+  if (!(row->level & WICK_GRAPH) || row->nregion[1] ||
+      row->attr[WICK_ATTR_call_callee].kind == WICK_ATTR_FUNC ||
       !(wick_compute_of(op) || row->expand))
     return 0;
   uint64_t all = row->elems ? row->elems & WICK_PLAIN : WICK_PLAIN;

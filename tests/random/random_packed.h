@@ -84,7 +84,7 @@ static void random_conv_winograd(random_graph *r, wick_opcode op)
   int64_t ci = 1 + random_below(r, 8), n = size[0] + size[1] - 1,
           dim[5] = {n * n, 1 + random_below(r, 2), wick_ceildiv_i64(t.dim[1].v, ci), ci,
                     1 + random_below(r, 8)},
-          group = random_below(r, 2) ? dim[2] : 1, pad[4];
+          group = random_below(r, 2) && dim[2] ? dim[2] : 1, pad[4];
   dim[1] *= group, dim[2] /= group;
   for (uint32_t i = 0; i < 4; i++) pad[i] = size[1] - 1 - random_below(r, 2);
   wick_value in[2] = {random_packed(r, x, 1, ci), random_tensor(r, t.elem, 5, dim, true)};
