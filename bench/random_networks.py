@@ -7,7 +7,8 @@ A grammar of blocks makes them, with random weights and odd widths. The ratio is
 peers that run the network, each the least of all rounds. Outputs are compared with ONNX Runtime's.
 
 With several threads, each runtime waits before its turn until the threads of the one before, which wait actively for
-the next run, sleep.
+the next run, sleep. Runs of less than 0.2 ms are still disturbed by the other runtimes' threads (OpenVINO's, by up to three
+times): save those models, and time them with ../shared/bench/peers.py, which runs the runtimes in processes of their own.
 """
 
 import io

@@ -9,7 +9,8 @@ with ONNX Runtime's. Without a FAMILY (elementwise, broadcast, cast, reduce, sof
 gather, pad, resize, recurrent, quantize, search) cases of all are drawn; `integer`, products of bytes, is drawn by name. The package `wick` is the one that PYTHONPATH names.
 
 With several threads, each runtime waits before its turn until the threads of the one before, which wait actively for
-the next run, sleep.
+the next run, sleep. Runs of less than 0.2 ms are still disturbed by the other runtimes' threads (OpenVINO's, by up to three
+times): save those models, and time them with ../shared/bench/peers.py, which runs the runtimes in processes of their own.
 """
 
 import argparse
