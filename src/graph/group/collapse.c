@@ -8,19 +8,24 @@
 #include "ir/op.h"
 
 enum { COLLAPSE_NONE = WICK_MAX_RANK };
-enum { COLLAPSE_SHORT = 32 }; /* elements of a row that is joined with the next ones */
+enum {
+  COLLAPSE_SHORT = 32,   /* elements of a row that is joined with the next ones */
+  COLLAPSE_SHORTEST = 8, /* also if a read has one element for each row, or one row for all */
+};
 
 typedef struct collapse {
   wick_copier c; /* first, so that the callback for types can reach the rest */
   const wick_func *g;
   bool plain;            /* constant dimensions may go, too */
+  bool maps;             /* nothing is computed along axes */
   bool moves;            /* nothing is computed along axes: reads may be shifted by rows */
   uint32_t *joins;       /* per value: bit k is set if dimensions k and k + 1 may become one */
   wick_dim outer, inner; /* the extents of the pair */
   uint32_t *at;          /* per value: the first dimension of the pair, or COLLAPSE_NONE */
   uint32_t *pair;        /* per stage, by node: the first axis of the pair, or UINT32_MAX */
-  wick_dim row, both;    /* the symbols of the first axis and of the new one, in the stage that is
-                          * being copied */
+  wick_axis split[2];    /* the pair's axes, in the stage that is being copied */
+  bool paired;           /* there is one */
+  wick_dim both;         /* the symbol of the new one */
 } collapse;
 
 static bool collapse_is_one(wick_dim d) { return wick_dim_is(d, 1); }
@@ -186,8 +191,20 @@ static bool collapse_is_row(const collapse *s, wick_dim d, wick_dim row, wick_di
          !wick_dim_eq(collapse_elements(s, d, row, rows, row), WICK_DIM_INVALID);
 }
 
+/* Returns an index of a tensor that has only one of the pair's axes as an index of elements of both,
+ * or INVALID. */
+static wick_dim collapse_part(const collapse *s, wick_dim d, const wick_axis *pair, wick_dim both)
+{
+  wick_dims *dims = s->g->module->dims;
+  if (!s->maps || !wick_dim_is_const(s->inner) || s->inner.v >= COLLAPSE_SHORTEST)
+    return WICK_DIM_INVALID;
+  return wick_dim_eq(d, pair[0].sym)   ? wick_dim_floordiv(dims, both, s->inner)
+         : wick_dim_eq(d, pair[1].sym) ? wick_dim_mod(dims, both, s->inner)
+                                       : WICK_DIM_INVALID;
+}
+
 /* A read uses both axes of the pair next to each other, the second one unchanged, and its value has
- * the pair there; or neither. */
+ * the pair there; or neither; or, if rows are short, only one. */
 static bool collapse_read(collapse *s, const wick_node *stage, const wick_node *n, bool *changed)
 {
   const wick_attr *axes = wick_stage_axes(stage);
@@ -206,9 +223,12 @@ static bool collapse_read(collapse *s, const wick_node *stage, const wick_node *
     if (!collapse_uses(s, index[i], p)) continue;
     if (!used++) k = i;
   }
-  return used ? used == 2 && collapse_is_row(s, index[k], p[0].sym, extent[k]) &&
-                    wick_dim_eq(index[k + 1], p[1].sym) && collapse_mark(s, n->in[0], k, changed)
-              : at == COLLAPSE_NONE;
+  if (used == 0) return at == COLLAPSE_NONE;
+  if (used == 1 && at == COLLAPSE_NONE)
+    return n->in[0].id <= s->g->nparam && *pair + 2 == axes->n &&
+           !wick_dim_eq(collapse_part(s, index[k], p, p[0].sym), WICK_DIM_INVALID);
+  return used == 2 && collapse_is_row(s, index[k], p[0].sym, extent[k]) &&
+         wick_dim_eq(index[k + 1], p[1].sym) && collapse_mark(s, n->in[0], k, changed);
 }
 
 /* Returns true if n, which is no read, does not use the axes of the pair. */
@@ -330,7 +350,7 @@ static wick_node collapse_axes(collapse *s, const wick_node *stage)
   uint32_t n = wick_stage_axes(stage)->n, k = s->pair[stage - s->g->node];
   wick_axis *axes = wick_dup(s->c.b.mem, wick_axis, wick_stage_axes(stage)->axes, n);
   const wick_atom *symbol = wick_dim_atom(dims, wick_dim_get(dims, axes[k].sym).term->atom[0]);
-  s->row = axes[k].sym;
+  s->split[0] = axes[k], s->split[1] = axes[k + 1];
   axes[k] = wick_make_axis(&s->c.b, symbol->name, wick_dim_mul(dims, axes[k].extent, s->inner),
                            axes[k].reduce);
   memmove(axes + k + 1, axes + k + 2, (n - k - 2u) * sizeof *axes);
@@ -338,12 +358,26 @@ static wick_node collapse_axes(collapse *s, const wick_node *stage)
   return collapse_with(s, stage, WICK_ATTR_map_axes, (wick_attr){.n = n - 1, .axes = axes});
 }
 
+static bool collapse_changes(const collapse *s, const wick_node *read)
+{
+  bool uses = s->at[read->in[0].id] != COLLAPSE_NONE;
+  for (uint32_t i = 0; i < wick_read_index(read)->n; i++)
+    uses = uses || (s->paired && collapse_uses(s, wick_read_index(read)->dims[i], s->split));
+  return uses;
+}
+
 static wick_node collapse_index(collapse *s, const wick_node *read)
 {
   uint32_t k = s->at[read->in[0].id], rank = wick_read_index(read)->n;
   wick_dim *index = wick_dup(s->c.b.mem, wick_dim, wick_read_index(read)->dims, rank);
-  index[k] =
-      collapse_elements(s, index[k], s->row, wick_info_of(s->g, read->in[0])->dim[k], s->both);
+  if (k == COLLAPSE_NONE) {
+    for (uint32_t i = 0; i < rank; i++)
+      if (collapse_uses(s, index[i], s->split))
+        index[i] = collapse_part(s, index[i], s->split, s->both);
+    return collapse_with(s, read, WICK_ATTR_read_index, (wick_attr){.n = rank, .dims = index});
+  }
+  index[k] = collapse_elements(s, index[k], s->split[0].sym,
+                               wick_info_of(s->g, read->in[0])->dim[k], s->both);
   memmove(index + k + 1, index + k + 2, (rank - k - 2u) * sizeof *index);
   return collapse_with(s, read, WICK_ATTR_read_index, (wick_attr){.n = rank - 1, .dims = index});
 }
@@ -389,8 +423,9 @@ static void collapse_copy(collapse *s)
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
     bool change = n->nregion              ? s->pair[i] != UINT32_MAX
-                  : n->op == WICK_OP_read ? s->at[n->in[0].id] != COLLAPSE_NONE
+                  : n->op == WICK_OP_read ? collapse_changes(s, n)
                                           : false;
+    if (n->nregion) s->paired = change;
     if (change) changed[i] = n->nregion ? collapse_axes(s, n) : collapse_index(s, n);
     wick_copy_node(&s->c, change ? &changed[i] : n);
   }
@@ -491,9 +526,9 @@ static void collapse_drop_ones(collapse *s)
 
 wick_func *wick_group_collapse(const wick_func *group, const uint32_t *joins, wick_arena *mem)
 {
-  bool direct = collapse_is_plain(group, false),
-       moves = !direct && collapse_is_moves(group) && collapse_is_plain(group, true);
-  collapse s = {.g = group, .plain = direct || moves, .moves = moves};
+  bool direct = collapse_is_plain(group, false), maps = collapse_is_moves(group),
+       moves = !direct && maps && collapse_is_plain(group, true);
+  collapse s = {.g = group, .plain = direct || moves, .maps = maps, .moves = moves};
   const wick_node *y = wick_return(group);
   s.c.b.mem = mem;
   s.joins = wick_new(mem, uint32_t, group->nvalue + 1);

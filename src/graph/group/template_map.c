@@ -16,18 +16,6 @@ static int64_t map_lanes(template_state *t, uint32_t axis, int64_t lanes)
   return packs ? wide : template_wide(t, axis, lanes);
 }
 
-/* Splits the only axis into chunks, so that there are several tasks. */
-static void map_flat(template_state *t)
-{
-  const char *o = t->out->name, *name = template_loop(t, t->out, 0);
-  int64_t lanes = map_lanes(t, 0, template_vector_lanes(t, 0));
-  wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, name, 4096);
-  if (lanes > 1)
-    wick_text_printf(&t->steps, "split %s.chunk lane:%lld; vector %s.lane; ", o, (long long)lanes,
-                     o);
-  wick_text_printf(&t->steps, "parallel %s.%s; ", o, name);
-}
-
 enum { MAP_PERIOD = 8 };
 
 /* Returns true if each index of a read moves by known distances along `n` neighbours of an axis,
@@ -70,6 +58,22 @@ static int64_t map_period(const template_state *t, uint32_t axis, int64_t lanes)
     }
   }
   return most;
+}
+
+/* Splits the only axis into chunks, so that there are several tasks. */
+static void map_flat(template_state *t)
+{
+  enum { CHUNK = 4096 };
+  const char *o = t->out->name, *name = template_loop(t, t->out, 0);
+  int64_t lanes = map_lanes(t, 0, template_vector_lanes(t, 0)),
+          period = lanes > 1 ? map_period(t, 0, lanes) : 1, vectors = period * lanes;
+  wick_text_printf(&t->steps, "split %s.%s chunk:%lld; ", o, name,
+                   (long long)(CHUNK / vectors * vectors));
+  if (lanes > 1) wick_text_printf(&t->steps, "split %s.chunk lane:%lld; ", o, (long long)lanes);
+  if (period > 1) wick_text_printf(&t->steps, "split %s.chunk vb:%lld; ", o, (long long)period);
+  if (lanes > 1) wick_text_printf(&t->steps, "vector %s.lane; ", o);
+  if (period > 1) wick_text_printf(&t->steps, "unroll %s.vb; ", o);
+  wick_text_printf(&t->steps, "parallel %s.%s; ", o, name);
 }
 
 bool template_map_match(template_state *t)
