@@ -3,6 +3,7 @@
 #include "runtime/growable_arena.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -140,11 +141,12 @@ static void forked(void **state)
   assert_true(child >= 0);
   if (child == 0) {
     wick_growable_arena_free(&r);
-    _exit(0);
+    /* A sanitizer would report the parent's thread, which the child cannot join, as a leak. */
+    kill(getpid(), SIGKILL);
   }
   int status = 1;
   assert_int_equal(waitpid(child, &status, 0), child);
-  assert_int_equal(status, 0);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   wick_growable_arena_free(&r);
 }
 
