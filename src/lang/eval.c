@@ -448,25 +448,6 @@ static const wick_datum *eval_loop(eval *e, eval_frame *f, const wick_ast *n)
   return carried;
 }
 
-static wick_opcode eval_opcode(int token)
-{
-  switch (token) {
-  case '+': return WICK_OP_add;
-  case '-': return WICK_OP_sub;
-  case '*': return WICK_OP_mul;
-  case '/': return WICK_OP_div;
-  case '%': return WICK_OP_mod;
-  case '@': return WICK_OP_matmul;
-  case WICK_TOKEN_POW: return WICK_OP_pow;
-  case WICK_TOKEN_EQ: return WICK_OP_eq;
-  case WICK_TOKEN_NE: return WICK_OP_ne;
-  case WICK_TOKEN_LE: return WICK_OP_le;
-  case WICK_TOKEN_GE: return WICK_OP_ge;
-  case '<': return WICK_OP_lt;
-  default: return WICK_OP_gt;
-  }
-}
-
 static const wick_datum *eval_binary(eval *e, eval_frame *f, const wick_ast *n)
 {
   if (n->op == WICK_TOKEN_AND || n->op == WICK_TOKEN_OR) {
@@ -476,7 +457,7 @@ static const wick_datum *eval_binary(eval *e, eval_frame *f, const wick_ast *n)
   const wick_datum *arg[2] = {wick_eval_expr(e, f, n->kid[0]), NULL};
   arg[1] = wick_eval_expr(e, f, n->kid[1]);
   if (e->failed) return arg[0];
-  return wick_eval_operator(e, f, n, eval_opcode(n->op), false, 2, arg);
+  return wick_eval_operator(e, f, n, wick_infer_opcode(n->op), false, 2, arg);
 }
 
 static const wick_datum *eval_field(eval *e, const wick_ast *n, const wick_datum *d,

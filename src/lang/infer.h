@@ -74,4 +74,7 @@ const char *wick_lang_signature(wick_types *t, const wick_lang_entity *e);
 /* The type of a field with the arguments of a data type; `self` is a DATA. */
 wick_ty *wick_lang_field_type(wick_types *t, wick_ty *self, uint32_t ctor, uint32_t field);
 
+/* Returns the operator of an infix token; WICK_OP_none: it is none. */
+wick_opcode wick_infer_opcode(int token);
+
 #endif

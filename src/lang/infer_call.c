@@ -308,20 +308,11 @@ static wick_ty *infer_call_cast(infer *s, wick_ast *n, const wick_lang_entity *e
   return wick_ty_tensor(s->t, s->t->elem[e->elem], shape);
 }
 
-/* The function of map_tensors: its type is checked anew for each tensor. */
-static const wick_scheme *infer_call_leaf(infer *s, wick_ast *n)
+wick_scheme *wick_infer_generalize(infer *s, wick_ty *type, uint32_t from)
 {
-  const wick_lang_entity *e = n->kind == WICK_AST_NAME ? n->ref : NULL;
-  if (e && e->kind == WICK_ENTITY_LOCAL && s->typed->poly[e->number])
-    return s->typed->poly[e->number];
-  if (e && e->kind == WICK_ENTITY_FN && e->scheme) return e->scheme;
   wick_scheme *c = wick_new(s->mem, wick_scheme, 1);
-  uint32_t from = s->pending.n;
-  s->t->level++;
-  c->type = wick_infer_expr(s, n);
-  s->t->level--;
   wick_infer_solve(s, from);
-  wick_ty_generalize(s->t, c->type, s->t->level);
+  wick_ty_generalize(s->t, c->type = type, s->t->level);
   for (uint32_t i = from; i < s->pending.n; i++)
     for (uint32_t k = 0; k < s->pending.at[i].n; k++)
       wick_ty_generalize(s->t, s->pending.at[i].arg[k], s->t->level);
@@ -329,6 +320,20 @@ static const wick_scheme *infer_call_leaf(infer *s, wick_ast *n)
   c->needs = wick_dup(s->mem, wick_constraint, s->pending.at + from, c->n);
   s->pending.n = from;
   return c;
+}
+
+/* The function of map_tensors: its type is checked anew for each tensor. */
+static const wick_scheme *infer_call_leaf(infer *s, wick_ast *n)
+{
+  const wick_lang_entity *e = n->kind == WICK_AST_NAME ? n->ref : NULL;
+  if (e && e->kind == WICK_ENTITY_LOCAL && s->typed->poly[e->number])
+    return s->typed->poly[e->number];
+  if (e && e->kind == WICK_ENTITY_FN && e->scheme) return e->scheme;
+  uint32_t from = s->pending.n;
+  s->t->level++;
+  wick_ty *type = wick_infer_expr(s, n);
+  s->t->level--;
+  return wick_infer_generalize(s, type, from);
 }
 
 static wick_ty *infer_call_form(infer *s, wick_ast *n, const wick_lang_entity *e)

@@ -191,16 +191,7 @@ static void infer_expr_let_fn(infer *s, wick_ast *let)
   s->t->level++;
   wick_ty *f = infer_expr_fn(s, n);
   s->t->level--;
-  wick_infer_solve(s, from);
-  wick_ty_generalize(s->t, f, s->t->level);
-  wick_scheme *c = wick_new(s->mem, wick_scheme, 1);
-  c->type = f;
-  for (uint32_t i = from; i < s->pending.n; i++)
-    for (uint32_t k = 0; k < s->pending.at[i].n; k++)
-      wick_ty_generalize(s->t, s->pending.at[i].arg[k], s->t->level);
-  c->n = s->pending.n - from;
-  c->needs = wick_dup(s->mem, wick_constraint, s->pending.at + from, c->n);
-  s->pending.n = from;
+  wick_scheme *c = wick_infer_generalize(s, f, from);
   s->typed->type[n->id] = f;
   s->typed->poly[let->kid[0]->ref->number] = c;
   s->typed->local[let->kid[0]->ref->number] = f;
@@ -291,7 +282,7 @@ static wick_ty *infer_expr_for(infer *s, wick_ast *n)
 
 /* ---- operators ---- */
 
-static wick_opcode infer_expr_opcode(int token)
+wick_opcode wick_infer_opcode(int token)
 {
   switch (token) {
   case '+': return WICK_OP_add;
@@ -326,7 +317,7 @@ static wick_ty *infer_expr_binary(infer *s, wick_ast *n)
     for (int i = 0; i < 2; i++) wick_infer_expect(s, n->kid[i], arg[i], yes, NULL);
     return yes;
   }
-  return wick_infer_operator(s, n, infer_expr_operator(s, infer_expr_opcode(n->op)), 2, arg);
+  return wick_infer_operator(s, n, infer_expr_operator(s, wick_infer_opcode(n->op)), 2, arg);
 }
 
 static wick_ty *infer_expr_unary(infer *s, wick_ast *n)

@@ -52,6 +52,9 @@ void wick_infer_need(infer *s, wick_constraint_kind kind, const wick_ast *n,
                      const wick_lang_entity *e, uint32_t narg, wick_ty *const *arg);
 /* Solves what can be solved; repeats while something becomes known. */
 void wick_infer_solve(infer *s, uint32_t from);
+/* Solves what it can of the constraints from `from` on, and makes the rest, which goes with the type,
+ * part of its scheme. */
+wick_scheme *wick_infer_generalize(infer *s, wick_ty *type, uint32_t from);
 /* Whether the size has unknowns that may become known. */
 bool wick_infer_open_size(infer *s, wick_dim d);
 void wick_infer_wrong(infer *s, const wick_constraint *c, const char *fmt, ...) WICK_PRINTF(3, 4);
