@@ -47,29 +47,29 @@ static wick_value conv3d_to_conv2d_plain(conv3d_to_conv2d *s, wick_value y, cons
 
 /* ---- which nodes are converted ---- */
 
-/* Returns true if a convolution of images is faster, although the images are moved: twice before,
- * for each tap, and once after. The times are those of a position of the result, in vectors of
- * products. Packed convolutions fill blocks of channels. */
+/* Returns true if Winograd's algorithm on images is faster, although the images are moved: twice
+ * before, for each tap, and once after. The times are those of a position of the result, in vectors
+ * of products. Packed convolutions fill blocks of channels. */
 static bool conv3d_to_conv2d_pays(const conv3d_to_conv2d *s, const wick_node *n, const int64_t *w)
 {
   wick_module *m = s->k.f->module;
   static const double packed = 0.85, winograd = 2.25;
   wick_window x = wick_window_of(n->attr, 3, w + 2);
   double lanes = (double)s->lanes, out = (double)w[0], taps = (double)w[2],
-         group = (double)n->attr[WICK_ATTR_conv_group].i,
-         in = (double)w[1] * group * taps * (double)(x.stride[1] * x.stride[2]),
+         group = (double)n->attr[WICK_ATTR_conv_group].i, in = (double)w[1] * group,
          sum = (double)(w[1] * w[2] * w[3] * w[4]);
   bool square = w[3] == 3 && w[4] == 3 && x.stride[1] == 1 && x.stride[2] == 1 &&
                 x.dilation[1] == 1 && x.dilation[2] == 1;
   int64_t width = wick_dim_typical(m->dims, wick_info_of(s->k.f, n->first)->dim[4]),
           vectors = wick_ceildiv_i64(wick_max_i64(width, 1), s->lanes);
-  double before = sum * out * (double)vectors / (double)wick_max_i64(width, 1) *
-                  wick_conv_plain_cost(s->target, w[0], n->attr[WICK_ATTR_conv_group].i,
-                                       w[1] * w[2] * w[3] * w[4], x.stride[2]),
-         after = sum * group * ceil(out / group / lanes) / packed / (square ? winograd : 1);
+  double plain = sum * out * (double)vectors / (double)wick_max_i64(width, 1) *
+                 wick_conv_plain_cost(s->target, w[0], n->attr[WICK_ATTR_conv_group].i,
+                                      w[1] * w[2] * w[3] * w[4], x.stride[2]),
+         blocks = sum * group * ceil(out / group / lanes) / packed, after = blocks / winograd;
   uint64_t nbytes = wick_type_typical_nbytes(m, wick_type_of(s->k.f, n->in[0])) +
                     wick_type_typical_nbytes(m, wick_type_of(s->k.f, n->first));
-  return after + wick_target_move(s->target, nbytes) * (2 * in + out) / lanes < before;
+  double move = wick_target_move(s->target, nbytes) / lanes;
+  return square && after + move * (2 * in * taps + out) < fmin(plain, blocks + move * (in + out));
 }
 
 static bool conv3d_to_conv2d_is_conv(const conv3d_to_conv2d *s, const wick_node *n)

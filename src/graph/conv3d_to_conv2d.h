@@ -1,5 +1,5 @@
 /* Three-dimensional convolutions, [N, C, D, H, W], become convolutions over images, [N * D, C, H,
- * W], because those have blocked layouts (graph/layout) and Winograd's algorithm.
+ * W], if Winograd's algorithm is then faster.
  *
  * The taps along D become channels: the images that a window reads are concatenated along the
  * channels, and the weights [O, C, T, R, S] become [O, T * C, R, S]. Groups stay groups. The images
@@ -8,7 +8,7 @@
  * Needs: a verified graph function, after decompose_conv_transpose; weights as constants (run
  * constant_fold first). Guarantees: the same products, summed in another order (class: rounding).
  * Leaves alone: convolutions that are faster as they are, because moving the images would cost more
- * than blocks save. */
+ * than the algorithm saves. */
 #ifndef WICK_GRAPH_CONV3D_TO_CONV2D_H
 #define WICK_GRAPH_CONV3D_TO_CONV2D_H
 

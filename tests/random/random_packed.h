@@ -29,28 +29,33 @@ static void random_pack(random_graph *r, wick_opcode op)
 
 static void random_conv_packed(random_graph *r, wick_opcode op)
 {
-  wick_value x = random_where(r, wick_ops[op]->elems, 4, 4);
+  wick_value x = random_where(r, wick_ops[op]->elems, 3, 5), in[2];
   if (!x.id) return;
   const wick_type_info t = *random_info(r, x);
-  int64_t co = 1 + random_below(r, 8), kr = 1 + random_below(r, 3), ks = 1 + random_below(r, 3),
-          ci = 1 + random_below(r, 8), cb = wick_ceildiv_i64(t.dim[1].v, ci);
-  int64_t plain[5] = {2, kr, ks, t.dim[1].v, co}, packed[6] = {2, 1, kr, ks, cb * ci, co};
+  uint32_t n = t.rank - 2u, rank = 1;
   bool is_packed = random_below(r, 2);
-  wick_value in[2];
+  int64_t co = 1 + random_below(r, 8), ci = 1 + random_below(r, 8),
+          cb = wick_ceildiv_i64(t.dim[1].v, ci), dim[8] = {2, 1}, pad[6];
+  rank += is_packed;
+  for (uint32_t k = 0; k < n; k++) {
+    int64_t taps = dim[rank++] = 1 + random_below(r, 3);
+    pad[k] = taps / 2, pad[n + k] = taps - 1;
+  }
   bool bytes = t.elem == WICK_U8 || t.elem == WICK_I8;
   wick_attr *a = random_attrs(r, op);
   if (bytes && is_packed && random_below(r, 2)) { /* dot products */
     ci = 4 * (1 + random_below(r, 2)), cb = wick_ceildiv_i64(t.dim[1].v, ci);
-    int64_t dots[7] = {2, cb, kr, ks, ci / 4, co, 4};
-    in[1] = random_tensor(r, WICK_I8, 7, dots, true);
+    dim[1] = cb, dim[rank++] = ci / 4, dim[rank++] = co, dim[rank++] = 4;
+    in[1] = random_tensor(r, WICK_I8, rank, dim, true);
     random_attr(op, a, "fill")->i = random_below(r, 100);
   } else {
-    in[1] = random_tensor(r, t.elem, is_packed ? 6 : 5, is_packed ? packed : plain, true);
+    dim[rank++] = is_packed ? cb * ci : t.dim[1].v, dim[rank++] = co;
+    in[1] = random_tensor(r, t.elem, rank, dim, true);
   }
   in[0] = is_packed ? random_packed(r, x, 1, ci) : x;
-  int64_t pad[4] = {kr / 2, ks / 2, kr - 1, ks - 1};
-  random_set_ints(r, op, a, "pad", 4, pad);
+  random_set_ints(r, op, a, "pad", 2 * n, pad);
   random_attr(op, a, "shuffle")->i = 0;
+  random_attr(op, a, "spatial")->i = n;
   random_build(r, op, 2, in, a, NULL);
 }
 

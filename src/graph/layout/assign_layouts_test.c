@@ -19,6 +19,7 @@ typedef struct assign_layouts_random {
   wick_arena *mem;
   uint64_t seed;
   int64_t group; /* of the last convolution */
+  uint32_t n;    /* spatial axes */
 } assign_layouts_random;
 
 static wick_status assign_layouts_run(const wick_func *f, const wick_target *t, bool strict,
@@ -61,21 +62,23 @@ static wick_value assign_layouts_conv(assign_layouts_random *r, wick_value x)
   if (c % group) group = 1;
   r->group = group;
   int64_t out = group == c && c > 4 ? c : group * PICK(r, 1, 3, 4, 6, 8, 10);
-  int64_t dim[4] = {out, c / group, size, size}, pad[4] = {size / 2, size / 2, size / 2, size / 2},
-          stride[2] = {1, PICK(r, 1, 2)};
-  wick_attr a[4] = {{.n = 2, .ints = stride}, {.n = 4, .ints = pad}, {.n = 0}, {.i = group}};
-  wick_value in[3] = {x, assign_layouts_weights(r, 4, dim)};
+  int64_t half = size / 2, dim[5] = {out, c / group, size, size, size},
+          pad[6] = {half, half, half, half, half, half}, stride[3] = {1, 1, 1};
+  stride[r->n - 1] = PICK(r, 1, 2);
+  wick_attr a[4] = {
+      {.n = r->n, .ints = stride}, {.n = 2 * r->n, .ints = pad}, {.n = 0}, {.i = group}};
+  wick_value in[3] = {x, assign_layouts_weights(r, r->n + 2, dim)};
   if (PICK(r, 0, 1)) in[2] = assign_layouts_weights(r, 1, &out);
   return wick_build(&r->b, WICK_OP_conv, in[2].id ? 3 : 2, in, a, 0, NULL);
 }
 
-/* Multiplies x by its mean along rows and columns, or along channels, after an operator that
+/* Multiplies x by its mean over all positions, or along channels, after an operator that
  * maps 0 to another number. */
 static wick_value assign_layouts_gate(assign_layouts_random *r, wick_value x)
 {
-  static const int64_t places[2] = {2, 3}, channel = 1;
+  static const int64_t places[3] = {2, 3, 4}, channel = 1;
   bool thin = PICK(r, 0, 1);
-  wick_attr mean[2] = {{.n = thin ? 1 : 2, .ints = thin ? &channel : places}, {.i = 1}};
+  wick_attr mean[2] = {{.n = thin ? 1 : r->n, .ints = thin ? &channel : places}, {.i = 1}};
   wick_value gate = wick_build(&r->b, WICK_OP_reduce_mean, 1, &x, mean, 0, NULL);
   if (PICK(r, 0, 1)) gate = wick_build1(&r->b, WICK_OP_cos, gate);
   return wick_build2(&r->b, PICK(r, 0, 1) ? WICK_OP_mul : WICK_OP_add, gate, x);
@@ -83,24 +86,25 @@ static wick_value assign_layouts_gate(assign_layouts_random *r, wick_value x)
 
 static wick_value assign_layouts_step(assign_layouts_random *r, wick_value x)
 {
-  static const int64_t twos[2] = {2, 2}, places[2] = {2, 3};
+  static const int64_t twos[3] = {2, 2, 2}, places[3] = {2, 3, 4};
   const wick_type_info *t = wick_built_info(&r->b, x);
-  int64_t c = t->dim[1].v, channels[3] = {c, 1, 1};
+  int64_t c = t->dim[1].v, channels[4] = {c, 1, 1, 1};
   wick_value pair[2] = {x, x};
   wick_attr groups[2] = {{.i = 1}, {.i = r->group > 1 ? r->group : PICK(r, 2, 3, 4)}},
-            axis = {.i = PICK(r, 1, 2, 3)},
-            pool[WICK_MAX_ATTR] = {{.n = 0}, {.n = 0}, {.n = 0}, {.n = 2, .ints = twos}},
-            mean[2] = {{.n = 2, .ints = places}, {.i = 1}};
+            axis = {.i = r->n == 2 ? PICK(r, 1, 2, 3) : PICK(r, 1, 2, 3, 4)},
+            pool[WICK_MAX_ATTR] = {{.n = 0}, {.n = 0}, {.n = 0}, {.n = r->n, .ints = twos}},
+            mean[2] = {{.n = r->n, .ints = places}, {.i = 1}};
   switch (PICK(r, 0, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11)) {
   case 0: return wick_build1(&r->b, WICK_OP_relu, x);
-  case 1: return wick_build2(&r->b, WICK_OP_mul, x, assign_layouts_weights(r, 3, channels));
+  case 1: return wick_build2(&r->b, WICK_OP_mul, x, assign_layouts_weights(r, 1 + r->n, channels));
   case 2:
     return c % groups[1].i ? x : wick_build(&r->b, WICK_OP_channel_shuffle, 1, &x, groups, 0, NULL);
   case 3:
     return wick_build(&r->b, PICK(r, 0, 1) ? WICK_OP_concat : WICK_OP_interleave, 2, pair, &axis, 0,
                       NULL);
   case 4:
-    if (t->dim[2].v < 2 || t->dim[3].v < 2) return x;
+    for (uint32_t k = 0; k < r->n; k++)
+      if (t->dim[2 + k].v < 2) return x;
     return wick_build(&r->b, PICK(r, 0, 1) ? WICK_OP_max_pool : WICK_OP_avg_pool, 1, &x, pool, 0,
                       NULL);
   case 5: return wick_build(&r->b, WICK_OP_reduce_mean, 1, &x, mean, 0, NULL);
@@ -112,11 +116,12 @@ static wick_value assign_layouts_step(assign_layouts_random *r, wick_value x)
 
 static const wick_func *assign_layouts_function(assign_layouts_random *r)
 {
-  int64_t dim[4] = {1, PICK(r, 3, 4, 6, 8, 12, 20), PICK(r, 1, 5), 6};
+  r->n = (uint32_t)PICK(r, 2, 2, 3);
+  int64_t dim[5] = {1, PICK(r, 3, 4, 6, 8, 12, 20), PICK(r, 1, 5), 6, 3};
   wick_func *f;
   wick_build_begin(&r->b, r->m, WICK_GRAPH, "f", r->mem);
-  wick_value x = wick_build_param(&r->b, wick_type_tensor_const(r->m, WICK_F32, 4, dim), WICK_IN,
-                                  "x"),
+  wick_value x = wick_build_param(&r->b, wick_type_tensor_const(r->m, WICK_F32, r->n + 2, dim),
+                                  WICK_IN, "x"),
              last = x, out[2];
   for (uint32_t i = 0; i < 7; i++) {
     last = x;
@@ -158,7 +163,7 @@ static void assign_layouts_compare(const wick_tensor *a, const wick_tensor *b, u
 
 /* Features that the compared functions must have. */
 typedef struct assign_layouts_seen {
-  unsigned convs, by_channels, shuffled, unpacked_parts, joins, gates, thin;
+  unsigned convs, volumes, by_channels, shuffled, unpacked_parts, joins, gates, thin;
 } assign_layouts_seen;
 
 static const wick_node *assign_layouts_definer(const wick_func *g, wick_value v)
@@ -174,25 +179,27 @@ static bool assign_layouts_repeated(const wick_func *g, wick_value v, wick_value
          !wick_type_eq(wick_type_of(g, v), wick_type_of(g, to));
 }
 
-static void assign_layouts_count(const wick_func *g, assign_layouts_seen *seen)
+static void assign_layouts_count(const wick_func *g, uint32_t spatial, assign_layouts_seen *seen)
 {
+  uint32_t rank = spatial + 3; /* of a packed image */
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
     if (n->op == WICK_OP_conv_packed) {
       seen->convs++;
+      seen->volumes += spatial == 3;
       seen->by_channels += n->attr[WICK_ATTR_conv_packed_channels].i != 0;
       seen->shuffled += n->attr[WICK_ATTR_conv_packed_shuffle].i != 0;
     }
-    seen->unpacked_parts += n->op == WICK_OP_unpack && wick_info_of(g, n->in[0])->rank == 6;
+    seen->unpacked_parts += n->op == WICK_OP_unpack && wick_info_of(g, n->in[0])->rank == rank + 1;
     seen->joins += (n->op == WICK_OP_concat || n->op == WICK_OP_interleave) &&
-                   wick_info_of(g, n->first)->rank == 5;
+                   wick_info_of(g, n->first)->rank == rank;
     bool two =
         (n->op == WICK_OP_mul || n->op == WICK_OP_add) && assign_layouts_definer(g, n->in[0]);
     seen->gates += two && assign_layouts_definer(g, n->in[0])->op != WICK_OP_reshape &&
-                   wick_info_of(g, n->first)->rank == 5 &&
+                   wick_info_of(g, n->first)->rank == rank &&
                    assign_layouts_repeated(g, n->in[0], n->first);
     seen->thin += two && assign_layouts_definer(g, n->in[0])->op == WICK_OP_reshape &&
-                  wick_info_of(g, n->first)->rank == 5;
+                  wick_info_of(g, n->first)->rank == rank;
   }
 }
 
@@ -210,17 +217,20 @@ static void test_random(void **state)
     const wick_func *f = assign_layouts_function(&r);
     wick_func *g;
     assert_null(assign_layouts_run(f, &t, true, &mem, &g));
-    wick_tensor in = {.elem = WICK_F32, .rank = 4}, before[2], after[2];
+    wick_tensor in = {.elem = WICK_F32, .rank = r.n + 2}, before[2], after[2];
+    int64_t numel = 1;
     wick_type_const_dims(wick_info_of(f, (wick_value){1}), in.dim);
-    in.data = assign_layouts_numbers(&r, in.dim[0] * in.dim[1] * in.dim[2] * in.dim[3]);
+    for (uint32_t k = 0; k < in.rank; k++) numel *= in.dim[k];
+    in.data = assign_layouts_numbers(&r, numel);
     assign_layouts_evaluate(f, &in, before, &mem, &guard);
     assign_layouts_evaluate(g, &in, after, &mem, &guard);
-    assign_layouts_count(g, &seen);
+    assign_layouts_count(g, r.n, &seen);
     for (uint32_t k = 0; k < 2; k++) assign_layouts_compare(&before[k], &after[k], seed);
     wick_module_free(r.m);
     wick_arena_free(&mem);
   }
-  assert_true(seen.convs > 400 && seen.by_channels > 40 && seen.shuffled > 10);
+  assert_true(seen.convs > 400 && seen.volumes > 100 && seen.by_channels > 40 &&
+              seen.shuffled > 10);
   assert_true(seen.unpacked_parts > 10 && seen.joins > 20);
   assert_true(seen.gates > 20 && seen.thin > 20);
 }

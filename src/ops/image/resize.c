@@ -79,7 +79,6 @@ static wick_status resize_infer(wick_infer *c)
  * block dimension. Crops are excluded, because they would write numbers to the padding channels. */
 static bool resize_layout(wick_layouts *s, const wick_node *n)
 {
-  enum { RANK = 5 };
   const wick_order *o = wick_layout_order(s, n->in[0]);
   if (!o || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->first) ||
       n->attr[WICK_ATTR_resize_coordinates].i == RESIZE_CROP)
@@ -91,14 +90,16 @@ static bool resize_layout(wick_layouts *s, const wick_node *n)
   wick_value x = wick_layout_pack(s, n->in[0], o);
   wick_attr a[WICK_MAX_ATTR];
   memcpy(a, n->attr, n->nattr * sizeof *a);
-  const wick_dim *packed = wick_built_info(&s->c.b, x)->dim;
-  wick_dim dim[RANK] = {packed[0], packed[1], shape[2], shape[3], packed[4]};
-  double scale[RANK] = {1, 1, 1, 1, 1};
-  a[WICK_ATTR_resize_shape] = (wick_attr){.n = RANK, .dims = wick_dup(s->mem, wick_dim, dim, RANK)};
+  uint32_t rank = wick_built_info(&s->c.b, x)->rank;
+  wick_dim dim[WICK_MAX_RANK];
+  memcpy(dim, wick_built_info(&s->c.b, x)->dim, rank * sizeof *dim);
+  memcpy(dim + 2, shape + 2, (rank - 3) * sizeof *dim);
+  a[WICK_ATTR_resize_shape] = (wick_attr){.n = rank, .dims = wick_dup(s->mem, wick_dim, dim, rank)};
   if (a[WICK_ATTR_resize_scale].n) {
-    memcpy(scale, a[WICK_ATTR_resize_scale].floats, (RANK - 1) * sizeof *scale);
-    a[WICK_ATTR_resize_scale] =
-        (wick_attr){.n = RANK, .floats = wick_dup(s->mem, double, scale, RANK)};
+    double *scale = wick_new(s->mem, double, rank);
+    memcpy(scale, a[WICK_ATTR_resize_scale].floats, (rank - 1) * sizeof *scale);
+    scale[rank - 1] = 1;
+    a[WICK_ATTR_resize_scale] = (wick_attr){.n = rank, .floats = scale};
   }
   a[WICK_ATTR_resize_roi] = (wick_attr){.n = 0};
   wick_layout_set(s, n, wick_build(&s->c.b, n->op, 1, &x, a, 0, NULL), o);

@@ -11,8 +11,8 @@ bool wick_layout_is_image(const wick_layouts *s, wick_value v)
   const wick_type_info *t = v.id && !s->packed[v.id].columns ? wick_layout_info(s, v) : NULL;
   uint64_t elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F16) | WICK_BIT(WICK_BF16) |
                    WICK_BIT(WICK_I32) | WICK_BIT(WICK_U8) | WICK_BIT(WICK_I8) | WICK_BOOLS;
-  return t && t->kind == WICK_TENSOR && t->rank == 4 && WICK_BIT(t->elem) & elems &&
-         wick_dim_is_const(t->dim[1]) && t->dim[1].v > 0;
+  return t && t->kind == WICK_TENSOR && (t->rank == 4 || t->rank == 5) &&
+         WICK_BIT(t->elem) & elems && wick_dim_is_const(t->dim[1]) && t->dim[1].v > 0;
 }
 
 const wick_order *wick_layout_order(const wick_layouts *s, wick_value v)
@@ -166,16 +166,19 @@ wick_value wick_layout_new_weights(wick_layouts *s, wick_elem elem, uint32_t ran
   return wick_build_constant(&s->c.b, id);
 }
 
-wick_value wick_layout_channels(wick_layouts *s, const wick_constant *k, const wick_order *o)
+wick_value wick_layout_channels(wick_layouts *s, const wick_constant *k, uint32_t rank,
+                                const wick_order *o)
 {
-  int64_t places = wick_order_places(o), dim[5] = {1, places / o->block, 1, 1, o->block};
+  int64_t places = wick_order_places(o), dim[WICK_MAX_RANK] = {1, places / o->block};
+  for (uint32_t i = 2; i < rank; i++) dim[i] = 1;
+  dim[rank] = o->block;
   wick_elem e = wick_type_get(s->c.f->module, k->type)->elem;
   size_t size = wick_elem_bytes(e, 1);
   char *data = wick_arena_alloc(&s->c.f->module->mem, (size_t)places * size, 64);
   for (int64_t c = 0; c < o->channels; c++)
     memcpy(data + (size_t)wick_order_place(o, c) * size, (const char *)k->data + (size_t)c * size,
            size);
-  return wick_layout_new_constant(s, k->name, e, data, 5, dim);
+  return wick_layout_new_constant(s, k->name, e, data, rank + 1, dim);
 }
 
 bool wick_layout_same(wick_layouts *s, const wick_node *n)

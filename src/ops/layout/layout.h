@@ -1,6 +1,6 @@
 /* Blocked layouts: the column `layout` of an operator defines how it handles packed operands.
  *
- * A walk over a function tracks whether each value is plain, packed, or both. An image [N, C, Y, X]
+ * A walk over a function tracks whether each value is plain, packed, or both. An image, [N, C, Y, X] or [N, C, Z, Y, X],
  * is packed by channels, in some order (ops/nn/blocked.h). A matrix [.., N] that is the result of a
  * product with constant weights is packed by columns: [.., blocks, columns]. The column `layout`
  * builds the node on packed operands and sets its packed result, or returns false, and the node is
@@ -81,8 +81,9 @@ wick_value wick_layout_new_weights(wick_layouts *s, wick_elem elem, uint32_t ran
                                    const int64_t *dim, const wick_deferred_constant *r);
 wick_value wick_layout_new_constant(wick_layouts *s, const char *name, wick_elem elem,
                                     const void *data, uint32_t rank, const int64_t *dim);
-/* Packs [channels] numbers as [1, blocks, 1, 1, block]. */
-wick_value wick_layout_channels(wick_layouts *s, const wick_constant *k, const wick_order *o);
+/* Packs [channels] numbers for images of that rank: [1, blocks, 1, .., 1, block]. */
+wick_value wick_layout_channels(wick_layouts *s, const wick_constant *k, uint32_t rank,
+                                const wick_order *o);
 
 /* ---- columns that operators share ---- */
 

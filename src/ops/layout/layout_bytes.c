@@ -21,6 +21,8 @@ typedef struct layout_bytes {
   int64_t k;
   bool turn;                 /* x has the other signedness */
   int64_t wd[WICK_MAX_RANK]; /* dimensions of the plain weights */
+  uint32_t nsp;              /* of a convolution: spatial axes */
+  int64_t area;              /* places in its window */
   bool depthwise;
   wick_order in, out;
   wick_runs runs;
@@ -108,15 +110,16 @@ static int8_t *layout_bytes_alloc(wick_layouts *s, uint32_t rank, const int64_t 
 /* Packs depthwise weights as [blocks, R, S, c]. */
 static wick_value layout_bytes_by_channel(wick_layouts *s, const layout_bytes *v)
 {
-  int64_t b = s->block, area = v->wd[2] * v->wd[3],
-          dim[4] = {wick_order_places(&v->in) / b, v->wd[2], v->wd[3], b};
-  int32_t *out = (int32_t *)(void *)layout_bytes_alloc(s, 4, dim, 4);
+  int64_t b = s->block, area = v->area, dim[WICK_MAX_RANK] = {wick_order_places(&v->in) / b};
+  memcpy(dim + 1, v->wd + 2, v->nsp * sizeof *dim);
+  dim[1 + v->nsp] = b;
+  int32_t *out = (int32_t *)(void *)layout_bytes_alloc(s, v->nsp + 2, dim, 4);
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t place = wick_order_place(&v->in, o);
     for (int64_t i = 0; i < area; i++)
       out[(place / b * area + i) * b + place % b] = v->w[o * area + i];
   }
-  return wick_layout_new_constant(s, v->name, WICK_I32, out, 4, dim);
+  return wick_layout_new_constant(s, v->name, WICK_I32, out, v->nsp + 2, dim);
 }
 
 /* The number of columns that a dot product reads at once, and the number of neighbouring outputs
@@ -154,10 +157,14 @@ static wick_value layout_bytes_by_columns(wick_layouts *s, const layout_bytes *v
  * 1. */
 static wick_value layout_bytes_by_runs(wick_layouts *s, const layout_bytes *v)
 {
-  int64_t b = s->block, k = v->k, area = v->wd[2] * v->wd[3], n = v->runs.n,
+  int64_t b = s->block, k = v->k, area = v->area, n = v->runs.n,
           groups = wick_ceildiv_i64(v->runs.length, k);
-  int64_t dim[7] = {wick_order_places(&v->out) / b, n, v->wd[2], v->wd[3], groups, b, k};
-  int8_t *out = layout_bytes_alloc(s, 7, dim, 1);
+  int64_t dim[WICK_MAX_RANK] = {wick_order_places(&v->out) / b, n};
+  uint32_t rank = 2 + v->nsp;
+  memcpy(dim + 2, v->wd + 2, v->nsp * sizeof *dim);
+  dim[rank++] = groups, dim[rank++] = b;
+  if (k > 1) dim[rank++] = k;
+  int8_t *out = layout_bytes_alloc(s, rank, dim, 1);
   wick_dims *t = s->c.f->module->dims;
   for (int64_t q = 0; q < n; q++)
     for (int64_t j = 0; j < groups * k; j++) {
@@ -170,16 +177,17 @@ static wick_value layout_bytes_by_runs(wick_layouts *s, const layout_bytes *v)
         for (int64_t i = 0; i < area; i++) out[to + i * groups * b * k] = (int8_t)from[i];
       }
     }
-  return wick_layout_new_constant(s, v->name, WICK_I8, out, k > 1 ? 7 : 6, dim);
+  return wick_layout_new_constant(s, v->name, WICK_I8, out, rank, dim);
 }
 
-/* Computes the bias plus the zero point's contribution, [1, blocks, 1, 1, block]. Returns 0 if all
- * numbers are 0. */
+/* Computes the bias plus the zero point's contribution, [1, blocks, 1, .., 1, block]. Returns 0 if
+ * all numbers are 0. */
 static wick_value layout_bytes_shares(wick_layouts *s, const layout_bytes *v)
 {
-  int64_t each = v->wd[1] * v->wd[2] * v->wd[3], b = s->block,
-          dim[5] = {1, wick_order_places(&v->out) / b, 1, 1, b};
-  int32_t *out = (int32_t *)(void *)layout_bytes_alloc(s, 5, dim, 4);
+  int64_t each = v->wd[1] * v->area, b = s->block,
+          dim[WICK_MAX_RANK] = {1, wick_order_places(&v->out) / b, 1, 1, 1};
+  dim[2 + v->nsp] = b;
+  int32_t *out = (int32_t *)(void *)layout_bytes_alloc(s, v->nsp + 3, dim, 4);
   bool any = false;
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t sum = 0;
@@ -188,7 +196,8 @@ static wick_value layout_bytes_shares(wick_layouts *s, const layout_bytes *v)
     out[wick_order_place(&v->out, o)] = (int32_t)(uint32_t)(uint64_t)share;
     any = any || share;
   }
-  return any ? wick_layout_new_constant(s, v->name, WICK_I32, out, 5, dim) : (wick_value){0};
+  return any ? wick_layout_new_constant(s, v->name, WICK_I32, out, v->nsp + 3, dim)
+             : (wick_value){0};
 }
 
 /* Chooses the orders. x keeps the order in which it is packed or will be packed; few channels are
@@ -200,9 +209,9 @@ static bool layout_bytes_orders(const wick_layouts *s, layout_bytes *v)
           group = v->n->attr[WICK_ATTR_conv_group].i;
   v->depthwise = group > 1 && group == c && o == c && v->wd[1] == 1;
   if (group > 1 && !v->depthwise) return false;
-  bool apart =
-      v->n->attr[WICK_ATTR_conv_dilation].n && (v->n->attr[WICK_ATTR_conv_dilation].ints[0] != 1 ||
-                                                v->n->attr[WICK_ATTR_conv_dilation].ints[1] != 1);
+  bool apart = v->nsp != 2; /* dot products of depthwise convolutions run over columns of images */
+  const wick_attr *dilation = &v->n->attr[WICK_ATTR_conv_dilation];
+  for (uint32_t k = 0; k < dilation->n; k++) apart = apart || dilation->ints[k] != 1;
   if (!v->depthwise || !apart) layout_bytes_dot(s, v);
   bool few = !own && !v->depthwise && v->k > 1 && 2 * c < s->block;
   v->in = own ? *own : wick_order_make(c, 1, few ? v->k : s->block, false);
@@ -237,6 +246,7 @@ static wick_value layout_bytes_conv(wick_layouts *s, const layout_bytes *v, wick
   a[6].i = places && v->in.shuffled;
   for (uint32_t i = 0; i < a[1].n; i++)
     if (a[1].ints[i]) a[7].i = v->zero;
+  a[WICK_ATTR_conv_packed_spatial].i = v->nsp;
   wick_value in[2] = {x, v->depthwise ? layout_bytes_by_channel(s, v) : layout_bytes_by_runs(s, v)};
   return wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL);
 }
@@ -246,6 +256,8 @@ bool wick_layout_conv_bytes(wick_layouts *s, const wick_node *n)
   layout_bytes v;
   if (!layout_bytes_of(s, n, &v) || v.by.id || !wick_layout_is_image(s, v.x)) return false;
   if (n->nin > 2 && n->in[2].id && !(v.bias = wick_layout_constant(s, n->in[2]))) return false;
+  v.nsp = wick_layout_info(s, v.x)->rank - 2u, v.area = 1;
+  for (uint32_t k = 0; k < v.nsp; k++) v.area *= v.wd[2 + k];
   if (!layout_bytes_orders(s, &v)) return false;
   wick_value x = layout_bytes_turned(s, &v, wick_layout_pack(s, v.x, &v.in)),
              y = v.depthwise && v.dot ? layout_bytes_depthwise(s, &v, x)

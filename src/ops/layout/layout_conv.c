@@ -4,6 +4,7 @@
 
 #include "ops/layout/layout.h"
 #include "ops/nn/conv_cost.h"
+#include "ops/nn/window.h"
 #include "ops/nn/winograd.h"
 
 enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 8 };
@@ -15,8 +16,9 @@ typedef struct layout_conv {
   const wick_constant *bias;
   wick_elem elem;                      /* of the packed weights */
   int64_t k;                           /* products in a dot product */
-  int64_t channels, wd[WICK_MAX_RANK]; /* of x; [O, C / group, R, S] */
-  int64_t group;
+  int64_t channels, wd[WICK_MAX_RANK]; /* of x; [O, C / group, window] */
+  uint32_t nsp;                        /* spatial axes */
+  int64_t area, group;                 /* places in the window */
   bool plain, depthwise, across;
   wick_order in, out;
   wick_runs runs;
@@ -69,7 +71,7 @@ static layout_conv_deferred *layout_conv_deferred_of(wick_layouts *s, const layo
   layout_conv_deferred *x = wick_new(mem, layout_conv_deferred, 1);
   *x = (layout_conv_deferred){.no = v->wd[0],
                               .nc = v->wd[1],
-                              .area = v->wd[2] * v->wd[3],
+                              .area = v->area,
                               .step = step,
                               .per_group = v->wd[0] / groups,
                               .elem = v->elem,
@@ -81,52 +83,64 @@ static layout_conv_deferred *layout_conv_deferred_of(wick_layouts *s, const layo
   return x;
 }
 
+/* Copies the window's sizes to dim[at] and after. Returns the index after them. */
+static uint32_t layout_conv_window(const layout_conv *v, int64_t *dim, uint32_t at)
+{
+  memcpy(dim + at, v->wd + 2, v->nsp * sizeof *dim);
+  return at + v->nsp;
+}
+
 /* Packs depthwise weights as [blocks, R, S, c], or weights for a plain input as [OB, R, S, C, co].
  */
 static wick_value layout_conv_by_channel(wick_layouts *s, const layout_conv *v)
 {
-  int64_t b = s->block, c = v->wd[1], area = v->wd[2] * v->wd[3],
-          ob = wick_order_places(&v->out) / b;
-  int64_t dims5[5] = {ob, v->wd[2], v->wd[3], c, b}, dims4[4] = {ob, v->wd[2], v->wd[3], b};
+  int64_t b = s->block, c = v->wd[1], area = v->area, dim[WICK_MAX_RANK];
+  uint32_t rank = layout_conv_window(v, dim, 1);
+  dim[0] = wick_order_places(&v->out) / b;
+  if (!v->depthwise) dim[rank++] = c;
+  dim[rank++] = b;
   layout_conv_deferred *x = layout_conv_deferred_of(s, v, 1, c, c * b);
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t place = wick_order_place(&v->out, o);
     x->row[o] = place / b * area * c * b + place % b;
   }
   for (int64_t i = 0; i < c; i++) x->column[i] = (layout_conv_column){i, i * b};
-  return wick_layout_new_weights(s, v->elem, v->depthwise ? 4 : 5, v->depthwise ? dims4 : dims5,
-                                 &x->r);
+  return wick_layout_new_weights(s, v->elem, rank, dim, &x->r);
 }
 
 /* Packs weights for a plain input, with k neighbours in a row together: [OB, R, S / k, C, co, k].
  */
 static wick_value layout_conv_by_taps(wick_layouts *s, const layout_conv *v)
 {
-  int64_t b = s->block, c = v->wd[1], row = v->wd[3], area = v->wd[2] * row,
-          dim[6] = {wick_order_places(&v->out) / b, v->wd[2], row / v->k, c, b, v->k};
+  int64_t b = s->block, c = v->wd[1], row = v->wd[1 + v->nsp], area = v->area,
+          dim[WICK_MAX_RANK] = {wick_order_places(&v->out) / b};
+  uint32_t rank = layout_conv_window(v, dim, 1);
+  dim[rank - 1] = row / v->k;
+  dim[rank++] = c, dim[rank++] = b, dim[rank++] = v->k;
   const wick_constant *w = wick_layout_constant(s, v->n->in[1]);
   const uint16_t *half = wick_layout_halves(s, w, v->elem);
-  uint64_t n = (uint64_t)(dim[0] * dim[1] * dim[2] * c * b * v->k);
+  uint64_t n = (uint64_t)(dim[0] * area * c * b);
   uint16_t *out = wick_arena_alloc(&s->c.f->module->mem, n * sizeof *out, 64);
   memset(out, 0, n * sizeof *out);
   for (int64_t o = 0; o < v->wd[0]; o++)
     for (int64_t i = 0; i < c; i++)
       for (int64_t t = 0; t < area; t++) {
-        int64_t place = wick_order_place(&v->out, o),
-                unit = (place / b * dim[1] + t / row) * dim[2] + t % row / v->k;
-        out[((unit * c + i) * b + place % b) * v->k + t % row % v->k] =
-            half[(o * c + i) * area + t];
+        int64_t place = wick_order_place(&v->out, o), unit = (place / b * area + t) / v->k;
+        out[((unit * c + i) * b + place % b) * v->k + t % v->k] = half[(o * c + i) * area + t];
       }
-  return wick_layout_new_constant(s, w->name, v->elem, out, 6, dim);
+  return wick_layout_new_constant(s, w->name, v->elem, out, rank, dim);
 }
 
 /* Packs weights along runs: [OB, runs, R, S, length, co], or [.., length / k, co, k]. */
 static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
 {
   wick_dims *t = s->c.f->module->dims;
-  int64_t b = s->block, area = v->wd[2] * v->wd[3], n = v->runs.n, dot = v->k,
+  int64_t b = s->block, area = v->area, n = v->runs.n, dot = v->k,
           units = wick_ceildiv_i64(v->runs.length, dot), length = units * dot, share = v->wd[1];
-  int64_t dim[7] = {wick_order_places(&v->out) / b, n, v->wd[2], v->wd[3], units, b, dot};
+  int64_t dim[WICK_MAX_RANK] = {wick_order_places(&v->out) / b, n};
+  uint32_t rank = layout_conv_window(v, dim, 2);
+  dim[rank++] = units, dim[rank++] = b;
+  if (dot > 1) dim[rank++] = dot;
   layout_conv_deferred *x = layout_conv_deferred_of(s, v, v->group, n * length, length * b);
   for (int64_t o = 0; o < v->wd[0]; o++) {
     int64_t place = wick_order_place(&v->out, o);
@@ -143,14 +157,16 @@ static wick_value layout_conv_by_runs(wick_layouts *s, const layout_conv *v)
       }
     }
   }
-  return wick_layout_new_weights(s, v->elem, dot > 1 ? 7 : 6, dim, &x->r);
+  return wick_layout_new_weights(s, v->elem, rank, dim, &x->r);
 }
 
 /* Packs weights for lanes along the input's channels: [O, blocks of the group, R, S, c]. */
 static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
 {
-  int64_t b = s->block, area = v->wd[2] * v->wd[3], share = v->wd[1], n = v->runs.n,
-          dim[5] = {v->wd[0], n, v->wd[2], v->wd[3], b};
+  int64_t b = s->block, area = v->area, share = v->wd[1], n = v->runs.n,
+          dim[WICK_MAX_RANK] = {v->wd[0], n};
+  uint32_t rank = layout_conv_window(v, dim, 2);
+  dim[rank++] = b;
   layout_conv_deferred *x = layout_conv_deferred_of(s, v, v->group, share, b);
   for (int64_t o = 0; o < v->wd[0]; o++) x->row[o] = o * n * area * b;
   for (int64_t group = 0; group < v->group; group++)
@@ -158,7 +174,7 @@ static wick_value layout_conv_by_lanes(wick_layouts *s, const layout_conv *v)
       int64_t place = wick_order_place(&v->in, group * share + c) - group * n * b;
       x->column[group * share + c] = (layout_conv_column){c, place / b * area * b + place % b};
     }
-  return wick_layout_new_weights(s, v->elem, 5, dim, &x->r);
+  return wick_layout_new_weights(s, v->elem, rank, dim, &x->r);
 }
 
 /* ---- transformed weights ---- */
@@ -384,16 +400,17 @@ typedef struct layout_conv_cost {
 static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_conv *v,
                                           const wick_runs *blocks)
 {
-  int64_t area = v->wd[2] * v->wd[3], b = s->block, places = wick_order_places(&v->out) / b,
+  int64_t area = v->area, b = s->block, places = wick_order_places(&v->out) / b,
           all = v->wd[0] * v->wd[1] * area,
-          width = wick_dim_typical(s->c.f->module->dims, wick_layout_info(s, v->n->first)->dim[3]);
+          width = wick_dim_typical(s->c.f->module->dims,
+                                   wick_layout_info(s, v->n->first)->dim[1 + v->nsp]);
   const wick_attr *stride = &v->n->attr[WICK_ATTR_conv_stride];
   width = wick_max_i64(width, 1);
   int64_t in = v->depthwise ? 1 : v->plain ? v->channels : v->runs.n * v->runs.length, tile = 0;
   static const double wide = 2;                /* narrow floats become words before a product */
   if (layout_conv_tile(s, v, &tile)) tile = 0; /* a wrong record is reported later */
   double plain = wick_conv_plain_cost(s->target, v->wd[0], v->group, v->wd[1] * area,
-                                      stride->n ? stride->ints[1] : 1) *
+                                      stride->n ? stride->ints[v->nsp - 1] : 1) *
                  (double)all * (double)wick_ceildiv_i64(width, b) / (double)width;
   return (layout_conv_cost){(double)(places * in * area) / (double)v->k / (tile ? 2 : 1),
                             (double)(v->wd[0] * (blocks->n * area + CONV_LANES_SUM)),
@@ -416,9 +433,8 @@ static bool layout_conv_stays_plain(const wick_layouts *s, const layout_conv *v,
                                     double plain)
 {
   const wick_attr *stride = &v->n->attr[WICK_ATTR_conv_stride];
-  int64_t b = s->block, out = wick_ceildiv_i64(v->wd[0], b),
-          in = wick_ceildiv_i64(v->channels, b) *
-               (stride->n ? stride->ints[0] * stride->ints[1] : 1);
+  int64_t b = s->block, out = wick_ceildiv_i64(v->wd[0], b), in = wick_ceildiv_i64(v->channels, b);
+  for (uint32_t k = 0; k < stride->n; k++) in *= stride->ints[k];
   bool feeds = layout_conv_feeds(s, v->n);
   double move = layout_conv_move(s, v);
   packed += move * (double)((v->plain ? 0 : in) + (v->across == feeds ? out : 0));
@@ -459,7 +475,7 @@ static bool layout_conv_dots(const wick_layouts *s, layout_conv *v)
 static bool layout_conv_rows(const layout_conv *v)
 {
   const wick_attr *dilation = &v->n->attr[WICK_ATTR_conv_dilation];
-  return (!dilation->n || dilation->ints[1] == 1) && v->wd[3] % v->k == 0;
+  return (!dilation->n || dilation->ints[v->nsp - 1] == 1) && v->wd[1 + v->nsp] % v->k == 0;
 }
 
 /* Falls back to sums in words if the channels of a group begin within a dot product. */
@@ -499,17 +515,21 @@ static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_con
     return false;
   if (biased && !(v->bias = wick_layout_constant(s, n->in[2]))) return false;
   v->channels = wick_layout_info(s, n->in[0])->dim[1].v;
-  return wick_type_const_dims(wick_layout_info(s, n->in[1]), v->wd) && layout_conv_fits(s, v);
+  v->nsp = wick_layout_info(s, n->in[0])->rank - 2u;
+  if (!wick_type_const_dims(wick_layout_info(s, n->in[1]), v->wd)) return false;
+  v->area = 1;
+  for (uint32_t k = 0; k < v->nsp; k++) v->area *= v->wd[2 + k];
+  return layout_conv_fits(s, v);
 }
 
 static void layout_conv_set(wick_layouts *s, const layout_conv *v, wick_value y)
 {
-  int64_t channels[4] = {1, v->wd[0], 1, 1};
+  int64_t channels[2 + WICK_WINDOW_MAX] = {1, v->wd[0], 1, 1, 1};
   if (v->bias)
-    y = wick_build2(
-        &s->c.b, WICK_OP_add, y,
-        v->across ? wick_layout_new_constant(s, v->bias->name, WICK_F32, v->bias->data, 4, channels)
-                  : wick_layout_channels(s, v->bias, &v->out));
+    y = wick_build2(&s->c.b, WICK_OP_add, y,
+                    v->across ? wick_layout_new_constant(s, v->bias->name, WICK_F32, v->bias->data,
+                                                         v->nsp + 2, channels)
+                              : wick_layout_channels(s, v->bias, v->nsp + 2, &v->out));
   if (v->across)
     s->c.to[v->n->first.id] = y;
   else
@@ -523,7 +543,7 @@ static void layout_conv_set(wick_layouts *s, const layout_conv *v, wick_value y)
 static wick_value layout_conv_padded(wick_layouts *s, const layout_conv *v, wick_value x,
                                      wick_attr *pads)
 {
-  static const int64_t none[4] = {0};
+  static const int64_t none[2 * WICK_WINDOW_MAX] = {0};
   const wick_type_info *t = wick_layout_info(s, v->x);
   int64_t size[WICK_MAX_RANK];
   bool any = false, apart = v->depthwise || wick_type_const_dims(t, size);
@@ -533,12 +553,12 @@ static wick_value layout_conv_padded(wick_layouts *s, const layout_conv *v, wick
   }
   if (!any || apart || s->c.b.status) return x;
   uint32_t rank = wick_built_info(&s->c.b, x)->rank;
-  wick_dim around[10];
+  wick_dim around[2 * (3 + WICK_WINDOW_MAX)];
   for (uint32_t k = 0; k < 2 * rank; k++) around[k] = wick_dim_const(0);
-  for (uint32_t k = 0; k < 4; k++)
-    around[(k < 2 ? 2 : rank) + k] = wick_dim_const(pads->ints[k]); /* begins, ends */
+  for (uint32_t k = 0; k < pads->n; k++) /* begins, ends */
+    around[k < v->nsp ? 2 + k : rank + 2 + k - v->nsp] = wick_dim_const(pads->ints[k]);
   wick_attr a[2] = {{.n = 2 * rank, .dims = around}, {.i = 0}};
-  *pads = (wick_attr){.n = 4, .ints = none};
+  *pads = (wick_attr){.n = pads->n, .ints = none};
   return wick_build(&s->c.b, WICK_OP_pad, 1, &x, a, 0, NULL);
 }
 
@@ -565,6 +585,7 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
   a[4].i = places ? v.in.channels : 0;
   a[5].i = places ? v.in.parts : 1;
   a[6].i = places && v.in.shuffled;
+  a[WICK_ATTR_conv_packed_spatial].i = v.nsp;
   wick_value in[2] = {v.plain ? s->c.to[v.x.id] : wick_layout_pack(s, v.x, &v.in),
                       v.across                 ? layout_conv_by_lanes(s, &v)
                       : v.plain && v.k > 1     ? layout_conv_by_taps(s, &v)

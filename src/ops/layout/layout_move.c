@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/layout/layout.h"
+#include "ops/nn/window.h"
 
 /* ---- concatenations ---- */
 
@@ -98,8 +99,10 @@ static wick_attr layout_longer(wick_layouts *s, wick_attr a, uint32_t halves, in
 
 bool wick_layout_pool(wick_layouts *s, const wick_node *n)
 {
-  /* a plain image stays plain: packing it costs more than its windows */
-  if (n->nout != 1 || !wick_layout_is_image(s, n->in[0]) || !wick_layout_order(s, n->in[0]))
+  /* a plain image stays plain: packing it costs more than its windows; windows have at most three
+   * axes, and the block is one of them */
+  if (n->nout != 1 || !wick_layout_is_image(s, n->in[0]) || !wick_layout_order(s, n->in[0]) ||
+      wick_layout_info(s, n->in[0])->rank > 1 + WICK_WINDOW_MAX)
     return false;
   wick_attr a[WICK_MAX_ATTR];
   memcpy(a, n->attr, n->nattr * sizeof *a);
@@ -117,15 +120,16 @@ bool wick_layout_pool(wick_layouts *s, const wick_node *n)
 
 bool wick_layout_reduce(wick_layouts *s, const wick_node *n)
 {
-  static const int64_t places[2] = {2, 3};
+  static const int64_t places[WICK_WINDOW_MAX] = {2, 3, 4};
   const wick_order *o = wick_layout_order(s, n->in[0]);
-  wick_attr a[] = {[WICK_ATTR_reduce_sum_axes] = {.n = 2, .ints = places},
-                   [WICK_ATTR_reduce_sum_keepdims] = n->attr[WICK_ATTR_reduce_sum_keepdims]};
   if (!o || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->first)) return false;
-  if (n->attr[WICK_ATTR_reduce_sum_axes].n != 2) return false;
-  for (uint32_t k = 0; k < 2; k++) {
+  uint32_t rank = wick_layout_info(s, n->in[0])->rank;
+  wick_attr a[] = {[WICK_ATTR_reduce_sum_axes] = {.n = rank - 2, .ints = places},
+                   [WICK_ATTR_reduce_sum_keepdims] = n->attr[WICK_ATTR_reduce_sum_keepdims]};
+  if (n->attr[WICK_ATTR_reduce_sum_axes].n != rank - 2) return false;
+  for (uint32_t k = 0; k + 2 < rank; k++) {
     int64_t axis = n->attr[WICK_ATTR_reduce_sum_axes].ints[k];
-    if ((axis < 0 ? axis + 4 : axis) < 2) return false;
+    if ((axis < 0 ? axis + rank : axis) < 2) return false;
   }
   bool sums = n->op == WICK_OP_reduce_mean || n->op == WICK_OP_reduce_sum;
   if (wick_order_places(o) != o->channels && !sums) return false;

@@ -21,11 +21,18 @@ static bool layout_scalar_one(const wick_layouts *s, wick_value v)
   return wick_dim_is(wick_type_numel(s->c.f->module, wick_type_of(s->c.f, v)), 1);
 }
 
+/* Returns true if v is an image with as many axes as n's result. */
+static bool layout_scalar_is_image(const wick_layouts *s, const wick_node *n, wick_value v)
+{
+  return wick_layout_is_image(s, v) &&
+         wick_layout_info(s, v)->rank == wick_layout_info(s, n->first)->rank;
+}
+
 /* Returns true if v is an image that n repeats along rows, columns or images. It is packed in the
  * order of n's result. */
 static bool layout_scalar_repeats(const wick_layouts *s, const wick_node *n, wick_value v)
 {
-  return wick_layout_is_image(s, v) && !layout_scalar_full(s, n, v) &&
+  return layout_scalar_is_image(s, n, v) && !layout_scalar_full(s, n, v) &&
          wick_dim_eq(wick_layout_info(s, v)->dim[1], wick_layout_info(s, n->first)->dim[1]) &&
          !wick_layout_constant(s, v) && !layout_scalar_one(s, v);
 }
@@ -34,16 +41,18 @@ static bool layout_scalar_repeats(const wick_layouts *s, const wick_node *n, wic
  */
 static bool layout_scalar_thin(const wick_layouts *s, const wick_node *n, wick_value v)
 {
-  return wick_layout_is_image(s, v) && !layout_scalar_one(s, v) &&
+  return layout_scalar_is_image(s, n, v) && !layout_scalar_one(s, v) &&
          wick_dim_is(wick_layout_info(s, v)->dim[1], 1) &&
          !wick_dim_is(wick_layout_info(s, n->first)->dim[1], 1);
 }
 
 static wick_value layout_scalar_thin_build(wick_layouts *s, wick_value v)
 {
-  const wick_dim *d = wick_layout_info(s, v)->dim, one = wick_dim_const(1),
-                 dim[5] = {d[0], one, d[2], d[3], one};
-  return wick_build_reshape(&s->c.b, wick_layout_plain(s, v), 5, dim);
+  const wick_type_info *t = wick_layout_info(s, v);
+  wick_dim dim[WICK_MAX_RANK];
+  memcpy(dim, t->dim, t->rank * sizeof *dim);
+  dim[t->rank] = wick_dim_const(1);
+  return wick_build_reshape(&s->c.b, wick_layout_plain(s, v), t->rank + 1u, dim);
 }
 
 /* Finds the value of an operand at places without a channel, for order o. It is 0 for constants
@@ -106,16 +115,18 @@ static bool layout_scalar_holes(const wick_layouts *s, const wick_node *n, const
   return zero || (layout_scalar_alone(s, n) && (!wick_elem_is_float(to) || isfinite(out->f)));
 }
 
-/* Returns v if it is a constant that varies only along the channels, else NULL. */
-static const wick_constant *layout_scalar_channels(const wick_layouts *s, wick_value v,
-                                                   int64_t channels)
+/* Returns v if it is a constant that varies only along the channels of n's result, else NULL. */
+static const wick_constant *layout_scalar_channels(const wick_layouts *s, const wick_node *n,
+                                                   wick_value v)
 {
+  const wick_type_info *y = wick_layout_info(s, n->first);
   const wick_constant *k = wick_layout_constant(s, v);
   const wick_type_info *t = k ? wick_type_get(s->c.f->module, k->type) : NULL;
   int64_t dim[WICK_MAX_RANK];
-  if (!t || t->rank < 3 || t->rank > 4 || !wick_type_const_dims(t, dim)) return NULL;
+  if (!t || t->rank + 1u < y->rank || t->rank > y->rank || !wick_type_const_dims(t, dim))
+    return NULL;
   for (uint32_t i = 0; i < t->rank; i++)
-    if (dim[i] != (i + 3 == t->rank ? channels : 1)) return NULL;
+    if (dim[i] != (i + y->rank == t->rank + 1u ? y->dim[1].v : 1)) return NULL;
   return k;
 }
 
@@ -141,12 +152,11 @@ static bool layout_scalar_order(const wick_layouts *s, const wick_node *n, wick_
 {
   bool any = false;
   uint32_t cost = 0;
-  int64_t channels = wick_layout_info(s, n->first)->dim[1].v;
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_value v = n->in[k];
     if (!v.id || layout_scalar_one(s, v)) continue;
     if (!layout_scalar_full(s, n, v)) {
-      if (!layout_scalar_channels(s, v, channels) && !layout_scalar_repeats(s, n, v) &&
+      if (!layout_scalar_channels(s, n, v) && !layout_scalar_repeats(s, n, v) &&
           !layout_scalar_thin(s, n, v))
         return false;
       continue;
@@ -191,7 +201,8 @@ static bool layout_scalar_image(wick_layouts *s, const wick_node *n)
     else if (layout_scalar_thin(s, n, v))
       in[k] = layout_scalar_thin_build(s, v);
     else
-      in[k] = wick_layout_channels(s, layout_scalar_channels(s, v, o.channels), &o);
+      in[k] = wick_layout_channels(s, layout_scalar_channels(s, n, v),
+                                   wick_layout_info(s, n->first)->rank, &o);
   }
   wick_layout_set(s, n, layout_scalar_build(s, n, in), &o);
   s->packed[n->first.id].hole = hole;
