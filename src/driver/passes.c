@@ -15,6 +15,7 @@
 #include "graph/decompose_conv_transpose.h"
 #include "graph/decompose_resize.h"
 #include "graph/defer_dequantize.h"
+#include "graph/delay_scalars.h"
 #include "graph/demote.h"
 #include "graph/drop_identity.h"
 #include "graph/emulate_subbyte.h"
@@ -115,6 +116,8 @@ const wick_pass wick_passes[] = {
      "resizes one axis after the other, with positions and weights as constants"},
     {"turn_slices", WICK_GRAPH, wick_pass_turn_slices, WICK_ROUNDING,
      "transposes operands whose slices are short or alternate, and results back"},
+    {"delay_scalars", WICK_GRAPH, wick_pass_delay_scalars, WICK_EXACT,
+     "moves element-wise nodes after data movement where no kernel before takes them"},
     {"form_kernels", WICK_GRAPH, wick_pass_form_kernels, WICK_EXACT,
      "forms kernels with schedules from nodes, buffers from tensors, and procedures from functions "
      "that are called"},
@@ -220,6 +223,7 @@ static const wick_step passes_graph[] = {
     {"decompose_resize", NULL},
     {"turn_slices", NULL},
     {"simplify", NULL}, /* transpositions that meet */
+    {"delay_scalars", NULL},
     {"constant_fold", NULL},
     {"cse", NULL}, /* packed weights of nodes that share them */
     {NULL, NULL},

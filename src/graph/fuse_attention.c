@@ -23,14 +23,6 @@ static const wick_node *fuse_attention_from(const wick_match *k, wick_value v)
   return n && n->nout == 1 && wick_match_user(k, v) ? n : NULL;
 }
 
-static bool fuse_attention_same_shape(const wick_match *k, wick_value a, wick_value b)
-{
-  const wick_type_info *x = wick_info_of(k->f, a), *y = wick_info_of(k->f, b);
-  bool same = x->rank == y->rank;
-  for (uint32_t i = 0; same && i < x->rank; i++) same = wick_dim_eq(x->dim[i], y->dim[i]);
-  return same;
-}
-
 /* Returns the operand of n that leads to the products; the other operand is the mask. It has n's
  * shape, and if both operands do, it is a node's result. 0: none. */
 static wick_value fuse_attention_masked(const wick_match *k, const wick_node *n,
@@ -40,7 +32,7 @@ static wick_value fuse_attention_masked(const wick_match *k, const wick_node *n,
   for (uint32_t i = 0; i < 2; i++) {
     wick_value scores = n->in[first + i], other = n->in[first + 1 - i];
     const wick_node *from = fuse_attention_from(k, scores);
-    if (!from || !fuse_attention_same_shape(k, scores, n->first) ||
+    if (!from || !wick_match_same_shape(k, scores, n->first) ||
         (from->op != WICK_OP_matmul && from->op != WICK_OP_mul && from->op != WICK_OP_div))
       continue;
     if (!first) {
@@ -66,12 +58,12 @@ static const wick_node *fuse_attention_products(const wick_match *k, wick_value 
       v = fuse_attention_masked(k, n, a);
       if (!v.id) return NULL;
     } else if (n->op == WICK_OP_div && wick_match_number(k, n->in[1], &by) &&
-               fuse_attention_same_shape(k, n->in[0], n->first)) {
+               wick_match_same_shape(k, n->in[0], n->first)) {
       a->scale /= by, v = n->in[0];
     } else if (n->op == WICK_OP_mul) {
       uint32_t number = wick_match_number(k, n->in[1], &by) ? 1 : 0;
       if (!wick_match_number(k, n->in[number], &by) ||
-          !fuse_attention_same_shape(k, n->in[1 - number], n->first))
+          !wick_match_same_shape(k, n->in[1 - number], n->first))
         return NULL;
       a->scale *= by, v = n->in[1 - number];
     } else {
@@ -109,7 +101,7 @@ static bool fuse_attention_is_turned(const wick_match *k, fuse_attention_found *
   if (n && n->op == WICK_OP_mul && fuse_attention_from(k, a->k)) {
     uint32_t number = wick_match_number(k, n->in[1], &by) ? 1 : 0;
     if (!wick_match_number(k, n->in[number], &by) ||
-        !fuse_attention_same_shape(k, n->in[1 - number], n->first))
+        !wick_match_same_shape(k, n->in[1 - number], n->first))
       return false;
     a->scale *= by, a->k = n->in[1 - number];
     n = wick_match_node(k, a->k);
@@ -132,7 +124,7 @@ static const wick_node *fuse_attention_weights(const wick_match *k, const wick_n
   const wick_type_info *t = wick_info_of(k->f, from->in[0]);
   if (!wick_match_number(k, from->in[1], &by) || by != 0 || !t->rank ||
       !wick_dim_is(t->dim[t->rank - 1], 1) ||
-      !fuse_attention_same_shape(k, from->in[2], from->first))
+      !wick_match_same_shape(k, from->in[2], from->first))
     return NULL;
   a->empty = from->in[0];
   return fuse_attention_from(k, from->in[2]);
@@ -146,7 +138,7 @@ static bool fuse_attention_find(const wick_match *k, const wick_node *n, fuse_at
   uint32_t rank = wick_info_of(k->f, softmax->first)->rank;
   if (softmax->attr[WICK_ATTR_softmax_axis].i != (int64_t)rank - 1) return false;
   const wick_node *products = fuse_attention_products(k, softmax->in[0], a);
-  if (!products || !fuse_attention_same_shape(k, products->first, softmax->first)) return false;
+  if (!products || !wick_match_same_shape(k, products->first, softmax->first)) return false;
   a->q = products->in[0], a->k = products->in[1], a->v = n->in[1];
   return fuse_attention_sizes(k, n, a) && fuse_attention_is_turned(k, a);
 }

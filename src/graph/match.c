@@ -26,6 +26,14 @@ const wick_node *wick_match_user(const wick_match *k, wick_value v)
   return k->uses.first[v.id + 1] - first == 1 ? &k->f->node[k->uses.use[first]] : NULL;
 }
 
+bool wick_match_same_shape(const wick_match *k, wick_value a, wick_value b)
+{
+  const wick_type_info *x = wick_info_of(k->f, a), *y = wick_info_of(k->f, b);
+  bool same = x->rank == y->rank;
+  for (uint32_t i = 0; same && i < x->rank; i++) same = wick_dim_eq(x->dim[i], y->dim[i]);
+  return same;
+}
+
 const wick_imm *wick_match_imm(const wick_match *k, wick_value v)
 {
   const wick_node *n = wick_match_op(k, v, WICK_OP_const);

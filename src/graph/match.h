@@ -17,6 +17,9 @@ wick_match wick_match_begin(const wick_func *f, wick_arena *mem);
 const wick_node *wick_match_node(const wick_match *k, wick_value v);
 /* The same if the node's operator is `op`, else NULL. */
 const wick_node *wick_match_op(const wick_match *k, wick_value v, wick_opcode op);
+/* Returns whether two values have the same dimensions. */
+bool wick_match_same_shape(const wick_match *k, wick_value a, wick_value b);
+
 /* Returns the only user of v; NULL if v has no use or several. `return` and `yield` are users. */
 const wick_node *wick_match_user(const wick_match *k, wick_value v);
 

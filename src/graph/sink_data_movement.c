@@ -16,14 +16,6 @@ typedef struct sink_data_movement {
 
 /* ---- which nodes move ---- */
 
-static bool sink_data_movement_same_shape(const sink_data_movement *s, wick_value a, wick_value b)
-{
-  const wick_type_info *x = wick_info_of(s->k.f, a), *y = wick_info_of(s->k.f, b);
-  bool same = x->rank == y->rank;
-  for (uint32_t k = 0; same && k < x->rank; k++) same = wick_dim_eq(x->dim[k], y->dim[k]);
-  return same;
-}
-
 /* Returns true if operand v is a single number. */
 static bool sink_data_movement_number(const sink_data_movement *s, wick_value v)
 {
@@ -67,7 +59,7 @@ static bool sink_data_movement_hits(sink_data_movement *s, const wick_node *n)
       return false;
   }
   if (!s->move || sink_data_movement_widens(s) ||
-      !sink_data_movement_same_shape(s, n->first, n->in[s->at]))
+      !wick_match_same_shape(&s->k, n->first, n->in[s->at]))
     return false;
   for (uint32_t k = 0; k < n->nin; k++)
     if (k != s->at && !sink_data_movement_goes_along(s, n->in[k])) return false;
