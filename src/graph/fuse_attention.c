@@ -123,8 +123,7 @@ static const wick_node *fuse_attention_weights(const wick_match *k, const wick_n
   if (!from || from->op != WICK_OP_where) return from;
   const wick_type_info *t = wick_info_of(k->f, from->in[0]);
   if (!wick_match_number(k, from->in[1], &by) || by != 0 || !t->rank ||
-      !wick_dim_is(t->dim[t->rank - 1], 1) ||
-      !wick_match_same_shape(k, from->in[2], from->first))
+      !wick_dim_is(t->dim[t->rank - 1], 1) || !wick_match_same_shape(k, from->in[2], from->first))
     return NULL;
   a->empty = from->in[0];
   return fuse_attention_from(k, from->in[2]);

@@ -2,7 +2,6 @@
  * moves into one. */
 #include <string.h>
 
-#include "ops/nn/window.h"
 #include "ops/simplify.h"
 
 static const wick_value move_none = {0};
@@ -173,38 +172,6 @@ static wick_value move_pad_twice(wick_rewriter *r)
 
 const wick_rewrite wick_simplify_pad[] = {
     {"pad(x, ..)", "x", move_pad_is_none, NULL}, {"pad(pad(x))", NULL, NULL, move_pad_twice}, END};
-
-/* Moves zeros around the images of a convolution into its own padding. */
-static wick_value move_pad_into_conv(wick_rewriter *r)
-{
-  const wick_node *n = r->node;
-  wick_node d;
-  wick_rewrite_def(r, r->in[0], WICK_OP_pad, &d);
-  uint32_t rank = wick_rewrite_info(r, d.in[0])->rank;
-  const wick_attr *own = &n->attr[WICK_ATTR_conv_pad], *more = &d.attr[WICK_ATTR_pad_pad];
-  if (d.attr[WICK_ATTR_pad_mode].i || more->n != 2 * rank || n->nattr > WICK_MAX_ATTR)
-    return move_none;
-  int64_t pad[2 * WICK_MAX_RANK];
-  uint32_t space = rank - 2;
-  for (uint32_t k = 0; k < 2 * rank; k++) {
-    wick_dim size = more->dims[k];
-    if (!wick_dim_is_const(size) || size.v < 0 || size.v > WICK_WINDOW_LIMIT) return move_none;
-    if (k % rank < 2 && size.v) return move_none; /* images, or channels */
-    if (k % rank < 2) continue;
-    uint32_t at = (k < rank ? 0 : space) + k % rank - 2;
-    pad[at] = size.v + (own->n ? own->ints[at] : 0);
-    if (pad[at] > WICK_WINDOW_LIMIT) return move_none;
-  }
-  wick_attr a[WICK_MAX_ATTR];
-  memcpy(a, n->attr, n->nattr * sizeof *a);
-  a[WICK_ATTR_conv_pad] = (wick_attr){.n = 2 * space, .ints = pad};
-  wick_value in[3] = {d.in[0], r->in[1], n->nin > 2 ? r->in[2] : move_none};
-  return wick_build(&r->c.b, n->op, n->nin, in, a, 0, NULL);
-}
-
-const wick_rewrite wick_simplify_conv[] = {{"conv(pad(x), ..)", NULL, NULL, move_pad_into_conv},
-                                           {"conv(pad(x, 0), ..)", NULL, NULL, move_pad_into_conv},
-                                           END};
 
 /* ---- concatenations ---- */
 

@@ -5,6 +5,7 @@
 #include "ops/layout/layout.h"
 #include "ops/nn/window.h"
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/work.h"
 
@@ -395,6 +396,7 @@ const wick_op wick_op_max_pool = {
     .level = WICK_GRAPH,
     .rounding_transparent = true,
     .elems = WICK_NUMBERS,
+    .simplify = wick_simplify_max_pool,
     .layout = wick_layout_pool,
     .infer = max_pool_infer,
     .ref = pool_ref,
@@ -414,6 +416,7 @@ const wick_op wick_op_avg_pool = {
     .level = WICK_GRAPH,
     .rounding_transparent = true,
     .elems = WICK_FLOATS,
+    .simplify = wick_simplify_avg_pool,
     .layout = wick_layout_pool,
     .infer = pool_infer,
     .ref = pool_ref,
