@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "graph/absorb_transpose.h"
 #include "graph/constant_fold.h"
 #include "graph/conv1d_to_conv2d.h"
 #include "graph/conv3d_to_conv2d.h"
@@ -78,6 +79,8 @@ const wick_pass wick_passes[] = {
      "keeps the narrow numbers of weights until they are packed"},
     {"fold_requantize", WICK_GRAPH, wick_pass_fold_requantize, WICK_ROUNDING,
      "merges the factors after an integer sum into one, and adds the bias as an integer"},
+    {"absorb_transpose", WICK_GRAPH, wick_pass_absorb_transpose, WICK_ROUNDING,
+     "permutes the rows of a constant factor instead of the columns of the other one"},
     {"fuse_channel_shuffle", WICK_GRAPH, wick_pass_fuse_channel_shuffle, WICK_EXACT,
      "replaces reshape, transpose, reshape by one node"},
     {"simplify", WICK_GRAPH, wick_pass_simplify, WICK_EXACT,
@@ -204,6 +207,7 @@ static const wick_step passes_graph[] = {
     {"raise_activation", NULL},
     {"fold_requantize", NULL},
     {"fold_scale", NULL},
+    {"absorb_transpose", NULL},
     {"fuse_channel_shuffle", NULL},
     {"fuse_attention", NULL},
     {"group_heads", NULL},
