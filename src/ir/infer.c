@@ -174,6 +174,19 @@ static wick_status infer_elems(const wick_infer *c)
   return NULL;
 }
 
+static wick_status infer_kinds(const wick_infer *c)
+{
+  for (uint32_t i = 0; !wick_ops[c->op]->objects && i < c->nin; i++) {
+    wick_kind kind = c->in[i] ? wick_type_get(c->module, c->in[i]->type)->kind : WICK_TENSOR;
+    if (!wick_kind_is_object(kind) && kind != WICK_TUPLE) continue;
+    wick_text t = wick_text_begin(c->mem);
+    wick_type_print(c->module, c->in[i]->type, &t);
+    return wick_infer_fail(c, WICK_ETYPE, "operand %u of %s is %s, expected a tensor", i,
+                           wick_ops[c->op]->name, t.at);
+  }
+  return NULL;
+}
+
 wick_status wick_infer_results(wick_infer *c, uint32_t n)
 {
   if (n > WICK_MAX_RESULTS)
@@ -193,6 +206,10 @@ static uint32_t infer_most_results(const wick_infer *c)
   if (c->nin > most) most = c->nin;
   for (uint32_t r = 0; r < c->nregion; r++)
     if (c->nyield[r] > most) most = c->nyield[r];
+  for (uint32_t i = 0; i < c->nin; i++) { /* contents of a reference, results of a function */
+    const wick_type_info *t = c->in[i] ? wick_type_get(c->module, c->in[i]->type) : NULL;
+    if (t && wick_kind_is_object(t->kind) && t->nitem > most) most = t->nitem;
+  }
   return most;
 }
 
@@ -200,6 +217,7 @@ wick_status wick_infer_node(wick_infer *c, wick_level level)
 {
   const wick_op *op = wick_ops[c->op];
   WICK_TRY(infer_counts(c, level));
+  WICK_TRY(infer_kinds(c));
   WICK_TRY(infer_elems(c));
   WICK_TRY(wick_infer_results(c, infer_most_results(c)));
   c->nout = op->nout[0];

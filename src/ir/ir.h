@@ -153,6 +153,8 @@ struct wick_func {
   const wick_shape_constraint *constraint;
   const char *schedule; /* groups: steps, canonical text; NULL: unscheduled */
   const char *contract; /* groups: NULL until formed */
+  bool
+      head; /* only the types of its parameters and results are known; the parser defines it later */
 };
 
 static inline wick_type wick_type_of(const wick_func *f, wick_value v)
@@ -254,6 +256,7 @@ struct wick_module {
   const char *name;
   wick_type_table *types;
   wick_list(wick_constant) constants; /* at[0] is unused */
+  wick_list(wick_data) data;          /* at[0] is unused; types refer to them by number */
   wick_list(wick_growable_arena) constant_arenas;
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
   wick_list(const char *) locs;       /* at[0] is "" */
@@ -262,6 +265,7 @@ struct wick_module {
   wick_string_table strings;
   wick_list(uint32_t) constant_of_name; /* by name: the constant's number, or 0 */
   wick_list(uint32_t) func_of_name;     /* by name: index into funcs + 1, or 0 */
+  wick_list(uint32_t) data_of_name;     /* by name: the data type's number, or 0 */
 };
 
 wick_module *wick_module_create(wick_guard *guard, const char *name);
@@ -312,6 +316,8 @@ uint32_t wick_constant_find(const wick_module *m, const char *name); /* 0: none 
 /* Returns the current version of the function of that name, or NULL. wick_module_set replaces the
  * version of the same name, or appends the function. */
 const wick_func *wick_module_find(const wick_module *m, const char *name);
+/* The index of that function, which must exist, in the module's functions. */
+uint32_t wick_module_index(const wick_module *m, const char *name);
 void wick_module_set(wick_module *m, const wick_func *f);
 void wick_module_remove(wick_module *m, const char *name); /* the others keep their order */
 

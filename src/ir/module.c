@@ -13,6 +13,7 @@ static void module_fill(wick_module *m, const char *name)
   m->strings = wick_string_table_in(&m->mem);
   m->name = wick_intern(m, name ? name : "");
   wick_push(&m->mem, &m->constants, (wick_constant){0});
+  wick_push(&m->mem, &m->data, (wick_data){0});
   wick_push(&m->mem, &m->locs, "");
 }
 
@@ -84,6 +85,38 @@ uint32_t wick_constant_add(wick_module *m, const char *name, wick_type type, con
             (wick_constant){wick_names_get(&m->names, id), type, data, nbytes, NULL});
   while (m->constant_of_name.n <= id) wick_push(&m->mem, &m->constant_of_name, 0);
   return m->constant_of_name.at[id] = m->constants.n - 1;
+}
+
+/* ---- data types ---- */
+
+wick_type wick_data_type(wick_module *m, const char *name)
+{
+  uint32_t id = wick_names_add(&m->names, name, strlen(name));
+  while (m->data_of_name.n <= id) wick_push(&m->mem, &m->data_of_name, 0);
+  uint32_t *at = &m->data_of_name.at[id];
+  if (!*at) {
+    *at = m->data.n;
+    wick_type t = wick_type_intern(m, &(wick_type_info){.kind = WICK_DATA, .data = m->data.n});
+    wick_push(&m->mem, &m->data, (wick_data){.name = wick_names_get(&m->names, id), .type = t});
+  }
+  return m->data.at[*at].type;
+}
+
+void wick_data_define(wick_module *m, wick_type t, uint32_t nctor, const wick_ctor *ctor)
+{
+  wick_data *d = &m->data.at[wick_type_get(m, t)->data];
+  wick_ctor *copy = wick_dup(&m->mem, wick_ctor, ctor, nctor);
+  for (uint32_t i = 0; i < nctor; i++) {
+    copy[i].name = wick_intern(m, ctor[i].name);
+    copy[i].field = wick_dup(&m->mem, wick_type, ctor[i].field, ctor[i].nfield);
+  }
+  d->nctor = nctor;
+  d->ctor = copy;
+}
+
+const wick_data *wick_data_get(const wick_module *m, wick_type t)
+{
+  return &m->data.at[wick_type_get(m, t)->data];
 }
 
 /* ---- data of constants ---- */
@@ -199,6 +232,11 @@ const wick_func *wick_module_find(const wick_module *m, const char *name)
 {
   uint32_t id = module_name(m, name), at = id ? MODULE_GET(m->func_of_name, id) : 0;
   return at ? m->funcs.at[at - 1] : NULL;
+}
+
+uint32_t wick_module_index(const wick_module *m, const char *name)
+{
+  return MODULE_GET(m->func_of_name, module_name(m, name)) - 1;
 }
 
 void wick_module_set(wick_module *m, const wick_func *f)

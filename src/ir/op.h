@@ -207,6 +207,7 @@ typedef struct wick_op {
   wick_effect effect;
   bool typed; /* result types are given, not inferred (const, cast, load, alloc, view, stages) */
   bool terminator; /* ends a region */
+  bool objects;    /* operands may be tuples, data, references and functions, not only tensors */
   bool stage;      /* a stage of a group: its attributes are a name and axes */
   /* Its only stage iterates over 1-D slices itself, so its group contains nothing else. */
   bool unfusable;

@@ -214,7 +214,8 @@ static void parse_declare(wick_parser *p, const parse_head *h)
                    .nnode = 1,
                    .node = node,
                    .nvalue = n + nout,
-                   .value = value};
+                   .value = value,
+                   .head = true};
   wick_module_set(p->m, f);
 }
 
@@ -391,7 +392,7 @@ static bool parse_function_first(wick_parser *p, parse_places *bodies)
 /* Skips to the next line that begins like a part of a module. */
 static void parse_module_recover(wick_parser *p, const char *begun)
 {
-  static const char *const word[] = {"module", "metadata", "constant"};
+  static const char *const word[] = {"module", "metadata", "data", "constant"};
   for (;; wick_parse_next(p)) {
     const wick_token *t = wick_parse_token(p);
     if (t->kind == WICK_TOKEN_END) return;
@@ -413,12 +414,15 @@ static void parse_module_first(wick_parser *p, parse_places *bodies)
       good = wick_parse_string(p, &p->m->name);
     } else if (wick_token_word(t, "metadata")) {
       good = parse_metadata(p);
+    } else if (wick_token_word(t, "data")) {
+      good = wick_parse_data(p);
     } else if (wick_token_word(t, "constant")) {
       good = parse_constant(p);
     } else if (parse_is_function(p)) {
       good = parse_function_first(p, bodies);
     } else {
-      good = wick_parse_unexpected(p, "graph, group, low, loop, constant, metadata or module");
+      good =
+          wick_parse_unexpected(p, "graph, group, low, loop, constant, data, metadata or module");
     }
     if (!good) parse_module_recover(p, begun);
   }
@@ -502,6 +506,7 @@ wick_status wick_parse_module(wick_module *m, const char *file, const char *text
   parse_places bodies = {0};
   p.lex = wick_lex_begin(text, n);
   parse_module_first(&p, &bodies);
+  wick_parse_data_defined(&p);
   for (uint32_t i = 0; i < bodies.n && !p.stop; i++) parse_function_second(&p, &bodies.at[i]);
   parse_verify(&p, &bodies);
   if (p.errors.list.n) parse_undo(&p, &bodies);

@@ -54,6 +54,7 @@ typedef struct wick_parser {
   wick_names symbols, values;
   wick_list(wick_parse_name) symbol; /* by number in `symbols` */
   wick_list(wick_parse_name) value;  /* by number in `values` */
+  wick_list(wick_token) forward;     /* data types that were named before their definition */
   wick_list(uint32_t) scope;         /* names in `values`, in order of definition */
 
   wick_builder b;
@@ -107,6 +108,8 @@ bool wick_parse_dim(wick_parser *p, wick_dim *out);
 bool wick_parse_symbol_name(wick_parser *p, const char **out);
 void wick_parse_bind(wick_parser *p, const char *name, wick_dim symbol);
 bool wick_parse_type(wick_parser *p, wick_type *out);
+bool wick_parse_data(wick_parser *p);         /* from `data` to its `}` */
+void wick_parse_data_defined(wick_parser *p); /* reports a data type without a definition */
 bool wick_parse_typed_one(wick_parser *p, wick_parse_typed *out); /* type [as] */
 
 /* parse_attr.c: into p->attr and the lists; `op`'s specs. */

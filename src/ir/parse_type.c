@@ -282,32 +282,83 @@ static bool parse_type_buffer(wick_parser *p, wick_type *out)
 
 static bool parse_type_any(wick_parser *p, uint32_t depth, wick_type *out);
 
-static bool parse_type_tuple(wick_parser *p, uint32_t depth, wick_type *out)
+typedef wick_list(wick_type) parse_type_list;
+
+/* Reads types up to `end`, and `end`. Checks that objects can hold them. */
+static bool parse_type_items(wick_parser *p, uint32_t depth, bool held, int end, const char *wanted,
+                             parse_type_list *out)
 {
-  wick_token at = *wick_parse_token(p);
-  wick_list(wick_type) item = {0};
-  if (depth > WICK_TEXT_DEPTH)
-    return wick_parse_fail(p, &at, WICK_ELIMIT, "types are nested deeper than %d", WICK_TEXT_DEPTH);
-  wick_parse_next(p);
-  if (!wick_parse_punct(p, '<', "`<`")) return false;
-  if (wick_parse_is(p, '>')) {
-    wick_parse_next(p);
-    *out = wick_type_tuple(p->m, 0, NULL);
-    return true;
-  }
+  if (wick_parse_take(p, end)) return true;
   do {
     wick_type t;
+    wick_token at = *wick_parse_token(p);
     if (!parse_type_any(p, depth + 1, &t)) return false;
-    wick_push(p->tmp, &item, t);
+    if (held && !wick_type_is_held(p->m, t))
+      return wick_parse_fail(p, &at, WICK_ETYPE,
+                             "an object holds tensors of fixed sizes, data, references and "
+                             "functions");
+    wick_push(p->tmp, out, t);
   } while (wick_parse_take(p, ','));
+  return wick_parse_punct(p, end, wanted);
+}
+
+static bool parse_type_tuple(wick_parser *p, uint32_t depth, wick_type *out)
+{
+  parse_type_list item = {0};
+  if (!parse_type_items(p, depth, false, '>', "`,` or `>`", &item)) return false;
   *out = wick_type_tuple(p->m, item.n, item.at);
-  return wick_parse_punct(p, '>', "`,` or `>`");
+  return true;
+}
+
+static bool parse_type_ref(wick_parser *p, uint32_t depth, wick_type *out)
+{
+  parse_type_list item = {0};
+  if (!parse_type_items(p, depth, true, '>', "`,` or `>`", &item)) return false;
+  *out = wick_type_ref(p->m, item.n, item.at);
+  return true;
+}
+
+static bool parse_type_fn(wick_parser *p, uint32_t depth, wick_type *out)
+{
+  parse_type_list take = {0}, give = {0};
+  if (!wick_parse_punct(p, '(', "`(`") ||
+      !parse_type_items(p, depth, true, ')', "`,` or `)`", &take) ||
+      !wick_parse_punct(p, WICK_PUNCT_ARROW, "`->`") || !wick_parse_punct(p, '(', "`(`") ||
+      !parse_type_items(p, depth, true, ')', "`,` or `)`", &give))
+    return false;
+  *out = wick_type_fn(p->m, take.n, take.at, give.n, give.at);
+  return wick_parse_punct(p, '>', "`>`");
+}
+
+/* Reads `@List`, which may be declared later. */
+static bool parse_type_data(wick_parser *p, wick_type *out)
+{
+  wick_token at = *wick_parse_token(p);
+  const char *name;
+  if (!wick_parse_name_text(p, &at, &name)) return false;
+  *out = wick_data_type(p->m, name);
+  if (!wick_data_get(p->m, *out)->nctor) wick_push(p->tmp, &p->forward, at);
+  wick_parse_next(p);
+  return true;
 }
 
 static bool parse_type_any(wick_parser *p, uint32_t depth, wick_type *out)
 {
-  if (wick_token_word(wick_parse_token(p), "tuple")) return parse_type_tuple(p, depth, out);
-  if (wick_token_word(wick_parse_token(p), "buffer")) return parse_type_buffer(p, out);
+  static const struct {
+    const char *word;
+    bool (*read)(wick_parser *p, uint32_t depth, wick_type *out);
+  } of[] = {{"tuple", parse_type_tuple}, {"ref", parse_type_ref}, {"fn", parse_type_fn}};
+  const wick_token *t0 = wick_parse_token(p);
+  if (t0->kind == WICK_TOKEN_GLOBAL) return parse_type_data(p, out);
+  for (uint32_t i = 0; i < WICK_COUNT(of); i++) {
+    if (!wick_token_word(t0, of[i].word)) continue;
+    if (depth > WICK_TEXT_DEPTH)
+      return wick_parse_fail(p, t0, WICK_ELIMIT, "types are nested deeper than %d",
+                             WICK_TEXT_DEPTH);
+    wick_parse_next(p);
+    return wick_parse_punct(p, '<', "`<`") && of[i].read(p, depth, out);
+  }
+  if (wick_token_word(t0, "buffer")) return parse_type_buffer(p, out);
   wick_dim dim[WICK_MAX_RANK];
   wick_type_info t = {.kind = WICK_TENSOR};
   uint32_t lanes;
@@ -325,6 +376,60 @@ static bool parse_type_any(wick_parser *p, uint32_t depth, wick_type *out)
 }
 
 bool wick_parse_type(wick_parser *p, wick_type *out) { return parse_type_any(p, 0, out); }
+
+/* ---- data types ---- */
+
+/* Reads `Cons(i64[], @List)`. */
+static bool parse_type_ctor(wick_parser *p, wick_ctor *out)
+{
+  const wick_token *t = wick_parse_token(p);
+  parse_type_list field = {0};
+  if (t->kind != WICK_TOKEN_WORD && t->kind != WICK_TOKEN_STRING)
+    return wick_parse_unexpected(p, "a constructor");
+  if (!wick_parse_name_text(p, t, &out->name)) return false;
+  wick_parse_next(p);
+  if (wick_parse_take(p, '(') && !parse_type_items(p, 0, true, ')', "`,` or `)`", &field))
+    return false;
+  out->nfield = field.n, out->field = field.at;
+  return true;
+}
+
+bool wick_parse_data(wick_parser *p)
+{
+  wick_list(wick_ctor) ctor = {0};
+  const char *name;
+  wick_parse_next(p);
+  wick_token at = *wick_parse_token(p);
+  if (at.kind != WICK_TOKEN_GLOBAL) return wick_parse_unexpected(p, "@ and the data type's name");
+  if (!wick_parse_name_text(p, &at, &name)) return false;
+  wick_parse_next(p);
+  wick_type type = wick_data_type(p->m, name);
+  if (wick_data_get(p->m, type)->nctor)
+    return wick_parse_fail(p, &at, WICK_EPARSE, "the data type @%s is defined already", name);
+  if (!wick_parse_punct(p, '{', "`{`")) return false;
+  do {
+    wick_ctor c;
+    wick_token where = *wick_parse_token(p);
+    if (!parse_type_ctor(p, &c)) return false;
+    for (uint32_t i = 0; i < ctor.n; i++)
+      if (strcmp(ctor.at[i].name, c.name) == 0)
+        return wick_parse_fail(p, &where, WICK_EPARSE, "the constructor %s is there twice", c.name);
+    wick_push(p->tmp, &ctor, c);
+  } while (wick_parse_take(p, ','));
+  wick_data_define(p->m, type, ctor.n, ctor.at);
+  return wick_parse_punct(p, '}', "`,` or `}`");
+}
+
+void wick_parse_data_defined(wick_parser *p)
+{
+  for (uint32_t i = 0; i < p->forward.n; i++) {
+    const wick_token *at = &p->forward.at[i];
+    wick_type t = wick_data_type(p->m, wick_token_text(at, p->tmp));
+    if (wick_data_get(p->m, t)->nctor) continue;
+    wick_parse_fail(p, at, WICK_EPARSE, "there is no data type @%s", wick_data_get(p->m, t)->name);
+    return;
+  }
+}
 
 /* ---- with the user's tensor ---- */
 

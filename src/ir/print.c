@@ -396,6 +396,27 @@ void wick_print_constant(const wick_module *m, uint32_t id, unsigned flags, wick
   wick_text_char(out, '\n');
 }
 
+static void print_data_type(const wick_module *m, const wick_data *d, wick_text *out)
+{
+  wick_printer p = {.m = m, .out = out};
+  wick_text_add(out, "data @");
+  wick_text_name(out, d->name);
+  for (uint32_t i = 0; i < d->nctor; i++) {
+    const wick_ctor *c = &d->ctor[i];
+    wick_text_add(out, i ? ", " : " { ");
+    if (wick_is_word(c->name))
+      wick_text_add(out, c->name);
+    else
+      wick_text_quoted(out, c->name);
+    for (uint32_t k = 0; k < c->nfield; k++) {
+      wick_text_add(out, k ? ", " : "(");
+      wick_print_type(&p, c->field[k]);
+    }
+    if (c->nfield) wick_text_char(out, ')');
+  }
+  wick_text_add(out, " }\n");
+}
+
 void wick_print_module(const wick_module *m, unsigned flags, wick_text *out)
 {
   if (m->name && *m->name)
@@ -407,6 +428,8 @@ void wick_print_module(const wick_module *m, unsigned flags, wick_text *out)
     wick_text_quoted(out, m->metadata.at[i].value);
     wick_text_char(out, '\n');
   }
+  for (uint32_t i = 1; i < m->data.n; i++)
+    if (m->data.at[i].nctor) print_data_type(m, &m->data.at[i], out);
   for (uint32_t i = 1; i < m->constants.n; i++) wick_print_constant(m, i, flags, out);
   for (uint32_t i = 0; i < m->funcs.n; i++) wick_print_func(m->funcs.at[i], flags, out);
 }

@@ -71,6 +71,16 @@ void wick_print_axis(wick_printer *p, const wick_axis *a)
 
 /* ---- types ---- */
 
+static void print_type_any(wick_printer *p, wick_type type, int depth);
+
+static void print_type_items(wick_printer *p, uint32_t n, const wick_type *item, int depth)
+{
+  for (uint32_t i = 0; i < n; i++) {
+    if (i) wick_text_char(p->out, ',');
+    print_type_any(p, item[i], depth + 1);
+  }
+}
+
 static void print_type_any(wick_printer *p, wick_type type, int depth)
 {
   const wick_type_info *t = wick_type_get(p->m, type);
@@ -80,12 +90,21 @@ static void print_type_any(wick_printer *p, wick_type type, int depth)
   }
   switch (t->kind) {
   case WICK_TUPLE:
-    wick_text_add(p->out, "tuple<");
-    for (uint32_t i = 0; i < t->nitem; i++) {
-      if (i) wick_text_char(p->out, ',');
-      print_type_any(p, t->item[i], depth + 1);
-    }
+  case WICK_REF:
+    wick_text_add(p->out, t->kind == WICK_REF ? "ref<" : "tuple<");
+    print_type_items(p, t->nitem, t->item, depth);
     wick_text_char(p->out, '>');
+    return;
+  case WICK_FN:
+    wick_text_add(p->out, "fn<(");
+    print_type_items(p, t->ntake, t->item, depth);
+    wick_text_add(p->out, ") -> (");
+    print_type_items(p, t->nitem - t->ntake, t->item + t->ntake, depth);
+    wick_text_add(p->out, ")>");
+    return;
+  case WICK_DATA:
+    wick_text_char(p->out, '@');
+    wick_text_name(p->out, wick_data_get(p->m, type)->name);
     return;
   case WICK_SCALAR:
     wick_text_add(p->out, wick_elem_name(t->elem));

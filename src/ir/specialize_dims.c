@@ -35,7 +35,7 @@ static wick_type specialize_type(const specialize_state *s, wick_type type)
 {
   wick_module *m = s->f->module;
   wick_type_info t = *wick_type_get(m, type);
-  if (t.kind == WICK_SCALAR) return type;
+  if (t.kind == WICK_SCALAR || wick_kind_is_object(t.kind)) return type; /* without symbols */
   if (t.kind == WICK_TUPLE) {
     wick_type *item = wick_dup(s->b.mem, wick_type, t.item, t.nitem);
     for (uint32_t i = 0; i < t.nitem; i++) item[i] = specialize_type(s, t.item[i]);

@@ -330,8 +330,8 @@ static void test_out_of_memory(void **state)
 
 static bool text_block_begins(const char *line)
 {
-  static const char *const word[] = {"graph @", "group @",    "low @",
-                                     "loop @",  "constant @", "module \""};
+  static const char *const word[] = {"graph @", "group @",    "low @",    "loop @",
+                                     "data @",  "constant @", "module \""};
   for (size_t i = 0; i < sizeof word / sizeof *word; i++)
     if (strncmp(line, word[i], strlen(word[i])) == 0) return true;
   return false;

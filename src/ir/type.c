@@ -86,7 +86,7 @@ static uint64_t type_hash(const wick_type_info *t)
   for (uint32_t i = 0; i < t->rank && t->stride; i++)
     h = wick_hash_u64(h, (uint64_t)t->stride[i].v);
   for (uint32_t i = 0; i < t->nitem; i++) h = wick_hash_u64(h, t->item[i].id);
-  return h;
+  return wick_hash_u64(h, (uint64_t)t->data | (uint64_t)t->ntake << 32);
 }
 
 static bool type_dims_same(const wick_dim *a, const wick_dim *b, uint32_t n)
@@ -98,8 +98,8 @@ static bool type_dims_same(const wick_dim *a, const wick_dim *b, uint32_t n)
 static bool type_same(const wick_type_info *a, const wick_type_info *b)
 {
   return a->kind == b->kind && a->elem == b->elem && a->space == b->space && a->rank == b->rank &&
-         a->lanes == b->lanes && a->nitem == b->nitem &&
-         (a->rank == 0 || type_dims_same(a->dim, b->dim, a->rank)) &&
+         a->lanes == b->lanes && a->nitem == b->nitem && a->ntake == b->ntake &&
+         a->data == b->data && (a->rank == 0 || type_dims_same(a->dim, b->dim, a->rank)) &&
          type_dims_same(a->stride, b->stride, a->rank) &&
          (a->nitem == 0 || memcmp(a->item, b->item, a->nitem * sizeof *a->item) == 0);
 }
@@ -185,6 +185,21 @@ wick_type wick_type_tuple(wick_module *m, uint32_t n, const wick_type *item)
   return wick_type_intern(m, &(wick_type_info){.kind = WICK_TUPLE, .nitem = n, .item = item});
 }
 
+wick_type wick_type_ref(wick_module *m, uint32_t n, const wick_type *item)
+{
+  return wick_type_intern(m, &(wick_type_info){.kind = WICK_REF, .nitem = n, .item = item});
+}
+
+wick_type wick_type_fn(wick_module *m, uint32_t ntake, const wick_type *take, uint32_t ngive,
+                       const wick_type *give)
+{
+  wick_type *item = wick_new(&m->mem, wick_type, ntake + ngive);
+  for (uint32_t i = 0; i < ntake; i++) item[i] = take[i];
+  for (uint32_t i = 0; i < ngive; i++) item[ntake + i] = give[i];
+  return wick_type_intern(
+      m, &(wick_type_info){.kind = WICK_FN, .nitem = ntake + ngive, .ntake = ntake, .item = item});
+}
+
 wick_type wick_type_with_elem(wick_module *m, wick_type t, wick_elem e)
 {
   wick_type_info info = *wick_type_get(m, t);
@@ -200,6 +215,14 @@ wick_dim wick_type_numel(wick_module *m, wick_type t)
   wick_dim n = wick_dim_const(1);
   for (uint32_t i = 0; i < info->rank; i++) n = wick_dim_mul(m->dims, n, info->dim[i]);
   return n;
+}
+
+bool wick_type_is_held(const wick_module *m, wick_type t)
+{
+  const wick_type_info *i = wick_type_get(m, t);
+  bool held = i->kind == WICK_TENSOR || wick_kind_is_object(i->kind);
+  for (uint32_t k = 0; k < i->rank; k++) held = held && wick_dim_is_const(i->dim[k]);
+  return held;
 }
 
 bool wick_type_is_one(const wick_module *m, wick_type t)

@@ -58,7 +58,10 @@ typedef enum wick_kind {
   WICK_TENSOR, /* graph and groups: elem, dim[rank] */
   WICK_TUPLE,  /* graph: item[nitem] */
   WICK_BUFFER, /* low and loop: elem, dim[rank], stride, space */
-  WICK_SCALAR  /* loop and stage bodies: elem, lanes (1: a scalar, more: a vector) */
+  WICK_SCALAR, /* loop and stage bodies: elem, lanes (1: a scalar, more: a vector) */
+  WICK_DATA,   /* graph: a data type of the module, number `data` */
+  WICK_REF,    /* graph: a cell that holds values of the types item[nitem] */
+  WICK_FN      /* graph: a function value: takes item[0 .. ntake-1], gives item[ntake .. nitem-1] */
 } wick_kind;
 
 typedef enum wick_space {
@@ -78,7 +81,7 @@ typedef struct wick_type_info {
   uint16_t lanes;
   const wick_dim *dim;    /* rank of them */
   const wick_dim *stride; /* buffers: in elements, or NULL for dense, last axis fastest */
-  uint32_t nitem;
+  uint32_t nitem, ntake, data;
   const wick_type *item;
 } wick_type_info;
 
@@ -96,10 +99,21 @@ wick_type wick_type_buffer(wick_module *m, wick_elem e, uint32_t rank, const wic
                            wick_space space);
 wick_type wick_type_scalar(wick_module *m, wick_elem e, uint32_t lanes);
 wick_type wick_type_tuple(wick_module *m, uint32_t n, const wick_type *item);
+wick_type wick_type_ref(wick_module *m, uint32_t n, const wick_type *item);
+wick_type wick_type_fn(wick_module *m, uint32_t ntake, const wick_type *take, uint32_t ngive,
+                       const wick_type *give);
 wick_type wick_type_with_elem(wick_module *m, wick_type t, wick_elem e); /* all else the same */
 
 wick_dim wick_type_numel(wick_module *m,
                          wick_type t); /* product of dims (or lanes); INVALID on overflow */
+/* Returns whether t is data, a reference or a function: its values are objects, not tensors. */
+static inline bool wick_kind_is_object(wick_kind k)
+{
+  return k == WICK_DATA || k == WICK_REF || k == WICK_FN;
+}
+/* Returns whether constructors, references and function values can hold values of t: objects, and
+ * tensors whose sizes are numbers. */
+bool wick_type_is_held(const wick_module *m, wick_type t);
 /* Returns whether values of t are single numbers: scalars, or tensors of rank 0. */
 bool wick_type_is_one(const wick_module *m, wick_type t);
 bool wick_type_const_dims(const wick_type_info *t,
@@ -113,6 +127,30 @@ uint64_t wick_type_most_nbytes(wick_module *m, wick_type t);
 /* For estimates: returns the number of bytes for typical values of dynamic sizes
  * (wick_dim_typical). */
 uint64_t wick_type_typical_nbytes(wick_module *m, wick_type t);
+
+/* ---- data types ---- */
+
+typedef struct wick_ctor {
+  const char *name;
+  uint32_t nfield;
+  const wick_type *field; /* wick_type_is_held */
+} wick_ctor;
+
+/* A data type: a value is one of the constructors with its fields. Types are equal if they have one
+ * name. They may be recursive. */
+typedef struct wick_data {
+  const char *name;
+  wick_type type;
+  uint32_t nctor; /* 0: only its name is known so far */
+  const wick_ctor *ctor;
+} wick_data;
+
+/* Returns the data type of that name, which is declared if it is new. */
+wick_type wick_data_type(wick_module *m, const char *name);
+/* Sets the constructors of a declared type, which are copied. */
+void wick_data_define(wick_module *m, wick_type t, uint32_t nctor, const wick_ctor *ctor);
+/* t is of kind WICK_DATA. */
+const wick_data *wick_data_get(const wick_module *m, wick_type t);
 
 void wick_type_print(const wick_module *m, wick_type t, wick_text *out);
 

@@ -100,13 +100,21 @@ static const struct {
 /* Operators whose nodes have regions, or that only modules in text have. */
 static bool program_internal(const wick_op *op)
 {
-  static const wick_opcode internal[] = {
-      WICK_OP_tuple,         WICK_OP_tuple_get, WICK_OP_call,          WICK_OP_const,
-      WICK_OP_return,        WICK_OP_yield,     WICK_OP_pack,          WICK_OP_unpack,
-      WICK_OP_bitcast,       WICK_OP_cast,      WICK_OP_reinterpret,   WICK_OP_conv_packed,
-      WICK_OP_conv_winograd, WICK_OP_dft_pass,  WICK_OP_matmul_packed, WICK_OP_depthwise_packed,
-      WICK_OP_narrow};
-  if (!(op->level & WICK_GRAPH) || op->nregion[1]) return true;
+  static const wick_opcode internal[] = {WICK_OP_const,
+                                         WICK_OP_return,
+                                         WICK_OP_yield,
+                                         WICK_OP_pack,
+                                         WICK_OP_unpack,
+                                         WICK_OP_bitcast,
+                                         WICK_OP_cast,
+                                         WICK_OP_reinterpret,
+                                         WICK_OP_conv_packed,
+                                         WICK_OP_conv_winograd,
+                                         WICK_OP_dft_pass,
+                                         WICK_OP_matmul_packed,
+                                         WICK_OP_depthwise_packed,
+                                         WICK_OP_narrow};
+  if (!(op->level & WICK_GRAPH) || op->nregion[1] || op->objects) return true;
   for (size_t i = 0; i < WICK_COUNT(internal); i++)
     if (wick_ops[internal[i]] == op) return true;
   return false;

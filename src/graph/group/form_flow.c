@@ -184,6 +184,24 @@ static void flow_loop_form(form_state *s, const wick_node *n, wick_errors *all)
   wick_build_close(&s->b);
 }
 
+wick_status wick_form_refuses_objects(const wick_func *f, wick_arena *tmp)
+{
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    bool object = wick_op_of(n)->effect == WICK_EFFECT;
+    for (uint32_t k = 0; k < n->nin && !object; k++)
+      object = n->in[k].id && wick_kind_is_object(wick_info_of(f, n->in[k])->kind);
+    for (uint32_t k = 0; k < n->nout && !object; k++)
+      object = wick_kind_is_object(wick_info_of(f, (wick_value){n->first.id + k})->kind);
+    if (object)
+      return wick_fail(tmp, WICK_EUNSUPPORTED,
+                       n->loc.id ? wick_loc_text(f->module, n->loc) : f->name,
+                       "%s: data, references, function values and effects are not compiled yet",
+                       wick_op_of(n)->name);
+  }
+  return NULL;
+}
+
 void wick_form_flow(form_state *s, uint32_t i, wick_errors *all)
 {
   const wick_node *n = &s->f->node[i];

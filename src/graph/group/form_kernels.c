@@ -555,6 +555,7 @@ wick_status wick_pass_form_kernels(const wick_pass_context *pass, const wick_fun
 {
   const wick_target *target = pass->target;
   wick_arena *mem = pass->mem, *tmp = pass->tmp;
+  WICK_TRY(wick_form_refuses_objects(f, tmp));
   if (wick_func_is_called(f)) return wick_procedure_of(f, mem, tmp, out);
   form_state s = {.f = f, .target = target, .records = pass->records, .mem = mem, .tmp = tmp};
   s.g = wick_groups_of(f, target, tmp);

@@ -31,6 +31,8 @@ WICK_CHECKED wick_status wick_form_fill(form_state *s, wick_value buffer, wick_t
 wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space);
 /* Emits the instructions of the nodes begin .. end-1, which are in one region. */
 void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *all);
+/* Fails at the first node of f that has an effect, or an object as an operand or a result. */
+WICK_CHECKED wick_status wick_form_refuses_objects(const wick_func *f, wick_arena *tmp);
 /* Emits an `if` or a `loop` (form_flow.c). */
 void wick_form_flow(form_state *s, uint32_t i, wick_errors *all);
 
