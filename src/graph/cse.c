@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "ir/call.h"
 #include "ir/copy.h"
 
 typedef struct cse_entry {
@@ -22,6 +23,7 @@ typedef struct cse_state {
   wick_list(cse_entry) entries;
   /* per constant of the module: the first one with equal bytes; 0: not yet known */
   uint32_t *constant;
+  wick_effects effects;
 } cse_state;
 
 enum { CSE_SAMPLE = 4096 }; /* bytes of a constant that its hash reads; the comparison reads all */
@@ -84,10 +86,9 @@ static bool cse_attr_eq(const cse_state *s, wick_attr_kind kind, const wick_attr
 
 /* ---- nodes ---- */
 
-static bool cse_takes_part(const wick_node *n)
+static bool cse_takes_part(const cse_state *s, const wick_node *n)
 {
-  const wick_op *op = wick_op_of(n);
-  return op->effect != WICK_EFFECT && !op->terminator && !n->nregion && n->nout;
+  return !wick_op_of(n)->terminator && !n->nregion && n->nout && !wick_node_acts(&s->effects, n);
 }
 
 static uint64_t cse_hash(const cse_state *s, const wick_node *n, const wick_value *in)
@@ -157,7 +158,7 @@ static void cse_leave(cse_state *s, uint32_t nentry)
 wick_status wick_pass_cse(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
   wick_arena *mem = pass->mem;
-  cse_state s = {.mem = mem, .nslot = 16};
+  cse_state s = {.mem = mem, .nslot = 16, .effects = wick_effects_of(f->module, mem)};
   while (s.nslot < 2 * f->nnode) s.nslot *= 2;
   s.c = wick_copy_begin(f, mem);
   s.slot = wick_new(mem, uint32_t, s.nslot);
@@ -167,7 +168,7 @@ wick_status wick_pass_cse(const wick_pass_context *pass, const wick_func *f, wic
     const wick_node *n = &f->node[i];
     /* number of entries at the beginning of its first region */
     if (n->nregion) outside[depth++] = s.entries.n;
-    if (cse_takes_part(n))
+    if (cse_takes_part(&s, n))
       cse_node(&s, n);
     else
       wick_copy_node(&s.c, n);

@@ -29,10 +29,10 @@ static const wick_func *inline_callee(const wick_func *f, const wick_node *n, wi
   return merges ? g : NULL;
 }
 
-static bool inline_calls(const wick_func *f, const wick_func *callee)
+static bool inline_names(const wick_func *f, const wick_func *g)
 {
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (wick_callee(f->module, &f->node[i]) == callee) return true;
+    if (wick_named_func(&f->node[i]) == g->name) return true;
   return false;
 }
 
@@ -86,10 +86,11 @@ static void inline_drop(const wick_func *f, const wick_func *of, const wick_func
 {
   wick_module *m = f->module;
   for (uint32_t i = 0; i < of->nnode; i++) {
-    const wick_func *g = wick_callee(m, &of->node[i]);
-    bool called = g && (g == f || inline_is_entry(g) || inline_calls(now, g));
+    const char *name = wick_named_func(&of->node[i]);
+    const wick_func *g = name ? wick_module_find(m, name) : NULL;
+    bool called = g && (g == f || inline_is_entry(g) || inline_names(now, g));
     for (uint32_t k = 0; g && k < m->funcs.n && !called; k++)
-      called = m->funcs.at[k] != f && m->funcs.at[k] != g && inline_calls(m->funcs.at[k], g);
+      called = m->funcs.at[k] != f && m->funcs.at[k] != g && inline_names(m->funcs.at[k], g);
     if (!g || called) continue;
     wick_module_remove(m, g->name);
     inline_drop(f, g, now);

@@ -57,7 +57,7 @@ static void licm_loop(licm_state *s, const wick_node *loop)
   licm_mark(s, loop->region[0].first, loop->region[0].nparam, true);
   for (uint32_t i = begin; i < loop->end; i++) {
     const wick_node *n = &f->node[i];
-    if (n->op == WICK_OP_if) { /* its branches may not run */
+    if (n->nregion && n->op != WICK_OP_loop) { /* its branches may not run */
       i = n->end - 1;
       continue;
     }

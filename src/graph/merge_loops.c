@@ -2,6 +2,7 @@
  * one is skipped at its old position. */
 #include "graph/merge_loops.h"
 
+#include "ir/call.h"
 #include "ir/copy.h"
 
 enum { MERGE_LOOPS_APART = 64 };
@@ -12,6 +13,7 @@ typedef struct merge_loops_state {
   uint32_t *twin; /* per node: the later loop that replaces it; 0: none */
   bool *moved;    /* per node: it is moved before the loop */
   wick_value *as; /* per value of the first loop: the value of the second loop */
+  wick_effects effects;
 } merge_loops_state;
 
 /* ---- comparing ---- */
@@ -113,7 +115,8 @@ static void merge_loops_find(merge_loops_state *s, uint32_t begin, uint32_t end)
   const wick_func *f = s->c.f;
   wick_list(uint32_t) loops = {0};
   for (uint32_t i = begin; i < end; i = f->node[i].end)
-    if (f->node[i].op == WICK_OP_loop) wick_push(s->c.b.mem, &loops, i);
+    if (f->node[i].op == WICK_OP_loop && !wick_nodes_act(&s->effects, f, i, f->node[i].end))
+      wick_push(s->c.b.mem, &loops, i);
   for (uint32_t i = 0; i < loops.n; i++)
     for (uint32_t k = i + 1; k < loops.n && k <= i + MERGE_LOOPS_APART && !s->moved[loops.at[i]];
          k++)
@@ -174,7 +177,9 @@ wick_status wick_pass_merge_loops(const wick_pass_context *pass, const wick_func
                                   wick_func **out)
 {
   wick_arena *mem = pass->mem;
-  merge_loops_state s = {.c = wick_copy_begin(f, mem), .definer = wick_definers_of(f, mem)};
+  merge_loops_state s = {.c = wick_copy_begin(f, mem),
+                         .definer = wick_definers_of(f, mem),
+                         .effects = wick_effects_of(f->module, mem)};
   s.twin = wick_new(mem, uint32_t, f->nnode);
   s.moved = wick_new(mem, bool, f->nnode);
   s.as = wick_new(mem, wick_value, f->nvalue + 1);

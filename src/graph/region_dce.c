@@ -2,12 +2,14 @@
  * then copies the function without the others. */
 #include "graph/region_dce.h"
 
+#include "ir/call.h"
 #include "ir/copy.h"
 
 typedef struct region_dce_state {
   wick_copier c;
   uint32_t *parent; /* per node: the node whose region contains it; UINT32_MAX: none */
   bool *used, more; /* per value; something was marked in this round */
+  wick_effects effects;
 } region_dce_state;
 
 /* ---- used values ---- */
@@ -60,9 +62,7 @@ static bool region_dce_live(const region_dce_state *s, const wick_node *n)
   const wick_node *node = s->c.f->node;
   bool live = wick_op_of(n)->terminator;
   for (uint32_t k = 0; k < n->nout; k++) live = live || s->used[n->first.id + k];
-  for (const wick_node *i = n; i < node + n->end && !live; i++)
-    live = wick_op_of(i)->effect == WICK_EFFECT;
-  return live;
+  return live || wick_nodes_act(&s->effects, s->c.f, (uint32_t)(n - node), n->end);
 }
 
 /* Marks the operands of a yield that are needed: those of its node's remaining results, and for a
@@ -112,12 +112,12 @@ static void region_dce_region(region_dce_state *s, const wick_node *n, const wic
   wick_type *type = wick_new(b->mem, wick_type, g->nparam + 1u);
   uint32_t np = 0, before = n->op == WICK_OP_loop;
   for (uint32_t k = 0; k < g->nparam; k++)
-    if (!k || region_dce_stays(s, n, k - 1))
+    if (!before || !k || region_dce_stays(s, n, k - 1))
       type[np++] = wick_type_of(f, (wick_value){g->first.id + k});
   param = wick_region_begin(b, np, type);
   np = 0;
   for (uint32_t k = 0; k < g->nparam; k++)
-    if (!k || region_dce_stays(s, n, k - 1))
+    if (!before || !k || region_dce_stays(s, n, k - 1))
       s->c.to[g->first.id + k] = (wick_value){param.id + np++};
   region_dce_copy(s, g->begin, g->end - 1);
   if (before) v[0] = s->c.to[y->in[0].id];
@@ -173,7 +173,8 @@ static void region_dce_copy(region_dce_state *s, uint32_t begin, uint32_t end)
 wick_status wick_pass_region_dce(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
   wick_arena *mem = pass->mem;
-  region_dce_state s = {.c = wick_copy_begin(f, mem), .more = true};
+  region_dce_state s = {
+      .c = wick_copy_begin(f, mem), .more = true, .effects = wick_effects_of(f->module, mem)};
   s.parent = wick_new(mem, uint32_t, f->nnode);
   s.used = wick_new(mem, bool, f->nvalue + 1);
   region_dce_parents(&s);

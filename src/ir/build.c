@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "ir/call.h"
 #include "ir/infer.h"
 
 struct wick_open_node {
@@ -353,10 +354,12 @@ static uint32_t *build_parents(const wick_builder *b)
   return parent;
 }
 
-/* Returns true if n has an effect. In low functions a branch that may fail has one, too. */
-static bool build_acts(const wick_builder *b, const wick_node *n)
+/* Returns true if n has an effect. In low functions a branch that may fail has one, too. `e` is
+ * filled at the first call, because few functions have one. */
+static bool build_acts(const wick_builder *b, wick_effects *e, const wick_node *n)
 {
-  return wick_ops[n->op]->effect == WICK_EFFECT ||
+  if (n->op == WICK_OP_call && !e->module) *e = wick_effects_of(b->module, b->mem);
+  return (n->op == WICK_OP_call ? wick_node_acts(e, n) : wick_ops[n->op]->effect == WICK_EFFECT) ||
          (n->op == WICK_OP_if && b->level == WICK_LOW &&
           n->attr[WICK_ATTR_if_then_equal].n + n->attr[WICK_ATTR_if_else_equal].n > 0);
 }
@@ -368,8 +371,9 @@ static bool *build_live(const wick_builder *b, uint32_t *out_nlive)
   const wick_node *node = b->nodes.at;
   uint32_t n = b->nodes.n, *parent = build_parents(b), nlive = 0;
   bool *live = wick_new(b->mem, bool, n), *used = wick_new(b->mem, bool, b->values.n);
+  wick_effects effects = {0};
   for (uint32_t i = 0; i < n; i++)
-    if (build_acts(b, &node[i]))
+    if (build_acts(b, &effects, &node[i]))
       for (uint32_t p = i; p != UINT32_MAX && !live[p]; p = parent[p]) live[p] = true;
   live[n - 1] = true;
   /* A parent comes before its regions in the array, but its results are used after them. It is

@@ -1,6 +1,7 @@
-/* Worklists follow the calls of functions. A call is inlined by a replay of the callee. */
+/* Worklists follow the functions that nodes name. A call is inlined by a replay of the callee. */
 #include "ir/call.h"
 
+#include "ir/grammar.h"
 #include "ir/replay.h"
 
 const wick_func *wick_callee(const wick_module *m, const wick_node *n)
@@ -10,19 +11,24 @@ const wick_func *wick_callee(const wick_module *m, const wick_node *n)
   return f && f->level == WICK_GRAPH ? f : NULL;
 }
 
+const char *wick_named_func(const wick_node *n)
+{
+  const wick_op *op = wick_op_of(n);
+  uint32_t i = op->level & WICK_GRAPH ? wick_op_positional(op) : WICK_MAX_ATTR;
+  return i < n->nattr && op->attr[i].kind == WICK_ATTR_FUNC ? n->attr[i].s : NULL;
+}
+
 typedef wick_list(const wick_func *) call_list;
 
-/* Adds the functions that f calls, directly or through others, each once. Calls of functions in the
- * list are not followed. */
+/* Adds the functions that f names, directly or through others, each once. Functions in the list are
+ * not followed. */
 static void call_reach(const wick_func *f, wick_arena *mem, call_list *out)
 {
   const wick_func *of = f;
   for (uint32_t at = out->n; of; of = at < out->n ? out->at[at++] : NULL)
     for (uint32_t i = 0; i < of->nnode; i++) {
-      const wick_node *n = &of->node[i];
-      const wick_func *g = n->op == WICK_OP_call
-                               ? wick_module_find(f->module, n->attr[WICK_ATTR_call_callee].s)
-                               : NULL;
+      const char *name = wick_named_func(&of->node[i]);
+      const wick_func *g = name ? wick_module_find(f->module, name) : NULL;
       bool known = !g;
       for (uint32_t k = 0; k < out->n && !known; k++) known = out->at[k] == g;
       if (!known) wick_push(mem, out, g);
@@ -58,12 +64,64 @@ bool wick_func_is_called(const wick_func *f)
 {
   const wick_module *m = f->module;
   for (uint32_t k = 0; k < m->funcs.n; k++)
-    for (uint32_t i = 0; i < m->funcs.at[k]->nnode; i++) {
-      const wick_node *n = &m->funcs.at[k]->node[i];
-      if (n->op == WICK_OP_call && n->attr[WICK_ATTR_call_callee].s == f->name) return true;
-    }
+    for (uint32_t i = 0; i < m->funcs.at[k]->nnode; i++)
+      if (wick_named_func(&m->funcs.at[k]->node[i]) == f->name) return true;
   return false;
 }
+
+/* ---- effects ---- */
+
+/* The effect of an operator by itself. A name without a function, or with the head of one, may
+ * stand for anything. */
+static bool call_unknown(const wick_module *m, const wick_node *n)
+{
+  const wick_func *g =
+      n->op == WICK_OP_call ? wick_module_find(m, n->attr[WICK_ATTR_call_callee].s) : NULL;
+  return n->op == WICK_OP_call && (!g || g->head);
+}
+
+typedef struct call_edge {
+  uint32_t caller, callee; /* indices into the module's functions */
+} call_edge;
+
+wick_effects wick_effects_of(const wick_module *m, wick_arena *mem)
+{
+  bool *acts = wick_new(mem, bool, m->funcs.n + 1);
+  wick_list(call_edge) edges = {0};
+  for (uint32_t k = 0; k < m->funcs.n; k++)
+    for (uint32_t i = 0; i < m->funcs.at[k]->nnode && !acts[k]; i++) {
+      const wick_node *n = &m->funcs.at[k]->node[i];
+      acts[k] = wick_op_of(n)->effect == WICK_EFFECT || call_unknown(m, n);
+      if (n->op != WICK_OP_call || acts[k]) continue;
+      uint32_t callee = wick_module_index(m, n->attr[WICK_ATTR_call_callee].s);
+      wick_push(mem, &edges, (call_edge){k, callee});
+    }
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t i = edges.n; i-- > 0;) {
+      bool *caller = &acts[edges.at[i].caller];
+      more = more || (!*caller && acts[edges.at[i].callee]);
+      *caller = *caller || acts[edges.at[i].callee];
+    }
+  }
+  return (wick_effects){m, acts};
+}
+
+bool wick_node_acts(const wick_effects *e, const wick_node *n)
+{
+  if (wick_op_of(n)->effect == WICK_EFFECT || call_unknown(e->module, n)) return true;
+  return n->op == WICK_OP_call &&
+         e->acts[wick_module_index(e->module, n->attr[WICK_ATTR_call_callee].s)];
+}
+
+bool wick_nodes_act(const wick_effects *e, const wick_func *f, uint32_t begin, uint32_t end)
+{
+  for (uint32_t i = begin; i < end; i++)
+    if (wick_node_acts(e, &f->node[i])) return true;
+  return false;
+}
+
+/* ---- what functions contain ---- */
 
 static bool call_has(const wick_func *f, wick_opcode op)
 {

@@ -1,4 +1,4 @@
-/* Calls: the functions that are called, recursion, and inlining. */
+/* Calls: the functions that are called, effects, recursion, and inlining. */
 #ifndef WICK_IR_CALL_H
 #define WICK_IR_CALL_H
 
@@ -7,9 +7,28 @@
 /* Returns the graph that n calls; NULL if n is no call, or if the graph does not exist. */
 const wick_func *wick_callee(const wick_module *m, const wick_node *n);
 
-/* Returns whether f calls itself, directly or through others. */
+/* Returns the name of the function that n names (a call, a closure, ...), as it is interned in the
+ * module; NULL: none. Launches of kernels do not count. */
+const char *wick_named_func(const wick_node *n);
+
+/* Which functions of a module have effects: those that reach an operator of WICK_EFFECT, or a call
+ * of a function that is not defined (yet). Stale once a function is replaced by one that has more
+ * effects, which no pass does. Time: linear in the nodes of the module. */
+typedef struct wick_effects {
+  const wick_module *module;
+  const bool *acts; /* by index in the module's functions */
+} wick_effects;
+wick_effects wick_effects_of(const wick_module *m, wick_arena *mem);
+/* Returns whether n has an effect, by itself or by the function that it calls, but for its regions:
+ * it must not be dropped, repeated, moved into or out of regions, or change places with other nodes
+ * that have effects. */
+bool wick_node_acts(const wick_effects *e, const wick_node *n);
+/* The same for any of the nodes begin .. end-1, with those in regions. */
+bool wick_nodes_act(const wick_effects *e, const wick_func *f, uint32_t begin, uint32_t end);
+
+/* Returns whether f names itself (a call, or a closure), directly or through others. */
 bool wick_func_recurs(const wick_func *f, wick_arena *tmp);
-/* Returns whether a function of f's module, perhaps f itself, calls f. */
+/* Returns whether a function of f's module, perhaps f itself, names f. */
 bool wick_func_is_called(const wick_func *f);
 /* Returns whether f or a function that it calls, directly or through others, contains `fail`, or
  * (`recursion`) calls itself. Functions that do not exist are left out. */
