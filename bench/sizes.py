@@ -26,7 +26,7 @@ CASES = {
         [(1, 8), (1, 64), (1, 128), (8, 8), (8, 64), (8, 128)],
     ),
     "ppocr_v4_det": (
-        {"p2o_DynamicDimension_0": "1", "p2o_DynamicDimension_1": "32..1280:32", "p2o_DynamicDimension_2": "32..1280:32"},
+        {"p2o.DynamicDimension.0": "1", "p2o.DynamicDimension.1": "32..1280:32", "p2o.DynamicDimension.2": "32..1280:32"},
         [(1, 320, 480), (1, 640, 640), (1, 736, 1280)],
     ),
 }
@@ -45,7 +45,7 @@ inputs = [x for x in model.graph.input if x.name not in made]
 for k, x in enumerate(inputs):
     for d in x.type.tensor_type.shape.dim:
         if d.dim_param:
-            d.dim_value = size[d.dim_param.replace(".", "_")]
+            d.dim_value = size[d.dim_param]
     shape = [d.dim_value for d in x.type.tensor_type.shape.dim]
     kind = onnx.helper.tensor_dtype_to_np_dtype(x.type.tensor_type.elem_type)
     whole = np.ones(shape) if k else rng.integers(1, 20000, shape)  # words; a mask; kinds
