@@ -53,6 +53,20 @@ void wick_export_reduce(wick_export_op *o)
     move_end(o, move_begin(o, x, along), wide);
 }
 
+void wick_export_extremes(wick_export_op *o)
+{
+  static const char *const by[2] = {"ReduceMin", "ReduceMax"};
+  wick_elem wide, e = wick_export_info(o, 0)->elem;
+  const wick_attr *axes = wick_export_attr(o, "axes");
+  const char *x = move_wide(o, wick_export_in(o, 0), &wide);
+  for (uint32_t k = 0; k < 2 && !o->failed; k++) {
+    const char *along = axes->n ? wick_export_i64s(o->x, axes->n, axes->ints) : "";
+    wick_onnx_node *n = wick_export_begin(o, by[k], 2, (const char *const[]){x, along});
+    wick_export_set_attrs(o, n, o->row->attrs);
+    wick_export_result_is(o, k, wick_export_cast(o, wick_export_end(o, n), wide, e));
+  }
+}
+
 void wick_export_scan(wick_export_op *o)
 {
   wick_elem wide;

@@ -127,6 +127,7 @@ static const wick_export_row rows[WICK_NOP] = {
     LESS(prelu, "PRelu", NULL, SMALL),
     PUT(range, "Range", NULL, 0, wick_export_range_row),
     PLAIN(reciprocal, "Reciprocal"),
+    PUT(reduce_extremes, NULL, "keepdims", BEST, wick_export_extremes),
     PUT(reduce_l1, "ReduceL1", "keepdims", SMALL, wick_export_reduce),
     PUT(reduce_l2, "ReduceL2", "keepdims", SMALL, wick_export_reduce),
     PUT(reduce_log_sum, "ReduceLogSum", "keepdims", SMALL, wick_export_reduce),

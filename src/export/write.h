@@ -160,6 +160,7 @@ const char *wick_export_dim(wick_export_op *o, wick_dim dim);
 /* ---- the families of operators ---- */
 
 void wick_export_reduce(wick_export_op *o);
+void wick_export_extremes(wick_export_op *o);
 void wick_export_scan(wick_export_op *o);
 void wick_export_split(wick_export_op *o);
 void wick_export_top_k(wick_export_op *o);

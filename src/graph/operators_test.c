@@ -256,6 +256,8 @@ static const row_case lines[] = {
     {"random", "u32[]", "", "error: the key is u32[], expected u64[]", 0},
     {"range", "T[]; T[]", "count=[5]", "T[5]", 0},
     {"reduce_l1", "T[3,4,2]", "axes=[1]", "T[3,1,2]", 0},
+    {"reduce_extremes", "T[3,4,2]", "axes=[1]", "T[3,1,2]; T[3,1,2]", 0},
+    {"reduce_extremes", "T[300]", "keepdims=false", "T[]; T[]", 0},
     {"reduce_l2", "T[3,4,2]", "axes=[0,2], keepdims=false", "T[4]", 0},
     {"reduce_log_sum", "T[2,2]: 1 2 0.5 0.25", "axes=[1]", "T[2,1]", 0},
     {"reduce_log_sum_exp", "T[3,4,2]", "axes=[1], keepdims=false", "T[3,2]", 0},

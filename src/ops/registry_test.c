@@ -94,6 +94,7 @@ static const struct {
     ALIKE(4, lstm, rnn),
     ALIKE(7, lstm, lstm_step),
     ALIKE(5, gru, gru_step),
+    ALIKE(2, reduce_sum, reduce_extremes),
     ALIKE(2, reduce_sum, reduce_l1),
     ALIKE(2, reduce_sum, reduce_l2),
     ALIKE(2, reduce_sum, reduce_log_sum),

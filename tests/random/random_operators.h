@@ -425,6 +425,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_reduce_mean, random_axes, 1},
     {WICK_OP_reduce_max, random_axes, 1},
     {WICK_OP_reduce_min, random_axes, 1},
+    {WICK_OP_reduce_extremes, random_axes, 1},
     {WICK_OP_reduce_prod, random_axes, 1},
     {WICK_OP_reduce_l1, random_axes, 1},
     {WICK_OP_reduce_l2, random_axes, 1},

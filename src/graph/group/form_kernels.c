@@ -62,24 +62,30 @@ static wick_status form_kernels_stages(form_state *s, wick_builder *b, uint32_t 
   return b->status;
 }
 
-/* Adds a map that copies the result if the group ends in a fold, because templates compute folds
+/* Adds a map that copies the results if the group ends in a fold, because templates compute folds
  * inside the loops of a map. */
-static wick_value form_kernels_output(wick_builder *b, wick_value v)
+static void form_kernels_output(wick_builder *b, uint32_t nout, wick_value *v)
 {
-  if (b->status || b->nodes.at[b->nodes.n - 1].op != WICK_OP_yield) return v;
+  if (b->status || b->nodes.at[b->nodes.n - 1].op != WICK_OP_yield) return;
   for (uint32_t i = b->nodes.n; i-- > 0;) {
     const wick_node *n = &b->nodes.at[i];
-    if (n->op != WICK_OP_fold || n->first.id != v.id) continue;
+    if (n->op != WICK_OP_fold || n->first.id != v[0].id) continue;
     wick_axis axis[WICK_MAX_RANK];
     wick_dim index[WICK_MAX_RANK];
-    wick_type type = wick_built_type(b, v);
-    uint32_t naxis = wick_axes_of(b, type, axis);
+    wick_type *type = wick_new(b->mem, wick_type, nout);
+    wick_value *x = wick_new(b->mem, wick_value, nout);
+    uint32_t naxis = wick_axes_of(b, wick_built_type(b, v[0]), axis);
     for (uint32_t k = 0; k < naxis; k++) index[k] = axis[k].sym;
-    wick_map_begin(b, "out", naxis, axis, 1, &type);
-    wick_value x = wick_read(b, v, index, 0, NULL, (wick_value){0});
-    return wick_map_end(b, 1, &x);
+    for (uint32_t k = 0; k < nout; k++) {
+      if (v[k].id != v[0].id + k || k >= n->nout) return; /* another stage computes it */
+      type[k] = wick_built_type(b, v[k]);
+    }
+    wick_map_begin(b, "out", naxis, axis, nout, type);
+    for (uint32_t k = 0; k < nout; k++) x[k] = wick_read(b, v[k], index, 0, NULL, (wick_value){0});
+    v[0] = wick_map_end(b, nout, x);
+    for (uint32_t k = 1; k < nout; k++) v[k] = (wick_value){v[0].id + k};
+    return;
   }
-  return v;
 }
 
 /* Clears the values that other groups have assigned to the values of this group. */
@@ -126,7 +132,7 @@ static wick_status form_kernels_group(form_state *s, uint32_t root, wick_func **
     WICK_TRY(form_kernels_stages(s, &b, i, to));
   wick_value *result = wick_new(s->tmp, wick_value, last->nout);
   for (uint32_t k = 0; k < last->nout; k++) result[k] = to[last->first.id + k];
-  if (last->nout == 1) result[0] = form_kernels_output(&b, result[0]);
+  form_kernels_output(&b, last->nout, result);
   wick_build_return(&b, last->nout, result);
   wick_func *g;
   WICK_TRY(wick_build_end(&b, &g));

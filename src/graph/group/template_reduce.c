@@ -51,7 +51,7 @@ bool template_reduce_match(template_state *t)
   if (!t->plain || !fold) return false;
   const wick_node *f = template_node(t, fold);
   return t->out->naxis <= TEMPLATE_AXES && fold->naxis <= TEMPLATE_AXES && t->lanes >= 2 &&
-         f->nout == 1 && reduce_states(t, f) && !wick_stage_starts(t->s, fold) &&
+         reduce_states(t, f) && !wick_stage_starts(t->s, fold) &&
          fold->axis[fold->naxis - 1].reduce && reduce_is_long(t, fold) && reduce_reads(t, fold);
 }
 

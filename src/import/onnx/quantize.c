@@ -165,8 +165,8 @@ static void quantize_dynamic(wick_onnx_op *o)
   int64_t axes[WICK_MAX_RANK];
   uint32_t rank = wick_onnx_info(o, 0)->rank;
   for (uint32_t k = 0; k < rank; k++) axes[k] = k;
-  wick_value hi = wick_onnx_reduce(o, WICK_OP_reduce_max, x, rank, axes, false),
-             lo = wick_onnx_reduce(o, WICK_OP_reduce_min, x, rank, axes, false);
+  wick_value lo = wick_onnx_reduce(o, WICK_OP_reduce_extremes, x, rank, axes, false),
+             hi = {lo.id + 1};
   hi = wick_build2(b, WICK_OP_max, hi, none), lo = wick_build2(b, WICK_OP_min, lo, none);
   wick_value most = wick_onnx_number(o, x, 255),
              width = wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_sub, hi, lo), most),

@@ -85,7 +85,12 @@ static wick_status reduce_infer(wick_infer *c)
       dim[rank++] = wick_dim_const(1);
   }
   wick_infer_out(c, 0, x->elem, rank, dim);
-  reduce_content(c, set);
+  if (c->op == WICK_OP_reduce_extremes) {
+    wick_infer_out(c, 1, x->elem, rank, dim);
+    c->nout = 2;
+  } else {
+    reduce_content(c, set);
+  }
   return NULL;
 }
 
@@ -181,6 +186,17 @@ static wick_status reduce_ref(wick_ref *c)
   return NULL;
 }
 
+static wick_status reduce_extremes_ref(wick_ref *c)
+{
+  static const wick_opcode by[2] = {WICK_OP_reduce_min, WICK_OP_reduce_max};
+  for (uint32_t k = 0; k < 2; k++) {
+    wick_ref one = *c;
+    one.op = by[k], one.nout = 1, one.out = &c->out[k];
+    WICK_TRY(reduce_ref(&one));
+  }
+  return NULL;
+}
+
 /* ---- stages ---- */
 
 /* Makes the axes of a fold of x: those of the result, then the reduced ones. `index` is the
@@ -227,11 +243,49 @@ static void reduce_compute(const wick_compute *c)
   c->out[0] = wick_stage_end(b, s, c->out_type[0]);
 }
 
+/* One fold with two states, so that x is read once. */
+static void reduce_extremes_compute(const wick_compute *c)
+{
+  static const wick_opcode by[2] = {WICK_OP_min, WICK_OP_max};
+  wick_builder *b = c->b;
+  wick_axis axis[2 * WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK], count;
+  uint32_t n = reduce_axes_of(c, axis, index, &count);
+  wick_elem e = wick_built_info(b, c->in[0])->elem, acc = wick_stage_arith(e);
+  wick_type state[4];
+  wick_value v[2];
+  for (uint32_t k = 0; k < 4; k++) state[k] = wick_type_scalar(b->module, acc, 1);
+  wick_fold_open(b, wick_ops[c->op]->name, n, axis, 2, c->out_type);
+  wick_region_begin(b, 0, NULL);
+  for (uint32_t k = 0; k < 2; k++) v[k] = wick_build_neutral(b, by[k], state[0]);
+  wick_yield(b, 2, v);
+  wick_value s = wick_region_begin(b, 2, state);
+  wick_value x = wick_build_cast(b, wick_read(b, c->in[0], index, 0, NULL, (wick_value){0}), acc);
+  for (uint32_t k = 0; k < 2; k++) v[k] = wick_build2(b, by[k], (wick_value){s.id + k}, x);
+  wick_yield(b, 2, v);
+  s = wick_region_begin(b, 4, state);
+  for (uint32_t k = 0; k < 2; k++)
+    v[k] = wick_build2(b, by[k], (wick_value){s.id + k}, (wick_value){s.id + 2 + k});
+  wick_yield(b, 2, v);
+  s = wick_region_begin(b, 2, state);
+  for (uint32_t k = 0; k < 2; k++) v[k] = wick_build_cast(b, (wick_value){s.id + k}, e);
+  wick_yield(b, 2, v);
+  c->out[0] = wick_build_close(b);
+  c->out[1] = (wick_value){c->out[0].id + 1};
+}
+
 /* ---- expansions ---- */
 
 static wick_value reduce_of(wick_builder *b, wick_opcode op, const wick_node *n, wick_value x)
 {
   return wick_build(b, op, 1, &x, n->attr, 0, NULL);
+}
+
+static void reduce_extremes_expand(wick_builder *b, const wick_node *n, const wick_value *in,
+                                   wick_value *out)
+{
+  out[0] = reduce_of(b, WICK_OP_reduce_min, n, in[0]);
+  out[1] = reduce_of(b, WICK_OP_reduce_max, n, in[0]);
 }
 
 static void reduce_expand(wick_builder *b, const wick_node *n, const wick_value *in,
@@ -292,23 +346,24 @@ static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
                                                : 0;
 }
 
-#define REDUCE_ROW(row, text, types, ...)                                                          \
+#define REDUCE_ROW_OF(row, n, text, types, ...)                                                    \
   const wick_op wick_op_##row = {                                                                  \
       .name = #row,                                                                                \
       .doc = text,                                                                                 \
       .nin = {1, 1},                                                                               \
-      .nout = {1, 1},                                                                              \
+      .nout = {n, n},                                                                              \
       .attr = {{"axes", WICK_ATTR_INTS, 0, false, NULL, 0, 0},                                     \
                {"keepdims", WICK_ATTR_BOOL, 1, false, NULL, 0, 0}},                                \
       .level = WICK_GRAPH,                                                                         \
-      .layout = wick_layout_reduce,                                                                \
       .elems = types,                                                                              \
-      .reduced_axes = reduce_along,                                                                \
       .reads_once = true,                                                                          \
       .infer = reduce_infer,                                                                       \
-      .ref = reduce_ref,                                                                           \
       __VA_ARGS__,                                                                                 \
   };
+
+#define REDUCE_ROW(row, text, types, ...)                                                          \
+  REDUCE_ROW_OF(row, 1, text, types, .layout = wick_layout_reduce, .reduced_axes = reduce_along,   \
+                .ref = reduce_ref, __VA_ARGS__)
 
 REDUCE_ROW(
     reduce_sum,
@@ -330,6 +385,11 @@ REDUCE_ROW(
     "The least element along `axes`, as `min` finds it; the type's largest number if there are no "
     "elements",
     WICK_PLAIN, .compute = reduce_compute, .grad = wick_grad_reduce_extreme)
+REDUCE_ROW_OF(
+    reduce_extremes, 2,
+    "The least and the largest element along `axes`, as reduce_min and reduce_max find them",
+    WICK_PLAIN, .ref = reduce_extremes_ref, .compute = reduce_extremes_compute,
+    .expand = reduce_extremes_expand)
 REDUCE_ROW(reduce_mean,
            "The sum along `axes` divided by the number of elements; NaN if there are no elements. "
            "Integers round towards zero",

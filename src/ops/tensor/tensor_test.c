@@ -78,6 +78,9 @@ static const row_case reductions[] = {
     {"reduce_max", "f32[3]: 2 nan 4", "", "f32[1]: nan", 0},
     {"reduce_max", "i8[2,0]", "axes=[1]", "i8[2,1]: -128 -128", 0},
     {"reduce_min", "u8[3]: 200 3 4", "", "u8[1]: 3", 0},
+    {"reduce_extremes", "f32[2,3]: 2 -7 4 1 nan 3", "axes=[1]", "f32[2,1]: -7 nan; f32[2,1]: 4 nan",
+     0},
+    {"reduce_extremes", "u8[0]", "keepdims=false", "u8[]: 255; u8[]: 0", 0},
     {"reduce_mean", "f32[2,2]: 1 2 3 5", "axes=[1]", "f32[2,1]: 1.5 4", 0},
     {"reduce_mean", "i32[2]: -1 -2", "", "i32[1]: -1", 0},
     {"reduce_mean", "u8[1,2]: 200 100", "axes=[1]", "u8[1,1]: 22", 0}, /* the sum wraps */
