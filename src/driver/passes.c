@@ -20,6 +20,7 @@
 #include "graph/demote.h"
 #include "graph/drop_identity.h"
 #include "graph/emulate_subbyte.h"
+#include "graph/expand_transformations.h"
 #include "graph/fold_control_flow.h"
 #include "graph/fold_requantize.h"
 #include "graph/fold_scale.h"
@@ -55,6 +56,8 @@
 #include "lower/lower.h"
 
 const wick_pass wick_passes[] = {
+    {"expand_transformations", WICK_GRAPH, wick_pass_expand_transformations, WICK_EXACT,
+     "replaces transformations of functions (value_and_grad, jvp, ...) by ordinary nodes"},
     {"inline", WICK_GRAPH, wick_pass_inline, WICK_EXACT,
      "inlines calls of functions that are not recursive, and drops functions that are no longer "
      "called"},
@@ -188,6 +191,7 @@ static const wick_condition when_placed = {"all but bundles", passes_unplanned};
 /* From an imported model to a graph whose nodes can become stages and whose tensors have
  * layouts. */
 static const wick_step passes_graph[] = {
+    {"expand_transformations", NULL},
     {"inline", NULL},
     {"intern_strings", NULL},
     {"promote_to_f64", &when_f64},

@@ -117,6 +117,19 @@ wick_value wick_copy_with(wick_builder *b, const wick_func *f, const wick_node *
                     op->typed ? want : NULL);
 }
 
+void wick_copy_opened(wick_copier *c, const wick_node *n)
+{
+  wick_builder *b = &c->b;
+  wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u);
+  for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
+  b->loc = n->loc;
+  wick_op_of(n)->expand(b, n, in, &c->to[n->first.id]);
+  for (uint32_t k = 0; k < n->nout && !b->status; k++) {
+    const wick_value_info *old = &c->f->value[n->first.id + k];
+    wick_build_name(b, c->to[n->first.id + k], old->name, old->relation);
+  }
+}
+
 wick_status wick_copy_finish(wick_copier *c, wick_func **out) { return wick_build_end(&c->b, out); }
 
 wick_func *wick_copy_end(wick_copier *c)

@@ -32,6 +32,8 @@ typedef struct wick_copier {
 
 wick_copier wick_copy_begin(const wick_func *f, wick_arena *mem); /* parameters are copied */
 void wick_copy_node(wick_copier *c, const wick_node *n);
+/* Builds the definition of n's operator, which has one (`expand`), instead of the node. */
+void wick_copy_opened(wick_copier *c, const wick_node *n);
 /* Completes the new function. Rewrites cannot fail, so a failure is a bug of the pass; it is
  * reported as WICK_EINTERNAL. */
 WICK_CHECKED wick_status wick_copy_finish(wick_copier *c, wick_func **out);

@@ -258,6 +258,10 @@ typedef struct wick_op {
   /* For graph operators: computes the cotangents of the operands from those of the results. NULL:
    * `expand` is differentiated. wick_grad_zero and wick_grad_none mean that no cotangents exist. */
   void (*grad)(wick_adjoint *a);
+  /* Two sets of operands, as bits: the results are linear in the operands of a set, all together,
+   * if the others are fixed. An operand that is in both counts for the first one alone. Bit 31
+   * stands for all operands from there on. Both 0: not linear, or not known to be. */
+  uint32_t linear[2];
   /* scalar operators: the element types for which `expand` is the only form; 0: all */
   uint64_t expands;
   wick_scalar_rule scalar;

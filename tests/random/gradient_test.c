@@ -8,6 +8,8 @@
  * compared first. If they disagree, the point is near a corner and is skipped; few points may be
  * skipped.
  *
+ * Forward mode must agree with these derivatives.
+ *
  * WICK_GRADIENT_CASES: number of nodes for each operator (40); WICK_GRADIENT_ROW: only this
  * operator. */
 #include <math.h>
@@ -21,6 +23,7 @@
 
 #include <cmocka.h>
 
+#include "graph/grad/forward.h"
 #include "graph/grad/grad.h"
 #include "ir/copy.h"
 #include "ir/text.h"
@@ -302,9 +305,48 @@ static void gradient_operand(gradient *g, uint32_t k)
   }
 }
 
+/* Compares the tangents of random directions of all float operands with the cotangents. */
+static void gradient_forward(gradient *g)
+{
+  wick_builder b;
+  wick_func *f;
+  wick_value in[GRADIENT_MOST], to[GRADIENT_MOST] = {{0}}, y[GRADIENT_MOST], out[GRADIENT_MOST];
+  wick_tensor operand[2 * GRADIENT_MOST], got[GRADIENT_MOST];
+  uint32_t n = g->nin;
+  double want = 0, sum = 0, scale = 1;
+  wick_build_begin(&b, g->m, WICK_GRAPH, "tangents", &g->mem);
+  memcpy(operand, g->in, n * sizeof *operand);
+  for (uint32_t k = 0; k < g->nin; k++)
+    in[k] = wick_build_param(&b, wick_type_of(g->f, (wick_value){1 + k}), WICK_IN, NULL);
+  for (uint32_t k = 0; k < g->nin; k++) {
+    if (!g->by[k].data) continue;
+    to[k] = wick_build_param(&b, wick_type_of(g->f, (wick_value){1 + k}), WICK_IN, NULL);
+    operand[n] = g->in[k];
+    gradient_fill(g, &operand[n], k, false);
+    const double *by = g->by[k].data, *t = operand[n++].data;
+    for (uint64_t i = 0; i < wick_ref_numel(&g->by[k]); i++)
+      want += by[i] * t[i], scale += fabs(by[i] * t[i]);
+  }
+  wick_forward_body(&b, g->f, in, to, y, out);
+  for (uint32_t k = 0; k < g->nout; k++)
+    if (!out[k].id) out[k] = wick_grad_fill(&b, y[k], 0);
+  wick_build_return(&b, g->nout, out);
+  gradient_ok(g, wick_build_end(&b, &f));
+  gradient_ok(g, wick_verify_func(f, &g->tmp));
+  gradient_ok(g, wick_evaluate(f, n, operand, NULL, &g->mem, &g->a, &g->b, got));
+  for (uint32_t k = 0; k < g->nout; k++) {
+    const double *t = got[k].data, *w = g->in[g->nin + k].data;
+    for (uint64_t i = 0; i < wick_ref_numel(&got[k]); i++)
+      sum += t[i] * w[i], scale += fabs(t[i] * w[i]);
+  }
+  if (fabs(want - sum) > 1e-12 * scale)
+    gradient_wrong(g, wick_str_printf(&g->mem, "tangents give %.17g, cotangents %.17g", sum, want));
+}
+
 static void gradient_check(gradient *g)
 {
   if (!gradient_evaluate(g)) return;
+  gradient_forward(g);
   for (uint32_t k = 0; k < g->nin; k++)
     if (g->by[k].data) gradient_operand(g, k);
 }

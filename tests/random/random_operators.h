@@ -196,6 +196,13 @@ static void random_norm(random_graph *r, wick_opcode op)
   random_build(r, op, nin, in, a, NULL);
 }
 
+/* Operators whose result is the operand. */
+static void random_copy(random_graph *r, wick_opcode op)
+{
+  wick_value v = random_where(r, WICK_PLAIN, 0, 5);
+  if (v.id) random_build(r, op, 1, &v, NULL, NULL);
+}
+
 /* Reductions, softmax and similar operators, running sums: one operand and axes. */
 static void random_axes(random_graph *r, wick_opcode op)
 {
@@ -481,6 +488,9 @@ static const random_kind random_kinds[] = {
     {WICK_OP_non_max_suppression, random_suppress, 1},
     {WICK_OP_range, random_made, 1},
     {WICK_OP_eye, random_made, 1},
+    {WICK_OP_barrier, random_copy, 1},
+    /* not in random graphs, whose derivatives are compared with differences */
+    {WICK_OP_stop_gradient, random_copy, 0},
 };
 
 /* Tries to build an operator. */

@@ -50,24 +50,10 @@ static void grad_cotangents(wick_copier *c, const wick_gradient *g, wick_value *
   }
 }
 
-/* Inserts the definition of an operator that is differentiated through its definition. */
-static void grad_open(wick_copier *c, const wick_node *n)
-{
-  wick_builder *b = &c->b;
-  wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u);
-  for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
-  b->loc = n->loc;
-  wick_op_of(n)->expand(b, n, in, &c->to[n->first.id]);
-  for (uint32_t k = 0; k < n->nout && !b->status; k++) {
-    const wick_value_info *old = &c->f->value[n->first.id + k];
-    wick_build_name(b, c->to[n->first.id + k], old->name, old->relation);
-  }
-}
-
 static void grad_copy(wick_copier *c, const wick_node *n)
 {
   if (wick_op_of(n)->grad == wick_grad_opened)
-    grad_open(c, n);
+    wick_copy_opened(c, n);
   else
     wick_copy_node(c, n);
 }

@@ -13,6 +13,12 @@ void wick_grad_none(wick_adjoint *a)
 
 void wick_grad_opened(wick_adjoint *a) { wick_grad_through(a, wick_op_of(a->node)->expand); }
 
+bool wick_grad_opens(const wick_node *n)
+{
+  const wick_op *row = wick_op_of(n);
+  return row->grad == wick_grad_opened || (!row->grad && row->expand && !n->nregion);
+}
+
 bool wick_grad_has(const wick_builder *b, wick_value v)
 {
   const wick_type_info *t = v.id && v.id < b->values.n ? wick_built_info(b, v) : NULL;
@@ -187,7 +193,7 @@ static void grad_rule(wick_adjoint *a)
   a->b->loc = a->node->loc;
   if (row->grad)
     row->grad(a);
-  else if (row->expand && !a->node->nregion)
+  else if (wick_grad_opens(a->node))
     wick_grad_through(a, row->expand);
   else
     wick_grad_none(a);

@@ -36,6 +36,8 @@ void wick_grad_none(wick_adjoint *a);
 /* The column of operators that are decomposed before they are differentiated, so that values that
  * their steps keep exist only once. Otherwise the operator counts as one without a derivative. */
 void wick_grad_opened(wick_adjoint *a);
+/* Returns whether n is differentiated through its definition. */
+bool wick_grad_opens(const wick_node *n);
 /* Differentiates a node by its definition in other operators. */
 typedef void wick_grad_define(wick_builder *b, const wick_node *n, const wick_value *in,
                               wick_value *out);
@@ -64,6 +66,10 @@ typedef struct wick_grad_request {
  * a derivative. */
 void wick_grad_build(wick_builder *b, const wick_grad_request *r, wick_value *out);
 bool wick_grad_has(const wick_builder *b, wick_value v); /* its type has cotangents */
+
+/* Forward mode: adds nodes to b that compute the tangents of the results of a node, which is the
+ * last of its region and has no regions. in, out: per operand and per result; 0: all zeros. */
+void wick_tangent_of_node(wick_builder *b, uint32_t node, const wick_value *in, wick_value *out);
 
 /* ---- for rules; these functions do nothing after a failure ---- */
 
@@ -126,7 +132,9 @@ wick_grad_rule wick_grad_gather, wick_grad_gather_elements, wick_grad_gather_nd,
     wick_grad_scatter_elements, wick_grad_scatter_nd, wick_grad_top_k, wick_grad_one_hot,
     wick_grad_range, wick_grad_take, wick_grad_max_unpool;
 /* grad_branch.c, grad_loop.c */
-wick_grad_rule wick_grad_if, wick_grad_call, wick_grad_loop;
+wick_grad_rule wick_grad_if, wick_grad_loop;
+/* grad_call.c */
+wick_grad_rule wick_grad_call, wick_grad_checkpoint, wick_grad_with_vjp;
 /* grad_image.c */
 wick_grad_rule wick_grad_resize, wick_grad_grid_sample, wick_grad_roi_align;
 

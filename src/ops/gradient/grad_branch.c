@@ -1,9 +1,7 @@
-/* Derivatives of branches and calls.
+/* Derivatives of branches.
  *
  * A second branch takes the same arm as the first one. It recomputes the values of that arm, and
- * yields the cotangents of the values from outside that the arm uses. Called functions are
- * differentiated as if they were inlined. */
-#include "ir/call.h"
+ * yields the cotangents of the values from outside that the arm uses. */
 #include "ir/replay.h"
 #include "ops/gradient/grad.h"
 
@@ -43,7 +41,3 @@ void wick_grad_if(wick_adjoint *a)
   for (uint32_t k = 0; k < a->ncaptured && first.id; k++)
     a->dcaptured[k] = (wick_value){first.id + k};
 }
-
-/* ---- calls ---- */
-
-void wick_grad_call(wick_adjoint *a) { wick_grad_through(a, wick_build_inlined_call); }

@@ -187,4 +187,5 @@ const wick_op wick_op_conv = {
     .products = wick_products_conv,
     .compute = conv_compute,
     .grad = wick_grad_conv,
+    .linear = {1 | 4, 2 | 4},
 };

@@ -221,4 +221,5 @@ const wick_op wick_op_conv_transpose = {
     .products = wick_products_conv_transpose,
     .compute = conv_transpose_compute,
     .grad = wick_grad_conv_transpose,
+    .linear = {1 | 4, 2 | 4},
 };

@@ -144,4 +144,5 @@ const wick_op wick_op_matmul = {
     .products = wick_products_matmul,
     .compute = matmul_compute,
     .grad = wick_grad_matmul,
+    .linear = {1, 2},
 };

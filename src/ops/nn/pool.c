@@ -423,6 +423,7 @@ const wick_op wick_op_avg_pool = {
     .products = wick_products_pool,
     .compute = avg_pool_compute,
     .grad = wick_grad_avg_pool,
+    .linear = {1},
 };
 
 const wick_op wick_op_lp_pool = {

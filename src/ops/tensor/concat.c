@@ -101,6 +101,7 @@ const wick_op wick_op_concat = {
     .ref = concat_ref,
     .compute = concat_compute,
     .grad = wick_grad_concat_row,
+    .linear = {UINT32_MAX},
 };
 
 /* ---- split ---- */
@@ -177,4 +178,5 @@ const wick_op wick_op_split = {
     .ref = split_ref,
     .expand = split_expand,
     .grad = wick_grad_split,
+    .linear = {1},
 };

@@ -74,6 +74,7 @@ const wick_op wick_op_depth_to_space = {
     .ref = depth_to_space_ref,
     .compute = depth_to_space_compute,
     .grad = wick_grad_depth_to_space,
+    .linear = {1},
 };
 
 /* ---- the inverse, in the order dcr ---- */
@@ -143,4 +144,5 @@ const wick_op wick_op_space_to_depth = {
     .ref = space_to_depth_ref,
     .compute = space_to_depth_compute,
     .grad = wick_grad_space_to_depth,
+    .linear = {1},
 };

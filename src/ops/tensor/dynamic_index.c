@@ -83,4 +83,5 @@ const wick_op wick_op_dynamic_index = {
     .ref = dynamic_index_ref,
     .compute = dynamic_index_compute,
     .grad = wick_grad_take,
+    .linear = {1},
 };

@@ -112,6 +112,7 @@ const wick_op wick_op_gather = {
     .ref = gather_ref,
     .compute = gather_compute,
     .grad = wick_grad_gather,
+    .linear = {1},
 };
 
 /* ---- gather_elements ---- */
@@ -184,6 +185,7 @@ const wick_op wick_op_gather_elements = {
     .ref = gather_elements_ref,
     .compute = gather_elements_compute,
     .grad = wick_grad_gather_elements,
+    .linear = {1},
 };
 
 /* ---- gather_nd ---- */
@@ -274,4 +276,5 @@ const wick_op wick_op_gather_nd = {
     .ref = gather_nd_ref,
     .compute = gather_nd_compute,
     .grad = wick_grad_gather_nd,
+    .linear = {1},
 };

@@ -96,4 +96,5 @@ const wick_op wick_op_interleave = {
     .ref = interleave_ref,
     .compute = interleave_compute,
     .grad = wick_grad_interleave,
+    .linear = {UINT32_MAX},
 };

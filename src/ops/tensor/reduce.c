@@ -369,7 +369,7 @@ REDUCE_ROW(
     reduce_sum,
     "The sum along `axes` (default: all), in order; 0 if there are no elements. Integers wrap; "
     "f16 and bf16 are summed in f32",
-    WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_sum)
+    WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_sum, .linear = {1})
 REDUCE_ROW(
     reduce_prod,
     "The product along `axes`, in order; 1 if there are no elements. Integers wrap; floats are "
@@ -393,7 +393,7 @@ REDUCE_ROW_OF(
 REDUCE_ROW(reduce_mean,
            "The sum along `axes` divided by the number of elements; NaN if there are no elements. "
            "Integers round towards zero",
-           WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_mean)
+           WICK_NUMBERS, .compute = reduce_compute, .grad = wick_grad_reduce_mean, .linear = {1})
 REDUCE_ROW(reduce_l1, "sum |x| along `axes`", WICK_NUMBERS, .expand = reduce_expand,
            .grad = wick_grad_reduce_l1)
 REDUCE_ROW(reduce_l2, "sqrt(sum x*x) along `axes`", WICK_FLOATS, .expand = reduce_expand,

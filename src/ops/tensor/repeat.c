@@ -65,6 +65,7 @@ const wick_op wick_op_broadcast_to = {
     .ref = expand_ref,
     .compute = expand_compute,
     .grad = wick_grad_expand_row,
+    .linear = {1},
 };
 
 /* ---- tile ---- */
@@ -126,4 +127,5 @@ const wick_op wick_op_tile = {
     .ref = tile_ref,
     .compute = tile_compute,
     .grad = wick_grad_tile,
+    .linear = {1},
 };

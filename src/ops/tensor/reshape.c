@@ -110,4 +110,5 @@ const wick_op wick_op_reshape = {
     .ref = reshape_ref,
     .compute = reshape_compute,
     .grad = wick_grad_reshape_row,
+    .linear = {1},
 };

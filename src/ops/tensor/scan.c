@@ -85,6 +85,7 @@ const wick_op wick_op_cumsum = {
     .ref = scan_ref,
     .compute = scan_compute,
     .grad = wick_grad_cumsum,
+    .linear = {1},
 };
 
 const wick_op wick_op_cumprod = {

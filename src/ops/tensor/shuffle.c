@@ -65,4 +65,5 @@ const wick_op wick_op_channel_shuffle = {
     .ref = channel_shuffle_ref,
     .compute = channel_shuffle_compute,
     .grad = wick_grad_channel_shuffle,
+    .linear = {1},
 };

@@ -147,4 +147,5 @@ const wick_op wick_op_slice = {
     .ref = slice_ref,
     .compute = slice_compute,
     .grad = wick_grad_slice_row,
+    .linear = {1},
 };

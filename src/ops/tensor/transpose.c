@@ -102,4 +102,5 @@ const wick_op wick_op_transpose = {
     .ref = transpose_ref,
     .compute = transpose_compute,
     .grad = wick_grad_transpose_row,
+    .linear = {1},
 };

@@ -1,0 +1,53 @@
+/* Activity spreads through the nodes in order, and again until nothing changes: loops carry it from
+ * one iteration to the next, and regions yield it to nodes before them. */
+#include "graph/grad/activity.h"
+
+#include "ir/op.h"
+#include "ops/gradient/grad.h"
+
+bool wick_has_cotangent(const wick_module *m, wick_type type)
+{
+  const wick_type_info *t = wick_type_get(m, type);
+  bool has = t->kind == WICK_TENSOR && WICK_FLOATS >> t->elem & 1;
+  for (uint32_t k = 0; has && k < t->rank; k++) has = !wick_dim_is(t->dim[k], 0);
+  return has;
+}
+
+static bool activity_mark(const wick_func *f, bool *active, wick_value to, wick_value from)
+{
+  if (active[to.id] || !from.id || !active[from.id] ||
+      !wick_has_cotangent(f->module, wick_type_of(f, to)))
+    return false;
+  return active[to.id] = true;
+}
+
+static bool activity_node(const wick_func *f, const wick_node *n, bool *active)
+{
+  bool changed = false;
+  for (uint32_t r = 0; r < n->nregion; r++) {
+    const wick_region *g = &n->region[r];
+    const wick_node *y = &f->node[g->end - 1];
+    uint32_t skip = n->op == WICK_OP_loop, ncarried = n->nin - 1u; /* a loop: index, condition */
+    for (uint32_t k = 0; k < n->nout; k++)
+      changed |= activity_mark(f, active, (wick_value){n->first.id + k}, y->in[skip + k]);
+    for (uint32_t k = 0; skip && k < ncarried; k++) {
+      wick_value param = {g->first.id + 1 + k};
+      changed |= activity_mark(f, active, param, n->in[1 + k]);
+      changed |= activity_mark(f, active, param, y->in[1 + k]);
+      changed |= activity_mark(f, active, (wick_value){n->first.id + k}, param);
+    }
+  }
+  if (n->nregion || wick_op_of(n)->grad == wick_grad_zero) return changed;
+  for (uint32_t k = 0; k < n->nin; k++)
+    for (uint32_t o = 0; o < n->nout; o++)
+      changed |= activity_mark(f, active, (wick_value){n->first.id + o}, n->in[k]);
+  return changed;
+}
+
+void wick_activity(const wick_func *f, bool *active)
+{
+  for (bool again = true; again;) {
+    again = false;
+    for (uint32_t i = 0; i < f->nnode; i++) again |= activity_node(f, &f->node[i], active);
+  }
+}
