@@ -7,6 +7,7 @@
 #include "lang/eval_state.h"
 #include "lang/lex.h"
 #include "ops/ref.h"
+#include "ops/tensor_text.h"
 
 const wick_datum *wick_eval_fail(eval *e, const wick_ast *n, const char *fmt, ...)
 {
@@ -567,58 +568,13 @@ wick_status wick_lang_eval(wick_lang_program *p, wick_types *t, const wick_lang_
 
 /* ---- printing ---- */
 
-static void eval_print_number(const wick_types *t, const wick_datum *d, uint64_t k, wick_text *out)
-{
-  wick_elem elem = d->tensor.elem;
-  wick_scalar v = wick_eval_get(d, k);
-  if (elem == WICK_BOOL) {
-    wick_text_add(out, v.i ? "true" : "false");
-  } else if (elem == WICK_STRING) {
-    wick_string s = wick_string_table_get(&t->module->strings, v.i);
-    wick_text_printf(out, "\"%.*s\"", (int)s.nbytes, s.at);
-  } else if (wick_elem_is_float(elem)) {
-    char text[40];
-    for (int digits = 1; digits <= 17; digits++) {
-      snprintf(text, sizeof text, "%.*g", digits, v.f);
-      double back;
-      if (sscanf(text, "%lf", &back) != 1) break;
-      wick_scalar r = wick_round_elem(elem, (wick_scalar){.f = back});
-      if (!(r.f < v.f) && !(r.f > v.f)) break;
-    }
-    double size = v.f < 0 ? -v.f : v.f;
-    if (strchr(text, 'e') && size >= 1 && size < 1e9) snprintf(text, sizeof text, "%.0f", v.f);
-    wick_text_add(out, text);
-    if (!strpbrk(text, ".en")) wick_text_add(out, ".0");
-  } else if (wick_elem_class(elem) == WICK_UINT) {
-    wick_text_printf(out, "%llu", (unsigned long long)v.i);
-  } else {
-    wick_text_printf(out, "%lld", (long long)v.i);
-  }
-}
-
-static void eval_print_tensor(const wick_types *t, const wick_datum *d, uint32_t axis, uint64_t at,
-                              uint64_t size, wick_text *out)
-{
-  if (axis == d->tensor.rank) {
-    eval_print_number(t, d, at, out);
-    return;
-  }
-  uint64_t n = (uint64_t)d->tensor.dim[axis];
-  wick_text_char(out, '[');
-  for (uint64_t i = 0; i < n; i++) {
-    if (i) wick_text_add(out, ", ");
-    eval_print_tensor(t, d, axis + 1, at + i * (size / n), size / n, out);
-  }
-  wick_text_char(out, ']');
-}
-
 void wick_datum_print(const wick_types *t, const wick_datum *d, wick_text *out)
 {
   static const char *const open[] = {"", "(", "(", "", "Ref("};
   enum { LONGEST = 1 << 20 };
   if (out->n > LONGEST) return;
   if (d->kind == WICK_DATUM_TENSOR) {
-    eval_print_tensor(t, d, 0, 0, wick_ref_numel(&d->tensor), out);
+    wick_tensor_text(&t->module->strings, &d->tensor, out);
     return;
   }
   if (d->kind == WICK_DATUM_FN) {

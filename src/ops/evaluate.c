@@ -5,86 +5,9 @@
 #include <string.h>
 
 #include "ops/elementwise/scalar.h"
+#include "ops/evaluate_state.h"
 #include "ops/ref.h"
 #include "ops/work.h"
-
-/* ---- storage ---- */
-
-typedef struct evaluate_block { /* memory of one tensor; in the free list while refs is 0 */
-  struct evaluate_block *next;
-  uint32_t refs;
-  uint64_t nbytes;
-  void *data;
-} evaluate_block;
-
-/* A value: a tensor, or a tuple of values. Constants and the caller's tensors have no block. */
-typedef struct evaluate_datum {
-  wick_tensor tensor;
-  evaluate_block *block;
-  uint32_t nitem;
-  struct evaluate_datum *item;
-} evaluate_datum;
-
-/* The lifetimes of a function's values: dead[first[i]] .. dead[first[i + 1] - 1] are dead after
- * node i. */
-typedef struct evaluate_plan {
-  const wick_func *f;
-  uint32_t *first, *dead;
-} evaluate_plan;
-
-typedef struct evaluate {
-  const wick_evaluate_options *options;
-  wick_arena *mem, *tmp, *scratch;
-  evaluate_block *free;
-  wick_list(evaluate_plan) plans;
-  uint32_t depth;
-  double seconds; /* by the estimate */
-} evaluate;
-
-typedef struct evaluate_frame {
-  const wick_func *f;
-  const evaluate_plan *plan;
-  evaluate_datum *value; /* by id */
-  wick_dim_list sym;
-  wick_list(int64_t) val;
-} evaluate_frame;
-
-/* Returns the smallest free block that is large enough, but not much too large. */
-static evaluate_block *evaluate_take(evaluate *e, uint64_t nbytes)
-{
-  evaluate_block **best = NULL, *b;
-  for (evaluate_block **p = &e->free; *p; p = &(*p)->next)
-    if ((*p)->nbytes >= nbytes && (*p)->nbytes / 2 <= nbytes + 4096 &&
-        (!best || (*p)->nbytes < (*best)->nbytes))
-      best = p;
-  if (best) {
-    b = *best;
-    *best = b->next;
-    memset(b->data, 0, nbytes);
-  } else {
-    b = wick_new(e->tmp, evaluate_block, 1);
-    *b = (evaluate_block){.nbytes = nbytes, .data = wick_arena_alloc(e->tmp, nbytes, 64)};
-  }
-  b->refs = 1;
-  return b;
-}
-
-static evaluate_datum evaluate_retain(evaluate_datum d)
-{
-  if (d.block) d.block->refs++;
-  for (uint32_t i = 0; i < d.nitem; i++) evaluate_retain(d.item[i]);
-  return d;
-}
-
-static void evaluate_release(evaluate *e, evaluate_datum *d)
-{
-  if (d->block && --d->block->refs == 0) {
-    d->block->next = e->free;
-    e->free = d->block;
-  }
-  for (uint32_t i = 0; i < d->nitem; i++) evaluate_release(e, &d->item[i]);
-  *d = (evaluate_datum){.nitem = 0};
-}
 
 /* ---- lifetimes ---- */
 
@@ -116,20 +39,28 @@ static void evaluate_last(const wick_func *f, wick_arena *tmp, uint32_t *last)
   }
 }
 
-static const evaluate_plan *evaluate_plan_of(evaluate *e, const wick_func *f)
+static evaluate_plan *evaluate_plan_of(evaluate *e, const wick_func *f)
 {
   for (uint32_t i = 0; i < e->plans.n; i++)
-    if (e->plans.at[i].f == f) return &e->plans.at[i];
+    if (e->plans.at[i]->f == f) return e->plans.at[i];
   uint32_t *last = wick_new(e->tmp, uint32_t, f->nvalue + 1);
   evaluate_last(f, e->tmp, last);
-  evaluate_plan p = {.f = f,
-                     .first = wick_new(e->tmp, uint32_t, f->nnode + 2),
-                     .dead = wick_new(e->tmp, uint32_t, f->nvalue + 1)};
-  for (uint32_t v = 1; v <= f->nvalue; v++) p.first[last[v] + 2]++;
-  for (uint32_t i = 2; i < f->nnode + 2; i++) p.first[i] += p.first[i - 1];
-  for (uint32_t v = 1; v <= f->nvalue; v++) p.dead[p.first[last[v] + 1]++] = v;
+  evaluate_plan *p = wick_new(e->tmp, evaluate_plan, 1);
+  *p = (evaluate_plan){.f = f,
+                       .first = wick_new(e->tmp, uint32_t, f->nnode + 2),
+                       .dead = wick_new(e->tmp, uint32_t, f->nvalue + 1)};
+  for (uint32_t v = 1; v <= f->nvalue; v++) p->first[last[v] + 2]++;
+  for (uint32_t i = 2; i < f->nnode + 2; i++) p->first[i] += p->first[i - 1];
+  for (uint32_t v = 1; v <= f->nvalue; v++) p->dead[p->first[last[v] + 1]++] = v;
   wick_push(e->tmp, &e->plans, p);
-  return &e->plans.at[e->plans.n - 1];
+  return p;
+}
+
+/* Returns an array for the values of a call of f. All are empty. */
+static evaluate_datum *evaluate_values(evaluate *e, evaluate_plan *p)
+{
+  return p->frames.n ? p->frames.at[--p->frames.n]
+                     : wick_new(e->tmp, evaluate_datum, p->f->nvalue + 1);
 }
 
 static void evaluate_die(evaluate *e, evaluate_frame *fr, uint32_t node)
@@ -190,7 +121,7 @@ static wick_status evaluate_check(evaluate *e, evaluate_frame *fr, uint32_t para
 
 /* ---- nodes ---- */
 
-static const char *evaluate_place(const evaluate_frame *fr, const wick_node *n)
+const char *evaluate_place(const evaluate_frame *fr, const wick_node *n)
 {
   return n->loc.id ? wick_loc_text(fr->f->module, n->loc) : wick_op_of(n)->name;
 }
@@ -298,8 +229,8 @@ static wick_status evaluate_row(evaluate *e, evaluate_frame *fr, const wick_node
 static wick_status evaluate_region(evaluate *e, evaluate_frame *fr, uint32_t begin, uint32_t end);
 
 /* Copies the values that the region yields. The region's own values then die. */
-static wick_status evaluate_yield(evaluate *e, evaluate_frame *fr, const wick_region *g,
-                                  evaluate_datum *out)
+wick_status evaluate_yield(evaluate *e, evaluate_frame *fr, const wick_region *g,
+                           evaluate_datum *out)
 {
   WICK_TRY(evaluate_region(e, fr, g->begin, g->end));
   const wick_node *y = &fr->f->node[g->end - 1];
@@ -308,7 +239,7 @@ static wick_status evaluate_yield(evaluate *e, evaluate_frame *fr, const wick_re
   return NULL;
 }
 
-static bool evaluate_true(const evaluate_datum *d)
+bool evaluate_true(const evaluate_datum *d)
 {
   return wick_load_int(WICK_BOOL, d->tensor.data, 0) != 0;
 }
@@ -354,21 +285,6 @@ static wick_status evaluate_loop(evaluate *e, evaluate_frame *fr, const wick_nod
   return NULL;
 }
 
-static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
-                                 const evaluate_datum *in, evaluate_datum *out);
-
-static wick_status evaluate_call(evaluate *e, evaluate_frame *fr, const wick_node *n,
-                                 evaluate_datum *out)
-{
-  const wick_func *callee = wick_module_find(fr->f->module, n->attr[WICK_ATTR_call_callee].s);
-  if (!callee)
-    return wick_fail(e->mem, WICK_EINVAL, evaluate_place(fr, n), "there is no function @%s",
-                     n->attr[WICK_ATTR_call_callee].s);
-  evaluate_datum *in = wick_new(e->tmp, evaluate_datum, n->nin);
-  for (uint32_t i = 0; i < n->nin; i++) in[i] = fr->value[n->in[i].id];
-  return evaluate_func(e, callee, n->nin, in, out);
-}
-
 static wick_status evaluate_if(evaluate *e, evaluate_frame *fr, const wick_node *n,
                                evaluate_datum *out)
 {
@@ -387,6 +303,7 @@ static wick_status evaluate_if(evaluate *e, evaluate_frame *fr, const wick_node 
 static wick_status evaluate_node(evaluate *e, evaluate_frame *fr, const wick_node *n,
                                  evaluate_datum *out)
 {
+  wick_status s;
   switch (n->op) {
   case WICK_OP_const: return evaluate_const(e, fr, n, out);
   case WICK_OP_tuple:
@@ -398,8 +315,9 @@ static wick_status evaluate_node(evaluate *e, evaluate_frame *fr, const wick_nod
     return NULL;
   case WICK_OP_if: return evaluate_if(e, fr, n, out);
   case WICK_OP_loop: return evaluate_loop(e, fr, n, out);
-  case WICK_OP_call: return evaluate_call(e, fr, n, out);
-  default: return evaluate_row(e, fr, n, out);
+  case WICK_OP_call:
+    return evaluate_call(e, fr, n, n->attr[WICK_ATTR_call_callee].s, 0, NULL, 0, out);
+  default: return evaluate_objects(e, fr, n, out, &s) ? s : evaluate_row(e, fr, n, out);
   }
 }
 
@@ -425,49 +343,112 @@ static wick_status evaluate_region(evaluate *e, evaluate_frame *fr, uint32_t beg
 
 /* ---- functions ---- */
 
-static wick_status evaluate_func(evaluate *e, const wick_func *f, uint32_t nin,
-                                 const evaluate_datum *in, evaluate_datum *out)
+/* Checks that the next call fits: on the stack, if its size is known, else in a number of calls. */
+static wick_status evaluate_deeper(evaluate *e, const char *place)
+{
+  const char *here = __builtin_frame_address(0);
+  uint64_t used = (uint64_t)(here < e->stack ? e->stack - here : here - e->stack),
+           most = e->options ? e->options->stack_bytes : 0;
+  if (most ? used <= most : e->depth < WICK_EVALUATE_DEPTH) return NULL;
+  return most ? wick_fail(e->mem, WICK_ELIMIT, place, "calls are nested too deep for the stack")
+              : wick_fail(e->mem, WICK_ELIMIT, place, "calls are nested deeper than %d",
+                          WICK_EVALUATE_DEPTH);
+}
+
+/* Runs f. Its parameters are in fr->value, which is released. */
+static wick_status evaluate_func(evaluate *e, const wick_func *f, evaluate_plan *plan,
+                                 evaluate_datum *value, evaluate_datum *out)
+{
+  evaluate_frame fr = {.f = f, .plan = plan, .value = value};
+  for (uint32_t i = 0; i < f->nparam; i++) WICK_TRY(evaluate_bind(e, &fr, i, &value[1 + i].tensor));
+  if (f->nconstraint)
+    WICK_TRY(wick_shape_constraints_hold(f, fr.sym.n, fr.sym.at, fr.val.at, e->mem));
+  for (uint32_t i = 0; i < f->nparam; i++) {
+    WICK_TRY(evaluate_check(e, &fr, i, &value[1 + i].tensor));
+    evaluate_show(e, &fr, 1 + i);
+  }
+  const wick_region body = {.begin = 0, .end = f->nnode};
+  e->depth++;
+  WICK_TRY(evaluate_yield(e, &fr, &body, out));
+  e->depth--;
+  wick_push(e->tmp, &plan->frames, value);
+  return NULL;
+}
+
+wick_status evaluate_call(evaluate *e, const evaluate_frame *fr, const wick_node *n,
+                          const char *callee, uint32_t nfirst, const evaluate_datum *first,
+                          uint32_t from, evaluate_datum *out)
+{
+  const wick_func *f = wick_module_find(fr->f->module, callee);
+  if (!f || f->level != WICK_GRAPH)
+    return wick_fail(e->mem, WICK_EINVAL, evaluate_place(fr, n),
+                     f ? "@%s is not a function of the graph" : "there is no function @%s", callee);
+  WICK_TRY(evaluate_deeper(e, n->loc.id ? wick_loc_text(fr->f->module, n->loc) : f->name));
+  evaluate_plan *plan = evaluate_plan_of(e, f);
+  evaluate_datum *value = evaluate_values(e, plan);
+  for (uint32_t k = 0; k < nfirst; k++) value[1 + k] = evaluate_retain(first[k]);
+  for (uint32_t k = from; k < n->nin; k++)
+    value[1 + nfirst + k - from] = evaluate_retain(*evaluate_operand(fr, n, k));
+  return evaluate_func(e, f, plan, value, out);
+}
+
+static wick_status evaluate_entry(evaluate *e, const wick_func *f, uint32_t nin,
+                                  const wick_tensor *in, evaluate_datum *out)
 {
   if (f->level != WICK_GRAPH)
     return wick_fail(e->mem, WICK_EINVAL, f->name, "only functions of the graph can be evaluated");
   if (nin != f->nparam)
     return wick_fail(e->mem, WICK_EINVAL, f->name, "%u operands are given, expected %u", nin,
                      f->nparam);
-  if (++e->depth > WICK_EVALUATE_DEPTH)
-    return wick_fail(e->mem, WICK_ELIMIT, f->name, "calls are nested deeper than %d",
-                     WICK_EVALUATE_DEPTH);
-  evaluate_plan plan = *evaluate_plan_of(e, f); /* a copy, because the list may move in memory */
-  evaluate_frame fr = {
-      .f = f, .plan = &plan, .value = wick_new(e->tmp, evaluate_datum, f->nvalue + 1)};
-  for (uint32_t i = 0; i < nin; i++) WICK_TRY(evaluate_bind(e, &fr, i, &in[i].tensor));
-  WICK_TRY(wick_shape_constraints_hold(f, fr.sym.n, fr.sym.at, fr.val.at, e->mem));
-  for (uint32_t i = 0; i < nin; i++) {
-    WICK_TRY(evaluate_check(e, &fr, i, &in[i].tensor));
-    fr.value[1 + i] = evaluate_retain(in[i]);
-    evaluate_show(e, &fr, 1 + i);
-  }
-  const wick_region body = {.begin = 0, .end = f->nnode};
-  WICK_TRY(evaluate_yield(e, &fr, &body, out));
-  e->depth--;
-  return NULL;
+  for (uint32_t i = 0; i < nin; i++)
+    if (wick_kind_is_object(wick_info_of(f, (wick_value){1 + i})->kind))
+      return wick_fail(e->mem, WICK_EUNSUPPORTED, f->name, "parameter %u is no tensor", i);
+  evaluate_plan *plan = evaluate_plan_of(e, f);
+  evaluate_datum *value = evaluate_values(e, plan);
+  for (uint32_t i = 0; i < nin; i++) value[1 + i].tensor = in[i];
+  return evaluate_func(e, f, plan, value, out);
+}
+
+static evaluate evaluate_begin(const wick_func *f, const wick_evaluate_options *options,
+                               wick_arena *mem, wick_arena *tmp, wick_arena *scratch)
+{
+  return (evaluate){.options = options,
+                    .module = f->module,
+                    .mem = mem,
+                    .tmp = tmp,
+                    .scratch = scratch,
+                    .stack = __builtin_frame_address(0)};
 }
 
 wick_status wick_evaluate(const wick_func *f, uint32_t nin, const wick_tensor *in,
                           const wick_evaluate_options *options, wick_arena *mem, wick_arena *tmp,
                           wick_arena *scratch, wick_tensor *out)
 {
-  evaluate e = {.options = options, .mem = mem, .tmp = tmp, .scratch = scratch};
+  evaluate e = evaluate_begin(f, options, mem, tmp, scratch);
   uint32_t nout = wick_return(f)->nin;
-  evaluate_datum *operand = wick_new(tmp, evaluate_datum, nin),
-                 *result = wick_new(tmp, evaluate_datum, nout);
-  for (uint32_t i = 0; i < nin; i++) operand[i].tensor = in[i];
-  WICK_TRY(evaluate_func(&e, f, nin, operand, result));
+  evaluate_datum *result = wick_new(tmp, evaluate_datum, nout);
+  WICK_TRY(evaluate_entry(&e, f, nin, in, result));
   for (uint32_t k = 0; k < nout; k++) {
     out[k] = result[k].tensor;
     if (!out[k].data)
       return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "result %u is not a tensor", k);
     uint64_t nbytes = wick_elem_bytes(out[k].elem, wick_ref_numel(&out[k]));
     out[k].data = wick_arena_copy(mem, result[k].tensor.data, nbytes, 64);
+  }
+  return NULL;
+}
+
+wick_status wick_evaluate_text(const wick_func *f, uint32_t nin, const wick_tensor *in,
+                               const wick_evaluate_options *options, wick_arena *mem,
+                               wick_arena *tmp, wick_arena *scratch, wick_text *out)
+{
+  evaluate e = evaluate_begin(f, options, mem, tmp, scratch);
+  uint32_t nout = wick_return(f)->nin;
+  evaluate_datum *result = wick_new(tmp, evaluate_datum, nout);
+  WICK_TRY(evaluate_entry(&e, f, nin, in, result));
+  for (uint32_t k = 0; k < nout; k++) {
+    if (k) wick_text_add(out, ", ");
+    evaluate_text(&e, &result[k], out);
   }
   return NULL;
 }

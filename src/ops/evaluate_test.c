@@ -187,6 +187,97 @@ static void test_memory(void **state)
   wick_arena_free(&scratch);
 }
 
+/* ---- data, references, function values ---- */
+
+#define LIST                                                                                       \
+  "data @List { Nil, Cons(i64[], @List) }"                                                         \
+  "graph @sum(%l: @List) -> i64[] {"                                                               \
+  "  %r = switch %l () { %0 = const 0 : i64[]; yield %0 } (%x: i64[], %rest: @List) {"             \
+  "    %s = call @sum %rest : i64[]; %t = add %x, %s; yield %t } : i64[]"                          \
+  "  return %r }"                                                                                  \
+  "graph @upto(%n: i64[]) -> @List {"                                                              \
+  "  %0 = const 0 : i64[]; %1 = const 1 : i64[]; %z = le %n, %0"                                   \
+  "  %r = if %z () { %e = construct {ctor=0} : @List; yield %e } () {"                             \
+  "    %m = sub %n, %1; %t = call @upto %m : @List"                                                \
+  "    %c = construct %n, %t {ctor=1} : @List; yield %c } : @List"                                 \
+  "  return %r }"
+#define MAIN(n, nodes, type, result)                                                               \
+  "graph @f() -> " type " { %n = const " #n " : i64[]\n" nodes "\n return " result " }"
+
+/* A function without parameters, and its results and what it prints, or its error. */
+static const struct {
+  const char *text, *want;
+} programs[] = {
+    {LIST MAIN(3, "%l = call @upto %n : @List", "@List", "%l"), "Cons(3, Cons(2, Cons(1, Nil)))"},
+    {LIST MAIN(1500, "%l = call @upto %n : @List; %s = call @sum %l : i64[]", "i64[]", "%s"),
+     "1125750"},
+    {LIST MAIN(10000000, "%l = call @upto %n : @List loc(\"p.wick:3\")", "@List", "%l"),
+     "upto: calls are nested too deep for the stack"},
+    /* a loop that fills and empties a list of the same blocks again and again */
+    {LIST MAIN(5,
+               "%k = const 300 : i64[]; %r = loop %k, %n (%i: i64[], %s: i64[]) {"
+               "  %t = const 1 : bool[]; %l = call @upto %n : @List; %u = call @sum %l : i64[]"
+               "  yield %t, %u }",
+               "i64[]", "%r"),
+     "15"},
+    /* references are shared; a closure captures one; what is printed comes in order */
+    {"graph @count(%r: ref<i64[],f32[2]>, %by: i64[]) -> i64[] {"
+     "  %n, %x = ref_get %r; %m = add %n, %by; %y = add %x, %x; ref_set %r, %m, %y"
+     "  print %m, %r {text=\"{} of {}\"}; return %m }"
+     "graph @f() -> (i64[], ref<i64[],f32[2]>, fn<(i64[]) -> (i64[])>) {"
+     "  %n = const 3 : i64[]; %x = const 0.5 : f32[2]; %r = ref_new %n, %x"
+     "  %f = closure @count %r : fn<(i64[]) -> (i64[])>"
+     "  %a = apply %f, %n; %b = apply %f, %a; print %a, %b; return %b, %r, %f }",
+     "6 of Ref(6, [1.0, 1.0])\n12 of Ref(12, [2.0, 2.0])\n6 12\n12, Ref(12, [2.0, 2.0]), <fn>"},
+    /* function values in data, and a reference that refers to itself */
+    {"data @Knot { End, Knot(ref<@Knot>, fn<() -> (@Knot)>) }"
+     "graph @end() -> @Knot { %0 = construct {ctor=0} : @Knot; return %0 }"
+     "graph @f() -> @Knot {"
+     "  %e = construct {ctor=0} : @Knot; %r = ref_new %e; %g = closure @end : fn<() -> (@Knot)>"
+     "  %k = construct %r, %g {ctor=1} : @Knot; ref_set %r, %k"
+     "  %o = switch %k () { yield %k } (%s: ref<@Knot>, %h: fn<() -> (@Knot)>) {"
+     "    %v = apply %h; yield %v }"
+     "  return %o }",
+     "End"},
+    {"graph @f() -> f32[] { %c = const 0 : bool[]; %x = const 2.5 : f32[]"
+     "  assert %c, %x {message=\"x is {}\"} loc(\"p.wick:7:3\"); return %x }",
+     "p.wick:7:3: the assertion does not hold: x is 2.5"},
+    {"graph @f() -> f32[] { %c = const 1 : bool[]; %x = const 2.5 : f32[]; assert %c; return %x }",
+     "2.5"},
+};
+
+static void print_line(void *arg, const char *line)
+{
+  wick_text_add(arg, line);
+  wick_text_char(arg, '\n');
+}
+
+static void test_programs(void **state)
+{
+  (void)state;
+  for (size_t i = 0; i < WICK_COUNT(programs); i++) {
+    wick_guard guard = {.allocator = wick_allocator_malloc()};
+    wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard),
+               scratch = wick_arena_make(&guard), said = wick_arena_make(&guard);
+    wick_module *m = wick_module_create(&guard, "");
+    wick_status s = wick_parse_module(m, "t", programs[i].text, strlen(programs[i].text), &tmp);
+    if (s) print_error("%s\n", s->message);
+    assert_null(s);
+    wick_text out = wick_text_begin(&said);
+    wick_evaluate_options o = {.print = print_line, .arg = &out, .stack_bytes = 6 << 20};
+    s = wick_evaluate_text(wick_module_find(m, "f"), 0, NULL, &o, &mem, &tmp, &scratch, &out);
+    const char *got = s ? s->message : out.at;
+    if (!strstr(got, programs[i].want)) print_error("%s\n%s\n", programs[i].text, got);
+    assert_true(strlen(got) >= strlen(programs[i].want));
+    assert_string_equal(got + strlen(got) - strlen(programs[i].want), programs[i].want);
+    wick_module_free(m);
+    wick_arena_free(&mem);
+    wick_arena_free(&tmp);
+    wick_arena_free(&scratch);
+    wick_arena_free(&said);
+  }
+}
+
 /* The estimate counts products and the rounds of loops. What it cannot know, a limit finds. */
 static void test_seconds(void **state)
 {
@@ -230,6 +321,7 @@ static void test_seconds(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_memory),
+                                     cmocka_unit_test(test_programs),
                                      cmocka_unit_test(test_seconds)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* Data, references and function values: how they are made, and how they are taken apart. */
 #include "ir/build.h"
 #include "ops/gradient/grad.h"
-
-static const char *object_type(const wick_infer *c, wick_type t)
-{
-  wick_text text = wick_text_begin(c->mem);
-  wick_type_print(c->module, t, &text);
-  return text.at;
-}
+#include "ops/tensor.h"
 
 /* Checks that the operand has this kind. */
 static wick_status object_is(const wick_infer *c, uint32_t operand, wick_kind kind,
@@ -17,7 +11,7 @@ static wick_status object_is(const wick_infer *c, uint32_t operand, wick_kind ki
   return wick_type_get(c->module, t)->kind == kind
              ? NULL
              : wick_infer_fail(c, WICK_ETYPE, "operand %u is %s, expected %s", operand,
-                               object_type(c, t), wanted);
+                               wick_infer_type_text(c, t), wanted);
 }
 
 /* Checks that the operands from `first` on have the types want[n]; `of` says what takes them. */
@@ -30,7 +24,8 @@ static wick_status object_operands(const wick_infer *c, uint32_t first, uint32_t
   for (uint32_t i = 0; i < n; i++)
     if (!wick_type_eq(c->in[first + i]->type, want[i]))
       return wick_infer_fail(c, WICK_ETYPE, "operand %u is %s, but %s takes %s", first + i,
-                             object_type(c, c->in[first + i]->type), of, object_type(c, want[i]));
+                             wick_infer_type_text(c, c->in[first + i]->type), of,
+                             wick_infer_type_text(c, want[i]));
   return NULL;
 }
 
@@ -48,7 +43,7 @@ static wick_status construct_infer(wick_infer *c)
   int64_t i = c->attr[WICK_ATTR_construct_ctor].i;
   if (wick_type_get(c->module, c->want[0])->kind != WICK_DATA)
     return wick_infer_fail(c, WICK_ETYPE, "the result is %s, expected a data type",
-                           object_type(c, c->want[0]));
+                           wick_infer_type_text(c, c->want[0]));
   const wick_data *d = wick_data_get(c->module, c->want[0]);
   if (i >= d->nctor)
     return wick_infer_fail(c, WICK_ERANGE, "constructor %lld of @%s, which has %u", (long long)i,
@@ -77,15 +72,16 @@ static wick_status switch_region(wick_infer *c, uint32_t r, const wick_ctor *k)
   for (uint32_t i = 0; i < k->nfield; i++)
     if (!wick_type_eq(c->param[r][i], k->field[i]))
       return wick_infer_fail(c, WICK_ETYPE, "field %u of %s is %s, but its region takes %s", i,
-                             k->name, object_type(c, k->field[i]), object_type(c, c->param[r][i]));
+                             k->name, wick_infer_type_text(c, k->field[i]),
+                             wick_infer_type_text(c, c->param[r][i]));
   if (c->nyield[r] != c->nyield[0])
     return wick_infer_fail(c, WICK_ETYPE, "regions yield %u and %u values", c->nyield[0],
                            c->nyield[r]);
   for (uint32_t i = 0; i < c->nyield[r]; i++)
     if (!wick_type_eq(c->yield[r][i], c->yield[0][i]))
       return wick_infer_fail(c, WICK_ETYPE, "value %u is %s in the region of %s, and %s before it",
-                             i, object_type(c, c->yield[r][i]), k->name,
-                             object_type(c, c->yield[0][i]));
+                             i, wick_infer_type_text(c, c->yield[r][i]), k->name,
+                             wick_infer_type_text(c, c->yield[0][i]));
   return NULL;
 }
 
@@ -121,7 +117,8 @@ static wick_status ref_new_infer(wick_infer *c)
   for (uint32_t i = 0; i < c->nin; i++) {
     item[i] = c->in[i]->type;
     if (!wick_type_is_held(c->module, item[i]))
-      return wick_infer_fail(c, WICK_ETYPE, "a reference cannot hold %s", object_type(c, item[i]));
+      return wick_infer_fail(c, WICK_ETYPE, "a reference cannot hold %s",
+                             wick_infer_type_text(c, item[i]));
   }
   c->out[0].type = wick_type_ref(c->module, c->nin, item);
   return NULL;
@@ -184,30 +181,32 @@ static wick_status closure_infer(wick_infer *c)
   const wick_type_info *t = wick_type_get(c->module, c->want[0]);
   if (t->kind != WICK_FN)
     return wick_infer_fail(c, WICK_ETYPE, "the result is %s, expected fn<...>",
-                           object_type(c, c->want[0]));
+                           wick_infer_type_text(c, c->want[0]));
   for (uint32_t i = 0; i < c->nin; i++)
     if (!wick_type_is_held(c->module, c->in[i]->type))
       return wick_infer_fail(c, WICK_ETYPE, "a function value cannot hold %s",
-                             object_type(c, c->in[i]->type));
+                             wick_infer_type_text(c, c->in[i]->type));
   if (!f) return NULL; /* it is defined later: the verifier checks the node */
   const wick_node *r = wick_return(f);
   uint32_t ngive = t->nitem - t->ntake;
   if (f->level != WICK_GRAPH) return wick_infer_fail(c, WICK_ETYPE, "@%s is not a graph", f->name);
   if (f->nparam != c->nin + t->ntake || r->nin != ngive)
-    return wick_infer_fail(
-        c, WICK_ETYPE, "@%s takes %u values and gives %u; with %u captured, %s needs %u and %u",
-        f->name, f->nparam, r->nin, c->nin, object_type(c, c->want[0]), c->nin + t->ntake, ngive);
+    return wick_infer_fail(c, WICK_ETYPE,
+                           "@%s takes %u values and gives %u; with %u captured, %s needs %u and %u",
+                           f->name, f->nparam, r->nin, c->nin, wick_infer_type_text(c, c->want[0]),
+                           c->nin + t->ntake, ngive);
   for (uint32_t i = 0; i < f->nparam; i++) {
     wick_type have = i < c->nin ? c->in[i]->type : t->item[i - c->nin];
     if (!wick_type_eq(f->value[i + 1].type, have))
       return wick_infer_fail(c, WICK_ETYPE, "parameter %u of @%s is %s, expected %s", i, f->name,
-                             object_type(c, f->value[i + 1].type), object_type(c, have));
+                             wick_infer_type_text(c, f->value[i + 1].type),
+                             wick_infer_type_text(c, have));
   }
   for (uint32_t i = 0; i < ngive; i++)
     if (!wick_type_eq(wick_type_of(f, r->in[i]), t->item[t->ntake + i]))
       return wick_infer_fail(c, WICK_ETYPE, "result %u of @%s is %s, expected %s", i, f->name,
-                             object_type(c, wick_type_of(f, r->in[i])),
-                             object_type(c, t->item[t->ntake + i]));
+                             wick_infer_type_text(c, wick_type_of(f, r->in[i])),
+                             wick_infer_type_text(c, t->item[t->ntake + i]));
   return NULL;
 }
 
@@ -262,7 +261,7 @@ static wick_status assert_infer(wick_infer *c)
   const wick_type_info *t = wick_type_get(c->module, c->in[0]->type);
   if (t->kind != WICK_TENSOR || t->rank || t->elem != WICK_BOOL)
     return wick_infer_fail(c, WICK_ETYPE, "the condition is %s, expected bool[]",
-                           object_type(c, c->in[0]->type));
+                           wick_infer_type_text(c, c->in[0]->type));
   return said_infer(c, 1, c->attr[WICK_ATTR_assert_message].s);
 }
 
