@@ -97,21 +97,22 @@ static double layout_matmul_cycles(const wick_target *t, int64_t v, double rows)
   return tiles * (fmax(cycles, wick_target_processor(t)->latency) + 0.3) / (double)v;
 }
 
-/* Returns the columns of a block: as many vectors as a tile has. Among equally fast sizes the
- * smallest is used, because each vector is then used by more rows. With only a few tiles of rows, a
- * block has one vector: the weights come from far away, and a tile reads several blocks, the next
- * of which are prefetched (16 x 650 x 10240: 0.90 ms; with blocks of four vectors 1.08). */
+/* Returns the columns of a block: as many vectors as a tile has, so that all columns take the fewest
+ * cycles, those that fill the last block included. Among equally fast sizes the smallest is used,
+ * because each vector is then used by more rows. With only a few tiles of rows, a block has one
+ * vector: the weights come from far away, and a tile reads several blocks, the next of which are
+ * prefetched (16 x 650 x 10240: 0.90 ms; with blocks of four vectors 1.08). */
 int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x, int64_t columns)
 {
   double rows = 1, least = 0;
   int64_t best = 1;
   for (uint32_t k = 0; k + 1 < x->rank; k++)
     rows *= (double)wick_dim_typical(s->c.f->module->dims, x->dim[k]);
-  if (rows > MATMUL_TILE && rows <= 4 * MATMUL_TILE) return s->block;
-  for (int64_t v = 1; v <= MATMUL_MOST; v *= 2) {
-    int64_t all = wick_ceildiv_i64(columns, v * s->block) * v * s->block;
-    double cost = layout_matmul_cycles(s->target, v, rows);
-    if (v > 1 && (all > columns + columns / 8 || cost > least * 0.995)) continue;
+  if (rows <= 4 * MATMUL_TILE) return s->block;
+  for (int64_t v = 1; v <= MATMUL_MOST; v++) {
+    int64_t all = wick_ceildiv_i64(columns, v * s->block) * v;
+    double cost = layout_matmul_cycles(s->target, v, rows) * (double)all;
+    if (v > 1 && cost > least * 0.995) continue;
     best = v, least = cost;
   }
   return best * s->block;
