@@ -171,6 +171,13 @@ WICK_API wick_error *wick_load(wick_context *context, const char *path, wick_mod
  * NULL. */
 WICK_API wick_error *wick_load_bytes(wick_context *context, const char *name, const void *bytes,
                                      size_t nbytes, wick_model **out_model);
+/* Reads a program of Wick's language (docs/language.md) and those that it uses. The model is its
+ * function `entry`: a tensor of a parameter is an input with the parameter's name, a part of a
+ * tuple or a struct has a name such as "pair.0" or "w.bias". The result is the output "result", or
+ * outputs such as "result.0". Sizes that the function's signature names are dynamic. An error lists
+ * all mistakes of the program. */
+WICK_API wick_error *wick_load_program(wick_context *context, const char *path, const char *entry,
+                                       wick_model **out_model);
 WICK_API void wick_model_free(wick_model *model); /* NULL is legal */
 
 WICK_API uint32_t wick_model_ninput(const wick_model *model);

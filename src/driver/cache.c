@@ -110,6 +110,7 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   if (c->records) wick_text_printf(&key, "records %016llx\n", (unsigned long long)c->records_hash);
   const wick_model *m = c->model;
   const wick_given *g = &c->given;
+  if (m->entry) wick_text_printf(&key, "entry %s\n", m->entry);
   for (uint32_t i = 0; i < m->noverride; i++)
     wick_text_printf(&key, "override %s\n", m->override[i]);
   for (uint32_t i = 0; i < m->derivatives.n; i++) {

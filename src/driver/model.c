@@ -115,6 +115,13 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
 {
   static const wick_given nothing;
   const wick_given *g = given ? given : &nothing;
+  if (m->entry) {
+    wick_text sources = wick_text_begin(&m->mem);
+    WICK_TRY(wick_model_lower(m, g, module, mem, tmp, given ? NULL : &sources,
+                              given ? NULL : &m->described, out_main));
+    if (!given) m->bytes = (wick_span){(const unsigned char *)sources.at, sources.n};
+    return NULL;
+  }
   if (wick_model_is_text(m->bytes)) {
     WICK_TRY(wick_model_parse(module, m->path, m->bytes, &m->tmp, out_main));
     return wick_model_text_sizes(module, m->path, g->nsize, g->sizes, mem, tmp, out_main);
@@ -330,7 +337,7 @@ wick_status wick_model_ranges(const wick_model *m, uint32_t n, const wick_size_r
                               bool vary, wick_arena *mem, wick_given *given)
 {
   const char *location = wick_path_base(m->path);
-  if (n && wick_model_is_text(m->bytes))
+  if (n && !m->entry && wick_model_is_text(m->bytes))
     return wick_fail(mem, WICK_EINVAL, location,
                      "a module in text has the ranges of its sizes itself");
   for (uint32_t i = 0; i < n; i++) {
@@ -369,17 +376,19 @@ wick_status wick_model_contents(const wick_model *m, uint32_t n, const wick_cont
 
 /* ---- the public interface ---- */
 
-static wick_status model_load(wick_model *m, const char *path, const void *bytes, size_t nbytes)
+static wick_status model_load(wick_model *m, const char *path, const char *entry, const void *bytes,
+                              size_t nbytes)
 {
   m->path = wick_str_dup(&m->mem, path);
+  m->entry = entry ? wick_str_dup(&m->mem, entry) : NULL;
   m->bytes = (wick_span){bytes, nbytes};
-  if (!bytes) { /* from a file */
+  if (!bytes && !entry) { /* from a file */
     wick_file *file;
     WICK_TRY(wick_format_check_folder(m->path, &m->mem));
     WICK_TRY(wick_files_map(&m->files, m->path, &file));
     m->bytes = (wick_span){file->at, file->nbytes};
   }
-  WICK_TRY(wick_format_check(m->bytes, m->path, &m->mem));
+  if (!entry) WICK_TRY(wick_format_check(m->bytes, m->path, &m->mem));
   m->module = wick_module_create(&m->guard, wick_path_base(m->path));
   WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &m->main));
   wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
@@ -435,9 +444,9 @@ const wick_io *wick_model_overridable(const wick_model *m, uint32_t i)
   return m && i < m->noverridable ? &m->overridable[i] : NULL;
 }
 
-/* Loads from a file if `bytes` is NULL. */
-static wick_error *model_make(wick_context *context, const char *name, const void *bytes,
-                              size_t nbytes, wick_model **out_model)
+/* Loads from a file if `bytes` is NULL; a program if `entry` is not NULL. */
+static wick_error *model_make(wick_context *context, const char *name, const char *entry,
+                              const void *bytes, size_t nbytes, wick_model **out_model)
 {
   wick_allocator a = context->allocator;
   wick_model *m = a.alloc(a.self, sizeof *m);
@@ -449,8 +458,9 @@ static wick_error *model_make(wick_context *context, const char *name, const voi
   m->files.allow_links = context->options.allow_links;
   const wick_work work = {.context = context}; /* without the time limit, which is for compiling */
   wick_work_watch(&work, &m->guard);
-  wick_error *e = setjmp(m->guard.where) ? wick_guard_error(&m->guard)
-                                         : wick_error_export(model_load(m, name, bytes, nbytes));
+  wick_error *e = setjmp(m->guard.where)
+                      ? wick_guard_error(&m->guard)
+                      : wick_error_export(model_load(m, name, entry, bytes, nbytes));
   wick_work_watch(NULL, &m->guard);
   wick_arena_free(&m->tmp);
   if (e)
@@ -468,7 +478,7 @@ wick_error *wick_load_bytes(wick_context *context, const char *name, const void 
   if (!context || !name)
     return wick_invalid("wick_load_bytes: %s is NULL", context ? "name" : "context");
   if (!bytes) return wick_invalid("wick_load_bytes: there are no bytes, the address is NULL");
-  return model_make(context, name, bytes, nbytes, out_model);
+  return model_make(context, name, NULL, bytes, nbytes, out_model);
 }
 
 wick_error *wick_load(wick_context *context, const char *path, wick_model **out_model)
@@ -476,7 +486,19 @@ wick_error *wick_load(wick_context *context, const char *path, wick_model **out_
   if (!out_model) return wick_invalid("wick_load: out_model is NULL");
   *out_model = NULL;
   if (!context || !path) return wick_invalid("wick_load: %s is NULL", context ? "path" : "context");
-  return model_make(context, path, NULL, 0, out_model);
+  return model_make(context, path, NULL, NULL, 0, out_model);
+}
+
+wick_error *wick_load_program(wick_context *context, const char *path, const char *entry,
+                              wick_model **out_model)
+{
+  if (!out_model) return wick_invalid("wick_load_program: out_model is NULL");
+  *out_model = NULL;
+  if (!context || !path || !entry)
+    return wick_invalid("wick_load_program: %s is NULL", !context ? "context"
+                                                         : path   ? "entry"
+                                                                  : "path");
+  return model_make(context, path, entry, NULL, 0, out_model);
 }
 
 void wick_model_free(wick_model *m)

@@ -20,6 +20,7 @@ struct wick_model {
   wick_arena mem, tmp;
   wick_files files; /* the model's file, and those with its external data */
   const char *path;
+  const char *entry; /* of a program of the language: its function; NULL: another model */
   wick_span bytes;
   wick_module *module;
   const wick_func *main; /* as imported, with dynamic sizes */
@@ -50,6 +51,8 @@ typedef struct wick_given { /* sizes and contents that are given for a model */
 
 /* Is the file a module in Wick's text, rather than a protobuf? */
 bool wick_model_is_text(wick_span bytes);
+/* Is the file a program of the language? It begins with one of the language's items. */
+bool wick_model_is_program(wick_span bytes);
 /* Parses a module in Wick's text. Its graph is the function "main", else the first graph function.
  * Fails with WICK_EPARSE if there is none. */
 WICK_CHECKED wick_status wick_model_parse(wick_module *m, const char *path, wick_span bytes,
@@ -89,6 +92,13 @@ WICK_CHECKED wick_status wick_model_contents(const wick_model *m, uint32_t n,
 WICK_CHECKED wick_status wick_model_derive(const wick_model *m, const wick_derivative *d,
                                            const wick_func *f, wick_arena *mem,
                                            const wick_func **out);
+
+/* Lowers the program at m->path for the given sizes (NULL: none) into the module (language.c).
+ * *out_sources, which may be NULL, has the text of its files. */
+WICK_CHECKED wick_status wick_model_lower(const wick_model *m, const wick_given *given,
+                                          wick_module *module, wick_arena *mem, wick_arena *tmp,
+                                          wick_text *out_sources, bool *out_described,
+                                          const wick_func **out_main);
 
 /* Describes the inputs and outputs of `f`; a dynamic size has dim -1. */
 void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,

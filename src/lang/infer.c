@@ -39,17 +39,22 @@ static void infer_levels(infer *s, const wick_typed *f, uint32_t level)
   wick_infer_size_levels(s, f, level);
 }
 
-/* Makes the function's type from its signature, with unknowns where nothing is said. */
-static void infer_begin(infer *s, wick_lang_entity *e)
+wick_typed *wick_infer_typed(infer *s, wick_lang_entity *e)
 {
-  wick_ast *n = e->decl, *list = n->kid[0];
   wick_typed *f = wick_new(s->mem, wick_typed, 1);
   f->entity = e;
   f->type = wick_new(s->mem, wick_ty *, e->nnode);
   f->local = wick_new(s->mem, wick_ty *, e->number);
   f->poly = wick_new(s->mem, wick_scheme *, e->number);
   f->variable = wick_new(s->mem, wick_ty *, e->nvariable);
-  s->typed = e->typed = f;
+  return f;
+}
+
+/* Makes the function's type from its signature, with unknowns where nothing is said. */
+static void infer_begin(infer *s, wick_lang_entity *e)
+{
+  wick_ast *n = e->decl, *list = n->kid[0];
+  wick_typed *f = s->typed = e->typed = wick_infer_typed(s, e);
   wick_ty **param = wick_new(s->mem, wick_ty *, list->nkid), *result;
   for (uint32_t i = 0; i < list->nkid; i++) {
     wick_ast *k = list->kid[i];
@@ -106,7 +111,7 @@ static void infer_index_expr(infer *s, wick_ast *n, wick_ty *elem)
       infer_index_expr(s, n->kid[i]->kind == WICK_AST_NAMED ? n->kid[i]->kid[0] : n->kid[i], elem);
 }
 
-static void infer_index_op(infer *s, wick_lang_entity *e)
+static void infer_index_op(infer *s, const wick_lang_entity *e, const wick_ty *f)
 {
   wick_ast *list = e->decl->kid[2];
   wick_ty **result = wick_new(s->mem, wick_ty *, list->nkid);
@@ -127,22 +132,17 @@ static void infer_index_op(infer *s, wick_lang_entity *e)
     result[i] = wick_ty_tensor(s->t, elem, wick_ty_shape(s->t, rank, dim, rank, NULL));
     s->typed->local[n->ref->number] = s->typed->type[n->id] = result[i];
   }
-  wick_ty *f = e->scheme->type;
   wick_ty *out = list->nkid == 1 ? result[0] : wick_ty_new(s->t, WICK_TY_TUPLE, list->nkid, result);
   wick_infer_expect(s, list->nkid ? list->kid[0] : e->decl, out, f->arg[f->n - 1], "the result");
 }
 
-static void infer_body(infer *s, wick_lang_entity *e)
+void wick_infer_body(infer *s, const wick_lang_entity *e, wick_ty *f)
 {
-  s->typed = e->typed;
-  infer_levels(s, e->typed, 0);
-  e->running = true;
   if (e->kind == WICK_ENTITY_INDEX_OP) {
-    infer_index_op(s, e);
+    infer_index_op(s, e, f);
     return;
   }
-  wick_ty *f = e->scheme->type, *result = f->arg[f->n - 1];
-  wick_ty *body = wick_infer_expr(s, e->decl->kid[2]);
+  wick_ty *result = f->arg[f->n - 1], *body = wick_infer_expr(s, e->decl->kid[2]);
   const wick_ast *block = e->decl->kid[2],
                  *last = block->kind == WICK_AST_BLOCK && block->nkid &&
                                  block->kid[block->nkid - 1]->kind != WICK_AST_LET
@@ -174,7 +174,7 @@ static bool infer_marked(infer *s, wick_ty *x)
 }
 
 /* Literals whose element type nothing decides are f32 or i64, unless the callers decide. */
-static void infer_defaults(infer *s, uint32_t n, wick_lang_entity *const *group)
+void wick_infer_defaults(infer *s, uint32_t n, wick_lang_entity *const *group)
 {
   s->t->stamp++;
   for (uint32_t i = 0; i < n; i++) {
@@ -204,7 +204,7 @@ static void infer_end(infer *s, uint32_t n, wick_lang_entity *const *group)
 {
   bool open = false;
   wick_infer_solve(s, 0);
-  infer_defaults(s, n, group);
+  wick_infer_defaults(s, n, group);
   wick_infer_solve(s, 0);
   for (uint32_t i = 0; i < n; i++) {
     const wick_ty *f = wick_ty_of(group[i]->scheme->type);
@@ -235,7 +235,10 @@ static void infer_group(infer *s, uint32_t n, wick_lang_entity *const *group)
   if (s->t->exhausted) return;
   s->t->level = 1;
   for (uint32_t i = 0; i < n; i++) {
-    infer_body(s, group[i]);
+    s->typed = group[i]->typed;
+    infer_levels(s, s->typed, 0);
+    group[i]->running = true;
+    wick_infer_body(s, group[i], group[i]->scheme->type);
     group[i]->running = false;
     if (!group[i]->scheme->monomorphic) infer_levels(s, group[i]->typed, WICK_TY_GENERIC);
   }

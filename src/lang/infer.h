@@ -54,11 +54,14 @@ typedef struct wick_scheme {
 
 typedef struct wick_typed {
   wick_lang_entity *entity;
-  wick_ty **type;     /* by node */
-  wick_ty **local;    /* by number of the local */
-  wick_scheme **poly; /* of locals that are polymorphic functions, else NULL */
-  wick_ty **variable; /* by index of the item's variables */
-  wick_effect effect; /* its own and of the functions that it names; not of function values */
+  wick_ty **type;           /* by node */
+  wick_ty **local;          /* by number of the local */
+  wick_scheme **poly;       /* of locals that are polymorphic functions, else NULL */
+  wick_ty **variable;       /* by index of the item's variables */
+  bool instance;            /* for one use: sizes are known, and decide branches */
+  const wick_static *fixed; /* of an instance: its static arguments by index; else NULL */
+  wick_ty *fn;              /* of an instance: the function's type */
+  wick_effect effect;       /* its own and of the functions that it names; not of function values */
 } wick_typed;
 
 static inline wick_ty *wick_typed_of(const wick_typed *f, const wick_ast *n)
@@ -69,6 +72,30 @@ static inline wick_ty *wick_typed_of(const wick_typed *f, const wick_ast *n)
 /* Infers all modules of a program whose names are resolved. Time is linear in its length but for
  * functions of many uses without signatures; the work is limited. */
 void wick_lang_infer(wick_lang_program *p, wick_types *t);
+/* Infers the body of a function (an op, too) once more, for one use: for arguments and a result of
+ * the types of `want`, a FN, and these static arguments (by index; NULL: none). Problems are
+ * reported; `at` is the place of the use. What is left unknown, nothing depends on. */
+const wick_typed *wick_lang_instance(wick_lang_program *p, wick_types *t, wick_lang_entity *e,
+                                     wick_lang_at at, wick_ty *want, const wick_static *fixed);
+/* The same for a function literal inside of the function of `outer`. */
+const wick_typed *wick_lang_instance_literal(wick_lang_program *p, wick_types *t,
+                                             const wick_typed *outer, wick_ast *literal,
+                                             wick_lang_at at, wick_ty *want);
+/* Reads the static argument n of a call in the function of `f`. Returns false if it is none. */
+bool wick_lang_static(wick_lang_program *p, wick_types *t, const wick_typed *f, const wick_ast *n,
+                      wick_static *out);
+/* Returns a size, or an index, that is known in the function of `f`; `?` or INVALID: it is not. */
+wick_dim wick_lang_size(wick_lang_program *p, wick_types *t, const wick_typed *f,
+                        const wick_ast *n);
+/* Returns whether sizes and static arguments decide a condition in the instance `f`: then only the
+ * arm that runs has types. */
+bool wick_lang_decided(wick_lang_program *p, wick_types *t, const wick_typed *f, const wick_ast *n,
+                       bool *out);
+/* Reads the attributes of a call of an operator in the function of `f`, one for each that the
+ * operator declares. Problems are reported. */
+void wick_lang_attrs(wick_lang_program *p, wick_types *t, const wick_typed *f, const wick_ast *n,
+                     const wick_lang_entity *op, wick_attr *attr);
+
 /* "fn encode(Weights[d, v], Tree[i64]) -> f32[d]" */
 const char *wick_lang_signature(wick_types *t, const wick_lang_entity *e);
 /* The type of a field with the arguments of a data type; `self` is a DATA. */

@@ -24,6 +24,9 @@ bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wi
     return true;
   }
   if (n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_LOCAL && n->ref->fixed) {
+    const wick_typed *f = s->typed;
+    bool own = f && n->ref->parent == f->entity;
+    if (!fixed && own) fixed = f->fixed;
     if (fixed) *out = fixed[n->ref->index];
     if (!fixed) out->known = false;
     return true;
@@ -205,8 +208,7 @@ static wick_ty *infer_call_scalar(infer *s, wick_ast *n, const wick_op *op, uint
                         shape);
 }
 
-/* The sizes among the attributes, in the order of the call. */
-static void infer_call_sizes(infer *s, const wick_ast *n, const wick_op *op, wick_constraint *c)
+void wick_infer_call_sizes(infer *s, const wick_ast *n, const wick_op *op, wick_constraint *c)
 {
   wick_list(wick_ty *) all = {0};
   for (uint32_t i = 0; i < c->n; i++) wick_push(s->mem, &all, c->arg[i]);
@@ -270,7 +272,7 @@ wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, u
                        .n = narg + 1,
                        .arg = all,
                        .noperand = narg};
-  infer_call_sizes(s, n, op, &c);
+  wick_infer_call_sizes(s, n, op, &c);
   if (!wick_infer_solve_operator(s, &c)) wick_push(s->mem, &s->pending, c);
   return all[narg];
 }

@@ -231,7 +231,12 @@ static void infer_expr_condition(infer *s, wick_ast *n)
 
 static wick_ty *infer_expr_if(infer *s, wick_ast *n)
 {
+  bool yes;
   infer_expr_condition(s, n->kid[0]);
+  if (wick_infer_decided(s, n->kid[0], &yes)) {
+    if (yes) return wick_infer_expr(s, n->kid[1]);
+    return n->kid[2] ? wick_infer_expr(s, n->kid[2]) : s->t->unit;
+  }
   wick_ty *a = wick_infer_expr(s, n->kid[1]);
   if (!n->kid[2]) {
     wick_infer_expect(s, n->kid[1], a, s->t->unit, "an `if` without `else`");

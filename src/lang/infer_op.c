@@ -244,3 +244,17 @@ bool wick_infer_solve_operator(infer *s, wick_constraint *c)
   infer_op_report(s, c, bad->message);
   return infer_op_give_up(s, c);
 }
+
+void wick_lang_attrs(wick_lang_program *p, wick_types *t, const wick_typed *f, const wick_ast *n,
+                     const wick_lang_entity *op, wick_attr *attr)
+{
+  wick_typed typed = *f;
+  infer s = {.p = p, .t = t, .mem = p->mem, .typed = &typed};
+  bool wrong = false;
+  wick_ty *result = t->unit;
+  wick_constraint c = {.kind = WICK_NEEDS_OPERATOR, .node = n, .at = n->at, .entity = op, .n = 1};
+  c.arg = &result;
+  wick_infer_call_sizes(&s, n, wick_ops[op->op], &c);
+  if (!infer_op_attrs(&s, &c, attr, &wrong))
+    wick_lang_report(&p->sources, n->at, "a static argument is not known here");
+}

@@ -16,6 +16,14 @@ typedef struct infer {
   bool last; /* nothing more will become known: constraints choose, or are reported */
 } infer;
 
+/* ---- infer.c ---- */
+wick_typed *wick_infer_typed(infer *s, wick_lang_entity *e);
+/* Infers the body of a function or an op whose type is `f`; s->typed is its. */
+void wick_infer_body(infer *s, const wick_lang_entity *e, wick_ty *f);
+/* Gives literals whose type nothing decides their default, except those that the parameters of the
+ * group's functions reach. */
+void wick_infer_defaults(infer *s, uint32_t n, wick_lang_entity *const *group);
+
 /* ---- infer_type.c ---- */
 void wick_infer_sorts(infer *s);
 void wick_infer_data(infer *s, wick_lang_entity *e);
@@ -30,6 +38,9 @@ wick_ty *wick_infer_use(infer *s, const wick_lang_entity *e, wick_lang_at at,
                         const wick_static *fixed);
 void wick_infer_size_levels(infer *s, const wick_typed *f, uint32_t level);
 
+/* ---- instance.c ---- */
+bool wick_infer_decided(infer *s, const wick_ast *n, bool *out);
+
 /* ---- infer_expr.c ---- */
 wick_ty *wick_infer_expr(infer *s, wick_ast *n);
 void wick_infer_pattern(infer *s, wick_ast *n, wick_ty *t);
@@ -43,6 +54,8 @@ wick_ty *wick_infer_literal_elem(infer *s, int literal);
 wick_ty *wick_infer_call(infer *s, wick_ast *n);
 wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, uint32_t narg,
                              wick_ty **arg);
+/* Adds the sizes among the attributes to the constraint's arguments, in the order of the call. */
+void wick_infer_call_sizes(infer *s, const wick_ast *n, const wick_op *op, wick_constraint *c);
 /* The type of a NAME that is no local. */
 wick_ty *wick_infer_global(infer *s, wick_ast *n);
 bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wick_static *out);

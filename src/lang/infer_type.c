@@ -116,6 +116,22 @@ wick_ty *wick_infer_variable(infer *s, wick_lang_entity *e)
   return *at;
 }
 
+/* In an instance, len(x) of a parameter or a bound name is known. */
+static wick_dim infer_type_len(infer *s, const wick_ast *n)
+{
+  const wick_lang_entity *f = n->kid[0]->kind == WICK_AST_NAME ? n->kid[0]->ref : NULL,
+                         *e = n->nkid == 2 && n->kid[1]->kind == WICK_AST_NAME ? n->kid[1]->ref
+                                                                               : NULL;
+  if (!f || f->kind != WICK_ENTITY_FORM || f->form != WICK_FORM_LEN || !e ||
+      e->kind != WICK_ENTITY_LOCAL || !s->typed->local[e->number])
+    return WICK_DIM_INVALID;
+  const wick_ty *t = wick_ty_of(s->typed->local[e->number]);
+  if (t->kind != WICK_TY_TENSOR || !wick_ty_ranked(s->t, t->arg[1])) return WICK_DIM_INVALID;
+  const wick_ty *shape = wick_ty_flat(s->t, t->arg[1]);
+  wick_dim d = shape->ndim ? wick_ty_dim(s->t, shape->dim[0]) : WICK_DIM_INVALID;
+  return wick_dim_is_const(d) ? d : WICK_DIM_INVALID;
+}
+
 wick_dim wick_infer_size(infer *s, const wick_ast *n)
 {
   wick_dims *d = s->t->dims;
@@ -125,8 +141,12 @@ wick_dim wick_infer_size(infer *s, const wick_ast *n)
     wick_ty *v = wick_ty_of(wick_infer_variable(s, n->ref));
     return v->kind == WICK_TY_SIZE ? wick_ty_dim(s->t, v->size) : WICK_DIM_INVALID;
   }
-  if (n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_LOCAL && n->ref->fixed)
-    return s->t->any; /* a static parameter: its value is known at each use */
+  if (n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_LOCAL && n->ref->fixed) {
+    wick_static k; /* of a static parameter the value is known at each use */
+    bool number = wick_infer_static(s, n, NULL, &k) && k.known && k.n == 1;
+    return number ? wick_dim_const(k.ints[0]) : s->t->any;
+  }
+  if (n->kind == WICK_AST_CALL && s->typed->instance) return infer_type_len(s, n);
   if (n->kind == WICK_AST_UNARY && n->op == '-')
     return wick_dim_sub(d, wick_dim_const(0), wick_infer_size(s, n->kid[0]));
   if (n->kind != WICK_AST_BINARY) return WICK_DIM_INVALID;

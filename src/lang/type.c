@@ -8,8 +8,13 @@
 
 void wick_types_begin(wick_types *t, wick_arena *mem)
 {
-  *t = (wick_types){
-      .mem = mem, .module = wick_module_create(mem->guard, ""), .level = 1, .most = 20000000};
+  wick_types_begin_in(t, wick_module_create(mem->guard, ""), mem);
+  t->owner = true;
+}
+
+void wick_types_begin_in(wick_types *t, wick_module *module, wick_arena *mem)
+{
+  *t = (wick_types){.mem = mem, .module = module, .level = 1, .most = 20000000};
   t->dims = t->module->dims;
   t->any = wick_dim_symbol(t->dims, "?", 0, TYPE_LARGEST);
   t->error = wick_ty_new(t, WICK_TY_ERROR, 0, NULL);
@@ -23,7 +28,7 @@ void wick_types_begin(wick_types *t, wick_arena *mem)
 
 void wick_types_end(wick_types *t)
 {
-  if (t->module) wick_module_free(t->module);
+  if (t->owner) wick_module_free(t->module);
   t->module = NULL;
 }
 

@@ -67,6 +67,7 @@ typedef struct wick_ty_dimvar {
 typedef struct wick_types {
   wick_arena *mem;
   wick_module *module; /* of `dims`, and of the operators' inference */
+  bool owner;          /* of the module */
   wick_dims *dims;
   wick_dim any; /* ? */
   wick_list(wick_ty_dimvar) dimvars;
@@ -78,6 +79,8 @@ typedef struct wick_types {
 } wick_types;
 
 void wick_types_begin(wick_types *t, wick_arena *mem);
+/* The same with sizes of a module that is not t's own. */
+void wick_types_begin_in(wick_types *t, wick_module *module, wick_arena *mem);
 void wick_types_end(wick_types *t);
 
 /* Counts a step; returns whether there were too many: walks then end, and one mistake is reported. */

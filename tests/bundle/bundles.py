@@ -138,9 +138,9 @@ class Io:
 
 
 class Bundle:
-    def __init__(self, model, folder, target, name="net", embed=False):
+    def __init__(self, model, folder, target, name="net", embed=False, entry=None):
         self.target, self.folder, self.name, self.embed = target, pathlib.Path(folder), name, embed
-        flags = ["--embed"] if embed else []
+        flags = [*(["--embed"] if embed else []), *(["--entry", entry] if entry else [])]
         call([WICK, "compile", model, "-o", folder, "--name", name, "--target", target.name, "--jobs", "1", *flags])
         self.header = (self.folder / f"{name}.h").read_text()
         m = self.macro = dict(re.findall(r"^#define (\w+) (.*?)(?: /\*.*)?$", self.header, re.M))

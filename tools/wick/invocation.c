@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/shown.h"
+#include "driver/model.h"
 #include "import/format.h"
 #include "ir/element.h"
 
@@ -171,7 +172,8 @@ static const char *invocation_compiler_flag(const wick_invocation *j)
   const struct {
     const char *name;
     bool given;
-  } row[] = {{"--override", j->override.n},
+  } row[] = {{"--entry", j->entry},
+             {"--override", j->override.n},
              {"--grad", j->grad || j->wrt.n},
              {"--precision", j->precision},
              {"--strict", j->strict},
@@ -235,7 +237,10 @@ wick_status wick_invocation_load(wick_invocation *j)
   WICK_TRY(wick_format_check_folder(j->path, &j->mem));
   WICK_TRY(wick_files_map(&j->files, j->path, &file));
   if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return invocation_open(j);
-  WICK_TRY(wick_invocation_take(j, wick_load(j->context, j->path, &j->model)));
+  bool program = j->entry || wick_model_is_program((wick_span){file->at, file->nbytes});
+  WICK_TRY(wick_invocation_take(
+      j, program ? wick_load_program(j->context, j->path, j->entry ? j->entry : "main", &j->model)
+                 : wick_load(j->context, j->path, &j->model)));
   WICK_TRY(invocation_override(j));
   WICK_TRY(invocation_contents(j));
   if (!j->grad && !j->wrt.n) return NULL;

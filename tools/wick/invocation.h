@@ -24,6 +24,7 @@
 
 typedef struct wick_invocation {
   const char *command, *path;
+  const char *entry; /* of a program of the language */
   const char *target, *tune, *precision, *records;
   int64_t threads, jobs, auto_specialize;
   bool no_cache, time, strict, allow_links;
@@ -61,8 +62,10 @@ typedef struct wick_invocation {
   }
 
 #define WICK_INVOCATION_FLAGS(j)                                                                     \
-  {"threads",     't', WICK_FLAG_THREADS,                                                            \
-   &(j)->threads, "N", "threads of a run; 0 for all that the process may use"},                      \
+  {"entry",     0,      WICK_FLAG_STRING,                                                            \
+   &(j)->entry, "NAME", "the function of a program of the language; main by default"},               \
+      {"threads",     't', WICK_FLAG_THREADS,                                                        \
+       &(j)->threads, "N", "threads of a run; 0 for all that the process may use"},                  \
       {"target",     0,      WICK_FLAG_STRING,                                                       \
        &(j)->target, "NAME", "the machine to compile for; without it, this one"},                    \
       {"tune",           0,                                                                          \

@@ -1,0 +1,157 @@
+/* match: a tree of decisions. A row for each arm has the patterns that are left to test; the first
+ * pattern of the first row that may fail is tested next. */
+#include "lang/lower/state.h"
+
+typedef struct matches_test {
+  const wick_ast *pattern;
+  const lowered *x;
+} matches_test;
+
+typedef struct matches_row {
+  wick_list(matches_test) test; /* in order; those that are bound or hold are removed */
+  const wick_ast *arm;
+  wick_list(matches_test) bound;
+} matches_row;
+
+typedef struct matches {
+  lowering *s;
+  lowering_frame *f;
+  wick_ast *node;
+  wick_ty *type;
+} matches;
+
+static const lowered *matches_rows(matches *m, uint32_t n, const matches_row *row);
+
+/* Replaces patterns of tuples and structs by those of their parts, and removes those that hold. */
+static void matches_expand(matches *m, matches_row *r)
+{
+  wick_arena *mem = m->s->tmp;
+  matches_row out = {.arm = r->arm, .bound = r->bound};
+  for (uint32_t i = 0; i < r->test.n; i++) {
+    const wick_ast *p = r->test.at[i].pattern;
+    const lowered *x = r->test.at[i].x;
+    if (p->kind == WICK_AST_BIND) wick_push(mem, &out.bound, r->test.at[i]);
+    if (p->kind == WICK_AST_BIND || p->kind == WICK_AST_ANY) continue;
+    if (x->kind != LOWERED_ITEMS) {
+      wick_push(mem, &out.test, r->test.at[i]);
+      continue;
+    }
+    matches_row inner = {0};
+    for (uint32_t k = 0; k < p->nkid; k++) {
+      const wick_ast *q = p->kid[k];
+      bool named = q->kind == WICK_AST_NAMED;
+      matches_test t = {named ? q->kid[0] : q, x->item[named ? (uint32_t)q->i : k]};
+      wick_push(mem, &inner.test, t);
+    }
+    matches_expand(m, &inner);
+    for (uint32_t k = 0; k < inner.test.n; k++) wick_push(mem, &out.test, inner.test.at[k]);
+    for (uint32_t k = 0; k < inner.bound.n; k++) wick_push(mem, &out.bound, inner.bound.at[k]);
+  }
+  *r = out;
+}
+
+static bool matches_same(const wick_ast *a, const wick_ast *b)
+{
+  if (a->kind != b->kind) return false;
+  if (a->kind == WICK_AST_STRING) return a->name == b->name;
+  return a->kind == WICK_AST_FLOAT ? !(a->f < b->f) && !(a->f > b->f) : a->i == b->i;
+}
+
+/* The rows that are left if x is the literal (equal), or is not. */
+static uint32_t matches_left(matches *m, uint32_t n, const matches_row *row,
+                             const matches_test *test, bool equal, matches_row *out)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    matches_row r = {.arm = row[i].arm};
+    bool stays = true;
+    for (uint32_t k = 0; k < row[i].bound.n; k++)
+      wick_push(m->s->tmp, &r.bound, row[i].bound.at[k]);
+    for (uint32_t k = 0; k < row[i].test.n; k++) {
+      const matches_test *t = &row[i].test.at[k];
+      bool about = t->x == test->x, same = about && matches_same(t->pattern, test->pattern);
+      /* An equal zero of another type of literal is rare: it is tested again. */
+      if (same && !equal) stays = false;
+      /* What is not `true` is `false`. */
+      if (about && !equal && t->pattern->kind == WICK_AST_BOOL) same = true;
+      bool other = about && !same && equal && t->pattern->kind == test->pattern->kind;
+      if (other) stays = false;
+      if (!same) wick_push(m->s->tmp, &r.test, *t);
+    }
+    if (stays) out[count++] = r;
+  }
+  return count;
+}
+
+static const lowered *matches_arm(matches *m, const matches_row *r)
+{
+  for (uint32_t i = 0; i < r->bound.n; i++)
+    m->f->local[r->bound.at[i].pattern->ref->number] = r->bound.at[i].x;
+  return wick_lowering_expr(m->s, m->f, r->arm->kid[1]);
+}
+
+static wick_value matches_condition(matches *m, const matches_test *t)
+{
+  lowering *s = m->s;
+  lowering_frame *f = m->f;
+  const wick_ast *p = t->pattern;
+  wick_elem elem = wick_built_info(f->b, t->x->v)->elem;
+  bool real = wick_elem_is_float(elem);
+  if (p->kind == WICK_AST_BOOL && p->i) return t->x->v;
+  wick_value k = p->kind == WICK_AST_STRING
+                     ? wick_lowering_string(s, f, p->name)
+                     : wick_lowering_number(
+                           s, f, elem, real ? p->kind == WICK_AST_FLOAT ? p->f : (double)p->i : 0,
+                           real ? 0 : p->i);
+  return wick_build2(f->b, WICK_OP_eq, t->x->v, k);
+}
+
+static const lowered *matches_literal(matches *m, uint32_t n, const matches_row *row)
+{
+  lowering *s = m->s;
+  lowering_frame *f = m->f;
+  const matches_test test = row[0].test.at[0];
+  matches_row *left = wick_new(s->tmp, matches_row, n);
+  wick_lowering_at(s, f, test.pattern->at);
+  wick_value c = matches_condition(m, &test);
+  wick_build_open(f->b, WICK_OP_if, 1, &c, NULL, 0, NULL);
+  for (uint32_t i = 0; i < 2; i++) {
+    wick_region_begin(f->b, 0, NULL);
+    if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
+    uint32_t count = matches_left(m, n, row, &test, i == 0, left);
+    const lowered *x = matches_rows(m, count, left);
+    wick_lowering_yield(s, f, m->node->at, x, m->type);
+    if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
+  }
+  wick_value v = wick_build_close(f->b);
+  if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
+  return wick_lowering_unflatten(s, f, m->type, &v);
+}
+
+static const lowered *matches_rows(matches *m, uint32_t n, const matches_row *given)
+{
+  lowering *s = m->s;
+  if (s->failed) return wick_lowering_unit(s);
+  if (!n) return wick_lowering_fail(s, m->node->at, "no arm matches");
+  matches_row *row = wick_dup(s->tmp, matches_row, given, n);
+  for (uint32_t i = 0; i < n; i++) matches_expand(m, &row[i]);
+  if (!row[0].test.n) return matches_arm(m, &row[0]);
+  const wick_ast *p = row[0].test.at[0].pattern;
+  if (p->kind == WICK_AST_PATTERN_CTOR)
+    return wick_lowering_fail(s, p->at, "data types cannot be compiled yet");
+  return matches_literal(m, n, row);
+}
+
+const lowered *wick_lowering_match(lowering *s, lowering_frame *f, wick_ast *n)
+{
+  matches m = {.s = s, .f = f, .node = n, .type = f->typed->type[n->id]};
+  const lowered *x = wick_lowering_expr(s, f, n->kid[0]);
+  if (s->failed) return x;
+  matches_row *row = wick_new(s->tmp, matches_row, n->nkid);
+  for (uint32_t i = 1; i < n->nkid; i++) {
+    row[i - 1].arm = n->kid[i];
+    matches_test t = {n->kid[i]->kid[0], x};
+    wick_push(s->tmp, &row[i - 1].test, t);
+  }
+  return matches_rows(&m, n->nkid - 1, row);
+}

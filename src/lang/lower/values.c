@@ -1,0 +1,149 @@
+/* Values: tensors, tuples, known functions, and their parts. */
+#include "lang/lower/state.h"
+
+lowered *wick_lowering_new(lowering *s, lowered_kind kind, wick_ty *type, uint32_t n)
+{
+  lowered *x = wick_new(s->tmp, lowered, 1);
+  *x = (lowered){.kind = kind, .type = type ? wick_ty_of(type) : NULL, .n = n};
+  if (n) x->item = wick_new(s->tmp, const lowered *, n);
+  return x;
+}
+
+const lowered *wick_lowering_one(lowering *s, wick_value v, wick_ty *type)
+{
+  lowered *x = wick_lowering_new(s, LOWERED_ONE, type, 0);
+  x->v = v;
+  return x;
+}
+
+const lowered *wick_lowering_unit(lowering *s)
+{
+  return wick_lowering_new(s, LOWERED_ITEMS, s->t->unit, 0);
+}
+
+const lowered *wick_lowering_tensor(lowering *s, lowering_frame *f, wick_value v)
+{
+  if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
+  return wick_lowering_one(s, v, wick_lowering_ty(s, wick_built_type(f->b, v)));
+}
+
+void wick_lowering_flatten(lowering *s, const lowered *x, lowering_values *out)
+{
+  if (x->kind == LOWERED_ONE) wick_push(s->tmp, out, x->v);
+  for (uint32_t i = 0; i < x->n; i++) wick_lowering_flatten(s, x->item[i], out);
+}
+
+const lowered *wick_lowering_unflatten(lowering *s, lowering_frame *f, wick_ty *type,
+                                       wick_value *next)
+{
+  wick_ty *a = wick_ty_of(type);
+  bool items =
+      a->kind == WICK_TY_TUPLE || (a->kind == WICK_TY_DATA && a->data->kind == WICK_ENTITY_STRUCT);
+  if (!items) {
+    wick_value v = {next->id++};
+    bool tensor = a->kind == WICK_TY_TENSOR;
+    return wick_lowering_one(s, v, tensor ? wick_lowering_ty(s, wick_built_type(f->b, v)) : a);
+  }
+  uint32_t n = wick_lowering_nitem(a);
+  lowered *x = wick_lowering_new(s, LOWERED_ITEMS, a, n);
+  for (uint32_t i = 0; i < n; i++)
+    x->item[i] = wick_lowering_unflatten(s, f, wick_lowering_item(s, a, i), next);
+  return x;
+}
+
+const lowered *wick_lowering_replaced(lowering *s, const lowered *x, wick_value *next)
+{
+  lowered *y = wick_dup(s->tmp, lowered, x, 1);
+  if (x->kind == LOWERED_ONE) y->v = (wick_value){next->id++};
+  y->item = wick_new(s->tmp, const lowered *, x->n);
+  for (uint32_t i = 0; i < x->n; i++) y->item[i] = wick_lowering_replaced(s, x->item[i], next);
+  return y;
+}
+
+const lowered *wick_lowering_plain(lowering *s, lowering_frame *f, wick_lang_at at,
+                                   const lowered *x, wick_ty *type)
+{
+  (void)f;
+  wick_ty *a = type ? wick_ty_of(type) : x->type;
+  if (s->failed || x->kind == LOWERED_ONE) return x;
+  if (x->kind == LOWERED_FN)
+    return wick_lowering_fail(s, at,
+                              "a function value that is not known when the program is compiled "
+                              "cannot be compiled yet");
+  lowered *y = wick_lowering_new(s, LOWERED_ITEMS, x->type, x->n);
+  for (uint32_t i = 0; i < x->n; i++)
+    y->item[i] = wick_lowering_plain(s, f, at, x->item[i], wick_lowering_item(s, a, i));
+  return y;
+}
+
+void wick_lowering_key(lowering *s, lowering_frame *f, const lowered *x, wick_text *out)
+{
+  if (x->kind == LOWERED_ONE) wick_text_printf(out, "%%%u", wick_built_type(f->b, x->v).id);
+  if (x->kind == LOWERED_FN) {
+    wick_text_printf(out, "@%p,%p,%p", (const void *)x->code->entity, (const void *)x->code->node,
+                     (const void *)x->code->typed);
+    if (x->type) wick_lowering_type_key(s, x->type, out);
+  }
+  wick_text_char(out, '(');
+  for (uint32_t i = 0; i < x->n; i++) wick_lowering_key(s, f, x->item[i], out);
+  wick_text_char(out, ')');
+}
+
+/* ---- what literals capture ---- */
+
+static void values_mark(const wick_ast *n, uint8_t *mark, uint8_t bound)
+{
+  bool binds = n->kind == WICK_AST_PARAM || n->kind == WICK_AST_BIND;
+  const wick_lang_entity *e = n->ref;
+  if (binds && e) mark[e->number] |= bound;
+  if (n->kind == WICK_AST_NAME && e && e->kind == WICK_ENTITY_LOCAL) mark[e->number] |= 1;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i]) values_mark(n->kid[i], mark, bound);
+}
+
+static void values_locals(lowering *s, const wick_ast *n, const uint8_t *mark, uint8_t *seen,
+                          wick_lang_entity ***out, uint32_t *count)
+{
+  wick_lang_entity *e = n->kind == WICK_AST_NAME ? n->ref : NULL;
+  if (e && e->kind == WICK_ENTITY_LOCAL && mark[e->number] == 1 && !seen[e->number] && !e->fixed) {
+    seen[e->number] = 1;
+    (*out)[(*count)++] = e;
+  }
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i]) values_locals(s, n->kid[i], mark, seen, out, count);
+}
+
+const lowered *wick_lowering_literal(lowering *s, lowering_frame *f, wick_ast *n, wick_ty *type)
+{
+  const wick_lang_entity *item = f->typed->entity;
+  uint8_t *mark = wick_new(s->tmp, uint8_t, item->number + 1u),
+          *seen = wick_new(s->tmp, uint8_t, item->number + 1u);
+  wick_lang_entity **list = wick_new(s->tmp, wick_lang_entity *, item->number + 1u);
+  lowered_code *c = wick_new(s->tmp, lowered_code, 1);
+  *c = (lowered_code){.node = n, .typed = f->typed, .captured = list};
+  values_mark(n, mark, 2);
+  values_locals(s, n, mark, seen, &list, &c->ncaptured);
+  lowered *x = wick_lowering_new(s, LOWERED_FN, type, c->ncaptured);
+  for (uint32_t i = 0; i < x->n; i++) x->item[i] = f->local[list[i]->number];
+  x->code = c;
+  return x;
+}
+
+static uint32_t values_nested(const lowered *x, const wick_ast *n)
+{
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < x->n; i++) {
+    uint32_t k = values_nested(x->item[i], n);
+    most = k > most ? k : most;
+  }
+  return most + (x->kind == LOWERED_FN && x->code->node == n);
+}
+
+bool wick_lowering_is_nested(const lowered *x)
+{
+  enum { MOST = 3 };
+  if (x->kind == LOWERED_FN && x->code->node && values_nested(x, x->code->node) > MOST) return true;
+  for (uint32_t i = 0; i < x->n; i++)
+    if (wick_lowering_is_nested(x->item[i])) return true;
+  return false;
+}

@@ -1,0 +1,412 @@
+"""Programs run natively (in the process, as an artifact, as a bundle), by the evaluator, and in Python or NumPy.
+
+tests/lang/programs/*.wick: each row of PROGRAMS is a function without parameters of one of them. What does not run yet
+is in WAITING with the message that says so: the test fails when it runs.
+"""
+
+import ast
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parents[1]
+WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build" / "wick"))
+sys.path.insert(0, str(HERE.parent / "bundle"))
+from bundles import HOST, Bundle  # noqa: E402
+
+
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+
+def tak(x, y, z):
+    return z if y >= x else tak(tak(x - 1, y, z), tak(y - 1, z, x), tak(z - 1, x, y))
+
+
+def escapes(re_, im):
+    x = y = 0.0
+    n = 0
+    while x * x + y * y <= 4.0 and n < 100:
+        x, y, n = x * x - y * y + re_, 2.0 * x * y + im, n + 1
+    return n
+
+
+def collatz(m):
+    steps = 0
+    while m != 1:
+        m, steps = (m // 2 if m % 2 == 0 else 3 * m + 1), steps + 1
+    return steps
+
+
+def numbers():
+    mandelbrot = sum(escapes(i * 0.15 - 2.0, j * 0.15 - 1.5) for i in range(20) for j in range(20))
+    horner = np.polyval([0, 1, 2, 3, 4], 2.0)
+    return 9, tak(12, 8, 4), fib(20), True, False, math.gcd(462, 1071), collatz(27), pow(3, 200, 1000007), mandelbrot, horner
+
+
+def functions():
+    x = 0.0
+    for _ in range(30):
+        x = 0.5 * x + 1
+    h = 0.1
+    simpson = h / 3 * (0 + 3 * math.sin(1) + sum((4 if i % 2 else 2) * 3 * math.sin(i * h) for i in range(1, 10)))
+    return 13.5, 9, 12, x, math.sqrt(3), simpson, 385, 24, 8, (3, [1.0, 2.0], True), 2
+
+
+def levenshtein(a, b):
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a):
+        row = step(row, i, x, b)
+    return row[-1]
+
+
+def step(row, i, x, b):
+    out = [i + 1]
+    for j, y in enumerate(b):
+        out.append(min(out[j] + 1, row[j + 1] + 1, row[j] + (x != y)))
+    return out
+
+
+def arrays():
+    primes = [p for p in range(2, 50) if all(p % d for d in range(2, p))]
+    return len(primes), sorted([3.0, 1.0, 2.0, -5.0, 4.0]), 3, levenshtein([1, 2, 3, 4], [2, 3, 5])
+
+
+def parts():
+    x = np.array([[1, 2, 3], [4, 5, 6]])
+
+    def put(at, v):
+        y = x.copy()
+        y[at] = v
+        return y
+
+    scattered = x.copy()
+    scattered[np.ix_([1, 0], [1, 2])] = [[1, 2], [3, 4]]
+    return (x[1], x[1, -1], x[:, 1:], x[[1, 0]], x[-1, ::2], put((1, 0), 9), put((slice(None), 1), [7, 8]), put(0, 0), scattered,
+            put((1, slice(None, None, 2)), 0), x[:, 1:3], 2, np.stack([x[0], x[1], x[1]]))  # fmt: skip
+
+
+def glider():
+    b = np.zeros((8, 8), np.int64)
+    for i, j in ((1, 2), (2, 3), (3, 1), (3, 2), (3, 3)):
+        b[i, j] = 1
+    for _ in range(4):
+        n = sum(np.pad(b, 1)[i : i + 8, j : j + 8] for i in range(3) for j in range(3)) - b
+        b = ((n == 3) | ((b == 1) & (n == 2))).astype(np.int64)
+    return b
+
+
+def numeric():
+    p = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0], [6.0, 5.0], [0.5, 0.5]])
+    c = np.array([[0.0, 0.0], [4.0, 4.0]])
+    for _ in range(3):
+        near = np.argmin(((p[:, None] - c[None]) ** 2).sum(2), axis=1)
+        c = np.stack([p[near == k].mean(0) for k in range(2)])
+    y = np.array([1.0, 0.0])
+
+    def f(y):
+        return np.array([y[1], -y[0]])
+
+    for _ in range(20):
+        k1 = f(y)
+        k2 = f(y + 0.05 * k1)
+        k3 = f(y + 0.05 * k2)
+        y = y + 0.1 / 6 * (k1 + 2 * k2 + 2 * k3 + f(y + 0.1 * k3))
+    return c, math.sqrt(2), y, np.linalg.solve([[4, 1], [1, 3]], [1, 2]), np.linalg.eigvalsh([[2, 1], [1, 3]])[1]
+
+
+def tracked():
+    f, m, p = np.array([[1.0, 1.0], [0.0, 1.0]]), np.zeros(2), np.eye(2)
+    for z in (1.1, 1.9, 3.2, 4.0, 5.1):
+        m, p = f @ m, f @ p @ f.T + 0.01 * np.eye(2)
+        k = p[:, 0] / (p[0, 0] + 0.25)
+        m, p = m + k * (z - m[0]), p - np.outer(k, p[0])
+    return m, p
+
+
+def notation():
+    a, s = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]), np.array([[1.0, 2.0], [3.0, 4.0]])
+    x = np.array([1.0, 2.0, 4.0])
+    products = np.einsum("ipj,ijq->iqp", a.reshape(1, 2, 3), a.reshape(1, 3, 2))
+    return (np.outer([1.0, 2.0], [3.0, 4.0, 5.0]), x / (1 + np.abs(x[None] - x[:, None]).sum(1)), np.einsum("ki,ij,kj->k", a, a.T, s),
+            np.trace(s), products, (a.min(1), a.max(1) + a.min(1), a.prod(1)))  # fmt: skip
+
+
+RNN = [np.array(x, np.float32) for x in (
+    [[0.1, -0.2, 0.3], [0.5, 0.4, -0.1], [-0.3, 0.2, 0.6], [0.2, 0.1, -0.4]], [[0.3, -0.1, 0.2], [0.1, 0.4, -0.3], [-0.2, 0.1, 0.5]],
+    [[1.0, -0.5, 0.3, 0.2], [0.2, 0.8, -0.4, 0.1], [-0.6, 0.3, 0.9, -0.2]])]  # fmt: skip
+
+
+def networks():
+    embed, w, out = RNN
+
+    def scores(h):
+        z = h @ out
+        return z - np.log(np.exp(z).sum())
+
+    h, token, greedy = np.zeros(3), 1, []
+    for _ in range(6):
+        h = np.tanh(embed[token] + h @ w)
+        token = int(np.argmax(scores(h)))
+        greedy.append(token)
+    beams = [(0.0, [], np.zeros(3), 0)]
+    for _ in range(5):
+        grown = []
+        for p, tokens, h, last in beams:
+            h = np.tanh(embed[last] + h @ w)
+            grown += [(p + q, tokens + [k], h, k) for k, q in enumerate(scores(h))]
+        beams = sorted(grown, key=lambda b: -b[0])[:2]
+    return greedy, ([b[0] for b in beams], [b[1] for b in beams])
+
+
+def decoder():
+    q, k, o, embed = (np.array(x) for x in ([[0.5, -0.2], [0.3, 0.8]], [[1.0, 0.1], [-0.4, 0.6]], [[0.7, -0.3, 0.2], [-0.1, 0.9, 0.4]],
+                                            [[0.2, -0.5], [1.0, 0.3], [-0.7, 0.4]]))  # fmt: skip
+    token, seen, tokens = 1, [], []
+    for _ in range(4):
+        x = embed[token]
+        seen.append(x)
+        a = np.exp(np.array([(s @ k) @ (x @ q) for s in seen]))
+        token = int(np.argmax((a / a.sum()) @ np.array(seen) @ o))
+        tokens.append(token)
+    return tokens, seen
+
+
+def structures():
+    x = np.array([[0.1, 0.2, 0.3], [1.0, -1.0, 0.5], [0.0, 0.0, 0.1], [0.3, 0.2, 0.1]])
+    return np.tanh(x @ np.array([[1.0, 0.5, 0.2], [0.1, 0.2, 0.3], [0.4, 0.5, 0.6]])), np.tanh(x)
+
+
+def tree_lstm():
+    table = np.array([[0.1, -0.2], [0.5, 0.4], [-0.3, 0.2]])
+    left = np.array([[[0.3, -0.1], [0.2, 0.1], [0.4, -0.3], [0.1, 0.2]], [[-0.2, 0.1], [0.5, 0.3], [0.2, -0.4], [0.6, 0.1]]])
+    right = np.array([[[0.1, 0.2], [-0.3, 0.4], [0.5, 0.6], [-0.1, 0.3]], [[0.2, 0.2], [0.1, -0.5], [0.3, 0.1], [0.4, -0.2]]])
+
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-x))
+
+    def encode(t):
+        if isinstance(t, int):
+            return np.tanh(table[t]), table[t]
+        (h1, c1), (h2, c2) = encode(t[0]), encode(t[1])
+        z = np.tensordot(h1, left, 1) + np.tensordot(h2, right, 1)
+        c = sigmoid(z[0]) * np.tanh(z[1]) + sigmoid(z[2]) * 0.5 * (c1 + c2)
+        return sigmoid(z[3]) * np.tanh(c), c
+
+    return float(encode(((0, 1), (2, (1, 0))))[0] @ [1.5, -2.0])
+
+
+def layer_loss(w, b):
+    x = np.array([[0.1, 0.2], [0.5, -0.3], [-0.7, 0.4], [0.9, 1.0]])
+    y = np.array([[0.1, 0.0, 0.2], [0.3, 0.1, -0.2], [0.0, 0.4, 0.1], [-0.3, 0.5, 0.2]])
+    p = np.tanh(x @ w + b)
+    d = 2 * (p - y) / y.size * (1 - p * p)
+    return np.mean((p - y) ** 2), x.T @ d, d.sum(0)
+
+
+def trained():
+    w, b = np.array([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]), np.array([0.0, 0.1, -0.1])
+    for _ in range(10):
+        _, dw, db = layer_loss(w, b)
+        w, b = w - 0.5 * dw, b - 0.5 * db
+    return layer_loss(w, b)[0], w
+
+
+def maml():
+    w, t = np.array([0.3, -0.2]), np.array([1.0, 2.0])
+    total, slope = 0.0, np.zeros(2)
+    for i in range(3):
+        a = 0.5 * i
+        inner = w - 0.1 * 2 * (w - a * t)
+        total += np.sum((inner - (a + 0.25) * t) ** 2)
+        slope += 2 * (inner - (a + 0.25) * t) * 0.8
+    return total, slope
+
+
+X = 1.25
+PROGRAMS = {
+    "numbers.main": numbers,
+    "numbers.queens": lambda: 4,
+    "functions.main": functions,
+    "arrays.main": arrays,
+    "arrays.maps": lambda: (3, 2, 1, 1, -1),
+    "arrays.sizes": lambda: (sorted([3.0, 1.0, 2.0, -5.0, 4.0]), 10.5),
+    "arrays.parts": parts,
+    "arrays.glider": glider,
+    "numeric.main": numeric,
+    "numeric.tracked": tracked,
+    "numeric.notation": notation,
+    "networks.main": networks,
+    "networks.decoder": decoder,
+    "networks.structures": structures,
+    "networks.carlo": None,  # the evaluator is the only oracle of random numbers
+    "lists.main": lambda: (173, 8, 62951413, 31415926321, 31159, 11234569),
+    "lists.trees": lambda: (11234569, 5),
+    "lists.pairs": lambda: (sum(a * b for a, b in zip([3, 1, 4, 1, 5], [5, 4, 3, 2, 1])), 5, -1),
+    "lists.long": lambda: 5000050000,
+    "lists.tensors": lambda: [18.0, 25.0],
+    "interpreter.main": lambda: (22.0, 12.0, 15, 15),
+    "closures.main": lambda: (3628800, 16, math.sqrt(8.5 * 8.5), 110),
+    "references.main": lambda: ((1, 2, 3), (123.0, 4), 60.0, 8, 832040),
+    "trees.main": tree_lstm,
+    "derivatives.main": trained,
+    "derivatives.roots": lambda: math.sqrt(2),
+    "derivatives.curvature": lambda: 6 * X * math.sin(X) + 6 * X * X * math.cos(X) - X**3 * math.sin(X),
+    "derivatives.maml": maml,
+    "derivatives.rowwise": lambda: 3 * np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]) ** 2,
+    "derivatives.pushed": lambda: (
+        np.sin([0.5, 1.0]) * 0.5,
+        np.cos([0.5, 1.0]) * np.array([1.0, -1.0]) * 0.5 + np.sin([0.5, 1.0]),
+    ),
+    "derivatives.pulled": lambda: ([9.0, 16.0], [6.0, 80.0]),
+}
+WAITING = {
+    **dict.fromkeys(["lists.main", "lists.trees", "lists.pairs", "lists.long", "lists.tensors", "trees.main"], "cannot be compiled yet"),
+    "interpreter.main": "data types cannot be compiled yet",
+    "closures.main": "a function value that is not known when the program is compiled cannot be compiled yet",
+    "references.main": "`ref` cannot be compiled yet",
+    "derivatives.main": "`grad` cannot be compiled yet",
+    "derivatives.roots": "`grad` cannot be compiled yet",
+    "derivatives.curvature": "`grad` cannot be compiled yet",
+    "derivatives.maml": "cannot be compiled yet",
+    "derivatives.rowwise": "cannot be compiled yet",
+    "derivatives.pushed": "cannot be compiled yet",
+    "derivatives.pulled": "cannot be compiled yet",
+}
+RUNS = [name for name in PROGRAMS if name not in WAITING]
+EVALUATED = [name for name in PROGRAMS if not name.startswith("derivatives")]
+
+
+def wick(*words, **more):
+    return subprocess.run([WICK, *map(str, words)], capture_output=True, text=True, timeout=300, **more)
+
+
+def flat(x):
+    """The tensors of a result, in order."""
+    if isinstance(x, tuple):
+        return [t for item in x for t in flat(item)]
+    return [np.array(x)]
+
+
+def source(name):
+    file, _, entry = name.partition(".")
+    return HERE / "programs" / f"{file}.wick", entry
+
+
+def evaluated(name):
+    path, entry = source(name)
+    r = wick("eval", "--file", path, f"{entry}()")
+    assert r.returncode == 0, r.stderr
+    text = r.stdout.rpartition(" : ")[0]
+    return flat(ast.literal_eval(re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))))
+
+
+def outputs(folder, *words):
+    r = wick("run", *words, "--outputs", folder, "--no-cache")
+    assert r.returncode == 0, r.stderr
+    return [np.load(folder / f"output_{i}.npy") for i in range(len(list(folder.iterdir())))]
+
+
+def agree(a, b):
+    assert len(a) == len(b)
+    for x, y in zip(a, b):
+        assert x.shape == y.shape
+        if x.dtype.kind == "f" or y.dtype.kind == "f":
+            assert np.allclose(x, y, rtol=2e-5, atol=2e-6), (x, y)
+        else:
+            assert np.array_equal(x, y), (x, y)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_program(name, tmp_path):
+    path, entry = source(name)
+    found = outputs(tmp_path / "run", path, "--entry", entry)
+    if name in EVALUATED:
+        agree(found, evaluated(name))
+    if PROGRAMS[name]:
+        agree(found, flat(PROGRAMS[name]()))
+
+
+@pytest.mark.parametrize("name", [n for n in WAITING if n in EVALUATED])
+def test_evaluator(name):
+    agree(evaluated(name), flat(PROGRAMS[name]()))
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_what_does_not_run_says_so(name, tmp_path):
+    path, entry = source(name)
+    r = wick("run", path, "--entry", entry, "--no-cache")
+    assert r.returncode == 1 and WAITING[name] in r.stderr and f"{path}:" in r.stderr
+
+
+@pytest.mark.parametrize("name", ["numbers.main", "arrays.sizes", "numeric.tracked", "networks.main"])
+def test_artifacts_and_bundles(name, tmp_path):
+    path, entry = source(name)
+    plain = outputs(tmp_path / "plain", path, "--entry", entry)
+    r = wick("compile", path, "--entry", entry, "-o", tmp_path / "x.wick", "--no-cache")
+    assert r.returncode == 0, r.stderr
+    for other in (outputs(tmp_path / "artifact", tmp_path / "x.wick"), Bundle(path, tmp_path / "b", HOST, entry=entry).run()):
+        assert all(np.array_equal(a, b) for a, b in zip(plain, other, strict=True))
+
+
+LAYERS = """
+struct Layer[d, k] { w: f32[d, k], b: f32[k] }
+fn apply(l: Layer[d, k], x: f32[n, d]) -> f32[n, k] { tanh(x @ l.w + l.b) }
+fn main(l: Layer[d, k], pair: (f32[n, d], f32)) { (apply(l, pair.0) * pair.1, sum(l.b)) }
+fn count(x: f32[n, 2]) { n * len(x) }
+"""
+
+
+def test_inputs_and_open_sizes(tmp_path):
+    program = tmp_path / "layers.wick"
+    program.write_text(LAYERS)
+    rng = np.random.default_rng(16)
+    given = {"l.w": (3, 4), "l.b": (4,), "pair.0": (5, 3), "pair.1": ()}
+    arrays = {k: rng.normal(size=s).astype(np.float32) for k, s in given.items()}
+    words = []
+    for k, a in arrays.items():
+        np.save(tmp_path / f"{k}.npy", a)
+        words.append(f"{k}={tmp_path / f'{k}.npy'}")
+    y, s = outputs(tmp_path / "out", program, "--inputs", *words)
+    want = np.tanh(arrays["pair.0"] @ arrays["l.w"] + arrays["l.b"]) * arrays["pair.1"]
+    assert np.allclose(y, want, atol=1e-6) and np.allclose(s, arrays["l.b"].sum(), atol=1e-6)
+    # one artifact for all n
+    r = wick("compile", program, "-o", tmp_path / "a.wick", "--dim", "d=3", "k=4")
+    assert r.returncode == 0, r.stderr
+    y, _ = outputs(tmp_path / "again", tmp_path / "a.wick", "--inputs", *words)
+    assert np.allclose(y, want, atol=1e-6)
+    # sizes as numbers need numbers
+    np.save(tmp_path / "x.npy", np.zeros((7, 2), np.float32))
+    (n,) = outputs(tmp_path / "count", program, "--entry", "count", "--inputs", tmp_path / "x.npy")
+    assert n == 49
+
+
+REFUSED = [
+    ("fn main(x) { x }", "p.wick:1:9: error: the type of this parameter of the entry `main` is not known; give it"),
+    ("fn main(f: fn(f32) -> f32) { f(1.0) }", "the entry `main` cannot have this parameter"),
+    ("fn man() { 1 }", "there is no function `main`; did you mean `man`?"),
+    ("fn main() { fn(x: f32) { x } }", "the entry `main` gives a function"),
+    ("fn main() { 1 + true }", "p.wick:1:"),
+    ("fn f(n: i64) { [1, 2, 3][n] }\nfn main() { f(5) }", "p.wick:1:16: "),
+    ("fn main(n: i64) { 7 / n }", "p.wick:1:19: "),
+    ("fn grow(x: f32[n]) -> f32 { x[0] + grow(concat(x, x)) }\nfn main() { grow([1.0]) }", "overflows"),
+    ("fn grow(x: f32[n]) -> f32 { x[0] + grow(concat(x, [1.0])) }\nfn main() { grow([1.0]) }", "too many versions of `grow`"),
+    ("fn f(x) { f((x, x)) }\nfn main() { f(1) }", "p.wick:1:"),
+    ("fn main(n: i64) { let x = [1, 2, 3]\n x[n:] }", "p.wick:2:4: error: this slice has a size that only the running program"),
+]
+
+
+@pytest.mark.parametrize("text, message", REFUSED, ids=[m for _, m in REFUSED])
+def test_failures_name_the_place(text, message, tmp_path):
+    (tmp_path / "p.wick").write_text(text + "\n")
+    np.save(tmp_path / "n.npy", np.int64(0))
+    inputs = ["--inputs", "n.npy"] if "n: i64" in text.splitlines()[-1] else []
+    r = wick("run", "p.wick", *inputs, "--no-cache", cwd=tmp_path)
+    assert r.returncode == 1 and message in r.stderr, r.stderr
