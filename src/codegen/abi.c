@@ -31,7 +31,8 @@ static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *
   const wick_node *n = &f->node[i];
   const wick_type_info *type = wick_info_of(f, n->first);
   uint64_t nbytes = 0;
-  if (type->space != WICK_SCRATCH)
+  bool frame = f->procedure; /* all of its memory is on the stack */
+  if (type->space != WICK_SCRATCH && !frame)
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name,
                      "alloc: loop functions own scratch buffers only");
   if (n->nin) out->scratch = true; /* its offset is computed, and its bytes are counted elsewhere */
@@ -39,8 +40,8 @@ static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *
       (!wick_type_nbytes(f->module, wick_type_of(f, n->first), &nbytes) || nbytes > INT64_MAX / 4))
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "alloc: the size is not a constant");
   uint64_t size = wick_align_up(nbytes, WICK_FRAME_ALIGN);
-  if (!n->nin && n->attr[WICK_ATTR_alloc_offset].i < 0 && nbytes <= WICK_SMALL_ALLOC &&
-      out->stack_bytes + size <= t->stack_bytes) {
+  bool small = nbytes <= WICK_SMALL_ALLOC && out->stack_bytes + size <= t->stack_bytes;
+  if (!n->nin && n->attr[WICK_ATTR_alloc_offset].i < 0 && (small || frame)) {
     out->stack_bytes += size;
     *place = -1;
     return NULL;
@@ -84,19 +85,44 @@ static wick_status abi_direct(const wick_func *f, const wick_target *t, wick_are
   return NULL;
 }
 
-/* Parameters and results are in registers. */
+/* Parameters and results are in registers, buffers on the stack. */
 static wick_status abi_procedure(const wick_func *f, wick_arena *mem, wick_frame *out)
 {
-  for (uint32_t v = 1; v <= f->nparam; v++)
-    if (wick_info_of(f, (wick_value){v})->kind != WICK_SCALAR)
-      return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "parameter %u is no scalar", v - 1);
+  for (uint32_t v = 1; v <= f->nparam; v++) {
+    wick_kind k = wick_info_of(f, (wick_value){v})->kind;
+    if (k != WICK_SCALAR && k != WICK_BUFFER)
+      return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "parameter %u is no scalar and no buffer",
+                       v - 1);
+  }
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (f->node[i].op == WICK_OP_alloc || f->node[i].op == WICK_OP_launch ||
+    if ((f->node[i].op == WICK_OP_alloc && f->node[i].nin) || f->node[i].op == WICK_OP_launch ||
         f->node[i].op == WICK_OP_wait)
-      return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "it returns results, and contains %s",
+      return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "it is called, and contains %s",
                        wick_op_of(&f->node[i])->name);
   out->scratch = false;
   return NULL;
+}
+
+/* Returns whether a procedure's frame is so large that it compares the stack's pointer with the
+ * limit. */
+static bool abi_is_large(const wick_func *f)
+{
+  uint64_t all = 0, nbytes = 0;
+  for (uint32_t i = 0; f->procedure && i < f->nnode; i++)
+    if (f->node[i].op == WICK_OP_alloc &&
+        wick_type_nbytes(f->module, wick_type_of(f, f->node[i].first), &nbytes))
+      all += nbytes;
+  return all > WICK_SMALL_FRAME;
+}
+
+bool wick_frame_checks(const wick_func *f, wick_arena *tmp)
+{
+  return wick_func_is_procedure(f) && (abi_is_large(f) || wick_func_recurs(f, tmp));
+}
+
+static bool abi_reaches_stack(const wick_func *f, wick_arena *tmp)
+{
+  return wick_func_reaches_recursion(f, tmp) || wick_func_reaches(f, abi_is_large, tmp);
 }
 
 wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct, wick_arena *mem,
@@ -113,7 +139,7 @@ wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,
   }
   out_frame->place = place;
   out_frame->procedure = wick_func_is_procedure(f);
-  out_frame->stack = wick_func_reaches_recursion(f, mem);
+  out_frame->stack = abi_reaches_stack(f, mem);
   out_frame->fault = out_frame->stack || wick_func_reaches_fail(f, mem);
   if (out_frame->procedure) return abi_procedure(f, mem, out_frame);
   out_frame->scratch |= out_frame->scratch_bytes > 0;

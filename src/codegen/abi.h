@@ -12,13 +12,14 @@
  * wick_frame: the scratch memory of this worker, 64-byte aligned, the wick_stack if it calls a
  * recursive procedure, and last the wick_fault if the kernel can fail.
  *
- * A procedure, a loop function with results, is called by loop functions of the same object. It
- * takes its parameters and returns its results as LLVM's values. If it reaches a recursive
- * procedure, the address of the wick_stack is its first parameter, in a register that all calls
- * leave alone (swiftself). If it can fail, its last result is a status, an i32: the code of the
- * failure, or 0. A caller that is a procedure returns a status that is not 0 at once; a kernel
- * writes it to its wick_fault. A recursive procedure fails with WICK_ELIMIT if its frame would
- * begin below the limit of the wick_stack; no frame is larger than WICK_STACK_RESERVE.
+ * A procedure (ir/call.h) is called by loop functions of the same object. It takes its parameters,
+ * the addresses of buffers among them, and returns its results as LLVM's values. Its buffers are on
+ * the stack. If it can fail, its last result is a status, an i32: the code of the failure, or 0. A
+ * caller that is a procedure returns a status that is not 0 at once; a kernel writes it to its
+ * wick_fault. A procedure that is recursive, or whose buffers take more than WICK_SMALL_FRAME bytes,
+ * fails with WICK_ELIMIT before it writes to its frame if the frame ends below the limit of the
+ * wick_stack. The address of the wick_stack is the first parameter of such procedures and of those
+ * that reach one, in a register that all calls leave alone (swiftself).
  *
  * An entry reaches its kernels through the runtime: before its declared slots are a wick_launch
  * function and its context. It has no hidden slots: the runtime adds those of each kernel. It
@@ -41,7 +42,7 @@
 #include "runtime/kernel.h"
 #include "target/target.h"
 
-enum { WICK_FRAME_ALIGN = 64, WICK_SMALL_ALLOC = 4096 };
+enum { WICK_FRAME_ALIGN = 64, WICK_SMALL_ALLOC = 4096, WICK_SMALL_FRAME = 1024 };
 
 /* The memory and the slots that a function needs in addition to its parameters. */
 typedef struct wick_frame {
@@ -58,6 +59,8 @@ typedef struct wick_frame {
   const int64_t *place;
 } wick_frame;
 
+/* Returns whether f is a procedure that compares the stack's pointer with the limit. */
+bool wick_frame_checks(const wick_func *f, wick_arena *tmp);
 /* Finds the frame of f. Fails: WICK_EUNSUPPORTED for a buffer whose size is neither constant nor
  * computed. With `direct` the entry's hidden slots are found from its kernels in the module. */
 WICK_CHECKED wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,

@@ -82,6 +82,57 @@ static const char divided[] =
                                  "  return %r\n"
                                  "}\n";
 
+/* Tensors: operands read in place, results in the caller's memory, a frame per call, a constant. */
+static const char tensors[] =
+    "constant @w : f32[4,4] = [1,0,0,2, 0,2,0,0, 0,1,1,0, 1,0,0,1]\n" MAIN(
+        "%n", "%n: i64[]",
+        "g") "graph @g(%n: i64[]) -> i64[] {\n"
+             "  %x = const 0.5 : f32[4]; %y, %k = call @f %n, %x : f32[4], i64[]\n"
+             "  %s = reduce_sum %y {axes=[0], keepdims=false}; %c = const 1000 : f32[]\n"
+             "  %t = mul %s, %c; %i = cast %t : i64[]; %r = add %i, %k; return %r\n"
+             "}\n"
+             "graph @f(%n: i64[], %x: f32[4]) -> (f32[4], i64[]) {\n"
+             "  %0 = const 0 : i64[]; %1 = const 1 : i64[]; %2 = const 2 : i64[]\n"
+             "  %z = le %n, %0\n"
+             "  %r, %k = if %z () { yield %x, %1 } () {\n"
+             "    %m = sub %n, %1; %a, %i = call @f %m, %x : f32[4], i64[]\n"
+             "    %l = sub %n, %2; %y = tanh %a; %b, %j = call @f %l, %y : f32[4], i64[]\n"
+             "    %w = const @w : f32[4,4]; %p = matmul %w, %b; %q = add %p, %a\n"
+             "    %t = tanh %q; %s = add %i, %j; yield %t, %s\n"
+             "  }\n"
+             "  return %r, %k\n"
+             "}\n";
+
+/* Elements and rows at indices of a run: read, and replaced, in loops. */
+static const char places[] =
+    MAIN("%n", "%n: i64[]",
+         "g") "graph @g(%n: i64[]) -> i64[] {\n"
+              "  %z = const 0 : i64[4,5]; %r = call @f %n, %z : i64[4,5]\n"
+              "  %s = reduce_sum %r {axes=[0,1], keepdims=false}; %i = const 2 : i64[]\n"
+              "  %v = gather %r, %i : i64[5]; %k = const 3 : i64[]; %e = gather %v, %k : i64[]\n"
+              "  %t = mul %e, %i; %u = add %s, %t; return %u\n"
+              "}\n"
+              "graph @f(%n: i64[], %a: i64[4,5]) -> i64[4,5] {\n"
+              "  %0 = const 0 : i64[]; %1 = const 1 : i64[]; %4 = const 4 : i64[]\n"
+              "  %5 = const 5 : i64[]; %on = const 1 : bool[]; %end = le %n, %0\n"
+              "  %r = if %end () { yield %a } () {\n"
+              "    %b = loop %n, %a (%i: i64[], %c: i64[4,5]) {\n"
+              "      %p = fmod %i, %4; %m = mul %i, %n; %q = fmod %m, %5\n"
+              "      %p1 = reshape %p {shape=[1]}; %q1 = reshape %q {shape=[1]}\n"
+              "      %at = concat %p1, %q1 {axis=0}; %row = gather %c, %p : i64[5]\n"
+              "      %old = gather %row, %q : i64[]; %w = add %old, %i\n"
+              "      %d = scatter_nd %c, %at, %w\n"
+              "      %back = sub %p, %4; %k1 = reshape %back {shape=[1]}\n"
+              "      %row2 = gather_nd %d, %k1; %row3 = add %row2, %row\n"
+              "      %e = scatter_nd %d, %p1, %row3\n"
+              "      yield %on, %e\n"
+              "    } : i64[4,5]\n"
+              "    %k = sub %n, %1; %f = call @f %k, %b : i64[4,5]; %g = add %f, %b\n"
+              "    yield %g\n"
+              "  } : i64[4,5]\n"
+              "  return %r\n"
+              "}\n";
+
 static void ok(wick_error *e)
 {
   if (e) print_error("%s\n", wick_error_message(e));
@@ -126,7 +177,16 @@ static wick_code evaluated(const char *text, int64_t n, int64_t *out, bool loops
   if (!s && !loops) memcpy(out, result.data, sizeof *out);
   if (!s && loops) s = wick_pipeline_run_named(&p, "default", NULL, &tmp);
   if (!s && loops) {
-    wick_interpret_arg arg[4] = {{0}, {0}, {&n, 1, 0}, {out, 1, 0}};
+    unsigned char *arena = wick_new(&mem, unsigned char, lowered.arena_bytes + 1),
+                  *blob = wick_new(&mem, unsigned char, lowered.constant_bytes + 1);
+    for (uint32_t i = 0; i < lowered.constants.n; i++) {
+      const wick_lowered_constant *k = &lowered.constants.at[i];
+      memcpy(blob + k->offset, wick_constant_bytes(m, k->constant), k->nbytes);
+    }
+    wick_interpret_arg arg[4] = {{arena, lowered.arena_bytes, 0},
+                                 {blob, lowered.constant_bytes, 0},
+                                 {&n, 1, 0},
+                                 {out, 1, 0}};
     s = wick_interpret(wick_module_find(m, lowered.entry), 4, arg, &mem, &tmp);
   }
   wick_code code = s ? s->code : 0;
@@ -140,7 +200,7 @@ static wick_code evaluated(const char *text, int64_t n, int64_t *out, bool loops
 static void agree(void **state)
 {
   (void)state;
-  static const char *const text[] = {fib, mixed, collatz};
+  static const char *const text[] = {fib, mixed, collatz, tensors, places};
   for (uint32_t i = 0; i < WICK_COUNT(text); i++) {
     int64_t n[14], c[14], e, l;
     for (int64_t k = 0; k < 14; k++) n[k] = k;

@@ -209,7 +209,7 @@ static wick_status demote_to(wick_elem elem, const wick_pass_context *pass, cons
 {
   wick_arena *tmp = pass->tmp;
   demote_state s = {.c = wick_copy_begin(f, pass->mem),
-                    .g = wick_groups_of(f, pass->target, tmp),
+                    .g = wick_groups_of(f, pass->target, NULL, tmp),
                     .target = pass->target,
                     .elem = elem,
                     .strict = pass->strict,

@@ -354,10 +354,19 @@ static uint32_t *build_parents(const wick_builder *b)
   return parent;
 }
 
-/* Returns true if n has an effect. In low functions a branch that may fail has one, too. `e` is
- * filled at the first call, because few functions have one. */
+static bool build_has_buffer(const wick_builder *b, const wick_node *n)
+{
+  for (uint32_t k = 0; k < n->nin; k++)
+    if (wick_built_info(b, n->in[k])->kind == WICK_BUFFER) return true;
+  return false;
+}
+
+/* Returns true if n has an effect. A call that has buffers may write them. In low functions a
+ * branch that may fail has one, too. `e` is filled at the first call, because few functions have
+ * one. */
 static bool build_acts(const wick_builder *b, wick_effects *e, const wick_node *n)
 {
+  if (n->op == WICK_OP_call && build_has_buffer(b, n)) return true;
   if (n->op == WICK_OP_call && !e->module) *e = wick_effects_of(b->module, b->mem);
   return (n->op == WICK_OP_call ? wick_node_acts(e, n) : wick_ops[n->op]->effect == WICK_EFFECT) ||
          (n->op == WICK_OP_if && b->level == WICK_LOW &&
@@ -417,6 +426,7 @@ wick_status wick_build_end(wick_builder *b, wick_func **out)
   if (b->status) return b->status;
   uint32_t nlive;
   bool *live = build_live(b, &nlive);
+  if (b->level & (WICK_LOW | WICK_LOOP) && b->nodes.at[b->nodes.n - 1].nin) b->procedure = true;
   if (nlive != b->nodes.n) build_compact(b, live);
   for (uint32_t i = 0; i < b->branch_constraints.n; i++)
     wick_push(b->mem, &b->constraints, b->branch_constraints.at[i]);
@@ -424,6 +434,7 @@ wick_status wick_build_end(wick_builder *b, wick_func **out)
   *f = (wick_func){.module = b->module,
                    .name = b->name,
                    .level = b->level,
+                   .procedure = b->procedure,
                    .nparam = b->nparam,
                    .qual = b->quals.at,
                    .nnode = b->nodes.n,

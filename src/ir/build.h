@@ -21,6 +21,7 @@ struct wick_builder {
   wick_arena *mem; /* of the function */
   const char *name;
   wick_level level;
+  bool procedure;     /* the function's; one that returns scalars is a procedure, too */
   wick_loc loc;       /* given to the nodes that are built */
   wick_status status; /* the first failure */
   uint32_t nparam;

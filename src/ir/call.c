@@ -130,13 +130,20 @@ static bool call_has(const wick_func *f, wick_opcode op)
   return false;
 }
 
-bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp)
+bool wick_func_reaches(const wick_func *f, bool (*has)(const wick_func *), wick_arena *tmp)
 {
   call_list seen = {0};
   call_reach(f, tmp, &seen);
   for (uint32_t i = 0; i < seen.n; i++)
-    if (call_has(seen.at[i], WICK_OP_fail)) return true;
-  return call_has(f, WICK_OP_fail);
+    if (has(seen.at[i])) return true;
+  return has(f);
+}
+
+static bool call_has_fail(const wick_func *f) { return call_has(f, WICK_OP_fail); }
+
+bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp)
+{
+  return wick_func_reaches(f, call_has_fail, tmp);
 }
 
 bool wick_func_reaches_recursion(const wick_func *f, wick_arena *tmp)

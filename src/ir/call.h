@@ -30,16 +30,17 @@ bool wick_nodes_act(const wick_effects *e, const wick_func *f, uint32_t begin, u
 bool wick_func_recurs(const wick_func *f, wick_arena *tmp);
 /* Returns whether a function of f's module, perhaps f itself, names f. */
 bool wick_func_is_called(const wick_func *f);
-/* Returns whether f or a function that it calls, directly or through others, contains `fail`, or
- * (`recursion`) calls itself. Functions that do not exist are left out. */
+/* Returns whether f or a function that it calls, directly or through others, has a property,
+ * contains `fail`, or (`recursion`) calls itself. Functions that do not exist are left out. */
+bool wick_func_reaches(const wick_func *f, bool (*has)(const wick_func *), wick_arena *tmp);
 bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp);
 bool wick_func_reaches_recursion(const wick_func *f, wick_arena *tmp);
 
-/* A loop function with results. It takes and returns scalars in registers, and is called by other
- * loop functions. */
+/* A loop function that other loop functions call, and that no entry launches. It takes scalars and
+ * buffers, and returns scalars; buffers that it writes are parameters. */
 static inline bool wick_func_is_procedure(const wick_func *f)
 {
-  return f->level == WICK_LOOP && wick_return(f)->nin > 0;
+  return f->level == WICK_LOOP && f->procedure;
 }
 
 /* Returns whether calls of g by f, on the way from f to f, can be inlined in f: without f, g does

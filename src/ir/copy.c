@@ -17,6 +17,7 @@ wick_copier wick_copy_begin(const wick_func *f, wick_arena *mem)
 {
   wick_copier c = {.f = f, .to = wick_new(mem, wick_value, f->nvalue + 1)};
   wick_build_begin(&c.b, f->module, f->level, f->name, mem);
+  c.b.procedure = f->procedure;
   c.b.schedule = f->schedule;
   c.b.contract = f->contract;
   wick_build_keep_constraints(&c.b, f);

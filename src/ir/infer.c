@@ -146,7 +146,10 @@ wick_status wick_attrs_complete(wick_infer *c, wick_level level, const wick_attr
 static wick_status infer_counts(const wick_infer *c, wick_level level)
 {
   const wick_op *op = wick_ops[c->op];
-  if (!(op->level & level))
+  bool numbers = level == WICK_LOW && op->level & WICK_LOOP; /* in registers of a procedure */
+  for (uint32_t i = 0; numbers && i < c->nin; i++)
+    numbers = !c->in[i] || wick_type_get(c->module, c->in[i]->type)->kind != WICK_TENSOR;
+  if (!(op->level & level) && !numbers)
     return wick_infer_fail(c, WICK_ETYPE, "%s does not belong to this level", op->name);
   if (c->nin < op->nin[0] || (op->nin[1] != WICK_ANY && c->nin > op->nin[1]))
     return wick_infer_fail(c, WICK_ETYPE, "%s takes %u to %u operands, %u are given", op->name,

@@ -143,6 +143,7 @@ struct wick_func {
   wick_module *module;
   const char *name;
   wick_level level;
+  bool procedure;             /* low, loop: it is called, and not launched (ir/call.h) */
   uint32_t nparam;            /* values 1 .. nparam */
   const wick_qualifier *qual; /* per parameter */
   uint32_t nnode;

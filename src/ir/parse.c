@@ -156,10 +156,11 @@ bool wick_parse_param_list(wick_parser *p, bool qualifiers)
   return wick_parse_punct(p, ')', "`,` or `)`");
 }
 
-static bool parse_wanted(wick_parser *p)
+static bool parse_wanted(wick_parser *p, bool *arrow)
 {
   p->wanted.n = 0;
-  if (!wick_parse_take(p, WICK_PUNCT_ARROW)) return true;
+  *arrow = wick_parse_take(p, WICK_PUNCT_ARROW);
+  if (!*arrow) return true;
   bool list = wick_parse_take(p, '(');
   if (list && wick_parse_take(p, ')')) return true;
   do {
@@ -174,6 +175,7 @@ typedef struct parse_head {
   wick_token at; /* the name */
   wick_level level;
   const char *name;
+  bool procedure;
 } parse_head;
 
 /* Reads from `graph` to after the `{`. The parameters and result types are in the parser. */
@@ -188,7 +190,10 @@ static bool parse_function_head(wick_parser *p, parse_head *h)
   if (h->at.kind != WICK_TOKEN_GLOBAL) return wick_parse_unexpected(p, "@ and the function's name");
   if (!wick_parse_name_text(p, &h->at, &h->name)) return false;
   wick_parse_next(p);
-  return wick_parse_param_list(p, true) && parse_wanted(p) && wick_parse_punct(p, '{', "`{`");
+  bool arrow;
+  if (!wick_parse_param_list(p, true) || !parse_wanted(p, &arrow)) return false;
+  h->procedure = arrow && h->level & (WICK_LOW | WICK_LOOP);
+  return wick_parse_punct(p, '{', "`{`");
 }
 
 /* Adds a function of the head's types that contains only a `return`, so that calls of it can be
@@ -209,6 +214,7 @@ static void parse_declare(wick_parser *p, const parse_head *h)
   *f = (wick_func){.module = p->m,
                    .name = wick_intern(p->m, h->name),
                    .level = h->level,
+                   .procedure = h->procedure,
                    .nparam = n,
                    .qual = qual,
                    .nnode = 1,
@@ -374,8 +380,6 @@ static bool parse_function_first(wick_parser *p, parse_places *bodies)
   const wick_func *have = wick_module_find(p->m, h.name);
   bool good = true;
   if (have) good = wick_parse_fail(p, &h.at, WICK_EPARSE, "@%s is defined already", h.name);
-  if (p->wanted.n && h.level == WICK_LOW)
-    good = wick_parse_fail(p, &h.at, WICK_ETYPE, "low functions return nothing");
   if (p->wanted.n > UINT16_MAX) good = wick_parse_fail(p, &h.at, WICK_ELIMIT, "too many results");
   while (p->lex.depth > 0 && wick_parse_token(p)->kind != WICK_TOKEN_END) wick_parse_next(p);
   if (p->lex.depth > 0)
@@ -454,6 +458,7 @@ static void parse_function_second(wick_parser *p, const wick_lexer *location)
   p->ended = false;
   if (!parse_function_head(p, &h)) return;
   wick_build_begin(&p->b, p->m, h.level, h.name, &p->m->mem);
+  p->b.procedure = h.procedure;
   parse_params_begin(p);
   wick_parse_constraints(p);
   wick_parse_body(p);

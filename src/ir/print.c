@@ -311,6 +311,7 @@ static void print_param(wick_printer *p, uint32_t i)
 static void print_results(wick_printer *p)
 {
   const wick_node *r = wick_return(p->f);
+  if (p->f->procedure && !r->nin) wick_text_add(p->out, " -> ()");
   if (r->nin) wick_text_add(p->out, r->nin > 1 ? " -> (" : " -> ");
   for (uint32_t i = 0; i < r->nin; i++) {
     if (i) wick_text_add(p->out, ", ");

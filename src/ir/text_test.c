@@ -212,7 +212,8 @@ static const struct {
      "yield "
      "%1 }; return %0 }",
      "t:1:95: %1 is not defined here"},
-    {"low @f() -> f32[] { return }", "t:1:5: low functions return nothing"},
+    {"low @f(@in %x: buffer<f32[],io>) -> buffer<f32[],io> { return %x }",
+     "t:1:5: @f: low and loop functions return scalars"},
     {"low @f(@in %x: f32[]) { %0 = relu %x : f32[]; return }",
      "t:1:30: relu: relu does not belong to this level"},
     /* text after an error is still parsed, and errors that follow from it are not reported */

@@ -215,11 +215,10 @@ wick_status wick_verify_func(const wick_func *f, wick_arena *tmp)
   WICK_TRY(verify_own_results(&s));
   WICK_TRY(verify_constraints(f, tmp));
   const wick_node *r = wick_return(f);
-  if (f->level == WICK_LOW && r->nin)
-    return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: low functions return nothing", f->name);
-  for (uint32_t k = 0; f->level == WICK_LOOP && k < r->nin; k++)
+  for (uint32_t k = 0; f->level & (WICK_LOW | WICK_LOOP) && k < r->nin; k++)
     if (wick_info_of(f, r->in[k])->kind != WICK_SCALAR || wick_info_of(f, r->in[k])->lanes != 1)
-      return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: loop functions return scalars", f->name);
+      return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: low and loop functions return scalars",
+                       f->name);
   wick_arena_rewind(tmp, m);
   return NULL;
 }

@@ -373,7 +373,10 @@ static wick_status interpret_call(interpret *t, const wick_node *n)
   wick_mark mark = wick_arena_mark(t->tmp);
   interpret u = {.f = f, .depth = t->depth + 1, .mem = t->mem, .tmp = t->tmp};
   interpret_begin(&u);
-  for (uint32_t k = 0; k < n->nin; k++) u.lane[k + 1][0] = t->lane[n->in[k].id][0];
+  for (uint32_t k = 0; k < n->nin; k++) {
+    u.lane[k + 1][0] = t->lane[n->in[k].id][0];
+    u.buffer[k + 1] = t->buffer[n->in[k].id];
+  }
   WICK_TRY(interpret_func(&u));
   for (uint32_t k = 0; k < n->nout; k++)
     t->lane[n->first.id + k][0] = u.lane[wick_return(f)->in[k].id][0];

@@ -316,20 +316,9 @@ static void walk_if(walk *w, const wick_node *n)
 
 /* ---- nodes ---- */
 
-static void walk_call(walk *w, const wick_node *n)
-{
-  nest *t = w->t;
-  wick_type *type = wick_new(t->tmp, wick_type, n->nout + 1u);
-  for (uint32_t k = 0; k < n->nout; k++)
-    type[k] = wick_type_of(t->g, (wick_value){n->first.id + k});
-  wick_value *in = walk_values(w, n->nin, n->in, NULL);
-  walk_bind(w, n->nout, n->first, wick_build(&t->b, n->op, n->nin, in, n->attr, n->nout, type));
-}
-
 static void walk_node(walk *w, const wick_node *n)
 {
   switch (n->op) {
-  case WICK_OP_call: walk_call(w, n); return;
   case WICK_OP_for: walk_for(w, n); return;
   case WICK_OP_while: walk_while(w, n); return;
   case WICK_OP_if: walk_if(w, n); return;

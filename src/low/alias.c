@@ -28,6 +28,8 @@ void wick_low_effect(const wick_func *f, const wick_node *n, uint32_t k, bool *o
   if (!alias_is_buffer(f, n->in[k])) return;
   if (n->op == WICK_OP_copy) {
     *out_writes = k == 0, *out_reads = k == 1;
+  } else if (n->op == WICK_OP_load || n->op == WICK_OP_store) {
+    *out_writes = n->op == WICK_OP_store, *out_reads = !*out_writes;
   } else if (n->nregion && alias_is_buffer(f, n->in[0])) { /* loops on buffers carry no operands */
     *out_writes = n->op == WICK_OP_loop && k == 1, *out_reads = !*out_writes;
   } else if (n->op == WICK_OP_kernel || n->op == WICK_OP_call) {
@@ -158,7 +160,8 @@ static void alias_places(alias_state *s)
       for (uint32_t k = 0; k < n->nout; k++) alias_root(s, (wick_value){n->first.id + k});
   }
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (f->node[i].nregion) alias_tie_regions(s, &f->node[i]);
+    if (f->node[i].op == WICK_OP_if || f->node[i].op == WICK_OP_loop)
+      alias_tie_regions(s, &f->node[i]); /* other regions carry numbers */
 }
 
 /* ---- accesses ---- */

@@ -46,7 +46,8 @@ wick_memref wick_access_memref(const wick_alias *a, const wick_access *x);
 
 /* Tells whether node n reads or writes its operand k; neither if the operand is no buffer. The
  * first operands of a kernel are the callee's results, which it writes, the others its parameters,
- * which it reads. An unknown callee reads and writes all. */
+ * which it reads; those of a call, and of a kernel that is a low function, are as the callee's
+ * parameters say. An unknown callee reads and writes all. */
 void wick_low_effect(const wick_func *f, const wick_node *n, uint32_t k, bool *out_reads,
                      bool *out_writes);
 

@@ -134,6 +134,18 @@ static bool buffer_moves_covers(const wick_buffer_moves *m, const wick_buffer_mo
   return x->to.known && numel == wick_memref_numel(&x->to) && buffer_moves_disjoint(dst, n);
 }
 
+/* Returns true if the access needs a dense buffer: functions that are called take no strides. */
+static bool buffer_moves_is_dense(const wick_buffer_moves *m, uint32_t node)
+{
+  const wick_func *f = m->alias.f;
+  const wick_node *n = &f->node[node];
+  const wick_func *g = n->op == WICK_OP_kernel
+                           ? wick_module_find(f->module, n->attr[WICK_ATTR_kernel_callee].s)
+                           : NULL;
+  return n->op == WICK_OP_load || n->op == WICK_OP_store || n->op == WICK_OP_call ||
+         (g && g->level == WICK_LOW);
+}
+
 /* Returns true if each access to the root can be moved, and is at the right time. */
 static bool buffer_moves_root_legal(const wick_buffer_moves *m, const wick_buffer_move *x,
                                     buffer_moves_times *t)
@@ -148,6 +160,7 @@ static bool buffer_moves_root_legal(const wick_buffer_moves *m, const wick_buffe
     if (!b->reads && !b->writes) return false; /* the buffer is yielded or freed */
     if (b->halo) return false;                 /* the zeros around it cannot move */
     if (!buffer_moves_place(m, x, b->value, &p)) return false;
+    if (buffer_moves_is_dense(m, b->node) && !wick_memref_contiguous(&p)) return false;
     if (!buffer_moves_idle(m, x, b->node)) continue;
     if (m->alias.parent[b->node] != m->alias.parent[x->at]) return false; /* the copy may not run */
     if (b->node < t->first_idle) t->first_idle = b->node;

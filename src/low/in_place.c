@@ -45,6 +45,13 @@ static bool in_place_reads(in_place *p, const wick_node *n, const wick_schedule 
   return true;
 }
 
+/* Returns the reference to all of a root. */
+static wick_memref in_place_whole(const in_place *p, wick_value root)
+{
+  const wick_func *f = p->m.alias.f;
+  return wick_memref_make(f->module, wick_type_of(f, root), root, 0, p->tmp);
+}
+
 static bool in_place_pair(in_place *p, uint32_t i, const wick_schedule *s, uint32_t out,
                           uint32_t in)
 {
@@ -57,9 +64,7 @@ static bool in_place_pair(in_place *p, uint32_t i, const wick_schedule *s, uint3
     const wick_memref *from = under ? &x : &w, *to = under ? &w : &x;
     wick_buffer_move move = {
         .kind = under ? WICK_MOVE_UNDER : WICK_MOVE_OVER, .root = from->root, .at = i};
-    const wick_func *f = p->m.alias.f;
-    wick_memref whole =
-        wick_memref_make(f->module, wick_type_of(f, from->root), from->root, 0, p->tmp);
+    wick_memref whole = in_place_whole(p, from->root);
     if (!wick_memref_covers(from, &whole) ||
         !wick_memref_extend(from, &whole, to, p->tmp, &move.to))
       continue;
@@ -68,6 +73,22 @@ static bool in_place_pair(in_place *p, uint32_t i, const wick_schedule *s, uint3
     return true;
   }
   return false;
+}
+
+/* Lets a copy's destination be its source, if the source is not needed in its old state: what
+ * replaces parts of a tensor then writes to the tensor itself. */
+static void in_place_copy(in_place *p, uint32_t i)
+{
+  const wick_node *n = &p->m.alias.f->node[i];
+  const wick_memref w = p->m.alias.memref[n->in[0].id], x = p->m.alias.memref[n->in[1].id];
+  wick_memref whole = in_place_whole(p, w.root);
+  wick_buffer_move move = {.kind = WICK_MOVE_OVER, .root = w.root, .at = i};
+  if (!wick_memref_resolved(&w) || !wick_memref_resolved(&x) || w.root.id == x.root.id ||
+      !wick_memref_covers(&w, &whole) || !wick_memref_extend(&w, &whole, &x, p->tmp, &move.to) ||
+      !wick_buffer_move_legal(&p->m, &move) || !wick_buffer_moves_fit(&p->m, &move, 1))
+    return;
+  wick_buffer_move_make(&p->m, &move);
+  p->m.drop[i] = true;
 }
 
 static void in_place_kernel(in_place *p, uint32_t i)
@@ -90,7 +111,10 @@ wick_status wick_pass_in_place(const wick_pass_context *pass, const wick_func *f
   in_place p = {.m = wick_buffer_moves_begin(f, pass->mem, tmp), .tmp = tmp};
   p.schedule = wick_new(tmp, const wick_schedule *, f->module->names.n);
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (f->node[i].op == WICK_OP_kernel) in_place_kernel(&p, i);
+    if (f->node[i].op == WICK_OP_kernel)
+      in_place_kernel(&p, i);
+    else if (f->node[i].op == WICK_OP_copy && !p.m.drop[i])
+      in_place_copy(&p, i);
   wick_status s = wick_buffer_moves_end(&p.m, out);
   wick_arena_rewind(tmp, mark);
   return s;

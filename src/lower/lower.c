@@ -33,7 +33,7 @@ static wick_dim lower_nbytes(const lower_state *s, wick_type type)
                           wick_dim_const(8));
 }
 
-static wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *out)
+wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *out)
 {
   uint32_t id = wick_const_imm(n)->constant;
   const wick_constant *k = wick_constant_get(s->f->module, id);
@@ -127,7 +127,8 @@ static wick_status lower_view(lower_state *s, const wick_node *n, wick_value v, 
   *out = base;
   wick_picked choice = s->alias.memref[v.id].choice;
   if (choice.index.id) {
-    choice.index = s->index[s->alias.memref[choice.index.id].root.id];
+    choice.index =
+        s->procedures ? s->to[choice.index.id] : s->index[s->alias.memref[choice.index.id].root.id];
     if (!choice.index.id)
       return lower_fail(s, n, WICK_EUNSUPPORTED, "a view's index is no loop's own");
   }
@@ -190,17 +191,10 @@ static void lower_weights(lower_state *s, const wick_node *n, wick_lowered_kerne
   if (s->weights.n > before) k->weights += k->launch_weights;
 }
 
-wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_use *use,
-                         const wick_value *operand)
+wick_status lower_launch_kernel(lower_state *s, const wick_node *n, wick_lowered_kernel *k,
+                                uint32_t nin, wick_value *in)
 {
-  wick_lowered_kernel *k;
-  uint32_t nin = 0;
-  WICK_TRY(lower_kernel(s, n, use, &k));
   bool counted = !wick_dim_is_const(k->tasks);
-  wick_value *in = wick_new(s->tmp, wick_value, use->noperand + k->sizes.n + 1);
-  for (uint32_t i = 0; i < use->noperand; i++)
-    if (use->same[i] == i) in[nin++] = operand[i];
-  for (uint32_t i = 0; i < k->sizes.n; i++) in[nin++] = lower_size(s, k->sizes.at[i]);
   if (counted) in[nin++] = lower_size(s, k->tasks);
   k->nlaunch++;
   k->nrun += s->steps;
@@ -214,6 +208,20 @@ wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_u
   wick_build(&s->b, WICK_OP_launch, nin, in, a, 0, NULL);
   s->pending = true;
   return s->b.status;
+}
+
+wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_use *use,
+                         const wick_value *operand)
+{
+  wick_lowered_kernel *k;
+  uint32_t nin = 0;
+  if (s->procedures) return lower_call_kernel(s, n, use, operand);
+  WICK_TRY(lower_kernel(s, n, use, &k));
+  wick_value *in = wick_new(s->tmp, wick_value, use->noperand + k->sizes.n + 1);
+  for (uint32_t i = 0; i < use->noperand; i++)
+    if (use->same[i] == i) in[nin++] = operand[i];
+  for (uint32_t i = 0; i < k->sizes.n; i++) in[nin++] = lower_size(s, k->sizes.at[i]);
+  return lower_launch_kernel(s, n, k, nin, in);
 }
 
 /* same[k] is the operand that is written in place of operand k, or k itself. Any other overlap with
@@ -245,18 +253,19 @@ static bool lower_empty(const lower_state *s, const wick_node *n, uint32_t nout)
   return empty;
 }
 
-static wick_status lower_group(lower_state *s, const wick_node *n)
+wick_status lower_group(lower_state *s, const wick_node *n)
 {
   const wick_func *g = wick_module_find(s->f->module, n->attr[WICK_ATTR_kernel_callee].s);
-  if (!g || g->level != WICK_GROUP)
+  bool low = g && g->level == WICK_LOW && g->procedure && g->nparam == n->nin;
+  if (!low && (!g || g->level != WICK_GROUP))
     return lower_fail(
         s, n, WICK_EINVAL,
         wick_str_printf(s->tmp, "there is no group @%s", n->attr[WICK_ATTR_kernel_callee].s));
-  uint32_t nout = wick_return(g)->nin;
+  uint32_t nout = low ? 0 : wick_return(g)->nin;
   if (n->nin != nout + g->nparam)
     return lower_fail(s, n, WICK_EINVAL,
                       wick_str_printf(s->tmp, "@%s has %u operands", g->name, nout + g->nparam));
-  if (lower_empty(s, n, nout)) return NULL;
+  if (nout && lower_empty(s, n, nout)) return NULL;
   wick_type *type = wick_new(s->tmp, wick_type, n->nin);
   uint32_t *same = wick_new(s->tmp, uint32_t, n->nin);
   wick_value *in = wick_new(s->tmp, wick_value, n->nin);
@@ -264,6 +273,7 @@ static wick_status lower_group(lower_state *s, const wick_node *n)
     type[k] = wick_type_of(s->f, n->in[k]);
     WICK_TRY(lower_operand(s, n, n->in[k], &in[k]));
   }
+  if (low) return lower_launch_function(s, n, g, in);
   WICK_TRY(lower_same(s, n, nout, same));
   return lower_launch(s, n, &(wick_kernel_use){g, n->nin, type, same}, in);
 }
@@ -320,7 +330,7 @@ static uint32_t lower_copy_dynamic(lower_state *s, const wick_node *n, wick_dim 
   return rank;
 }
 
-static wick_status lower_copy(lower_state *s, const wick_node *n)
+wick_status lower_copy(lower_state *s, const wick_node *n)
 {
   const wick_memref *a = &s->alias.memref[n->in[0].id], *b = &s->alias.memref[n->in[1].id];
   uint32_t last[WICK_MAX_RANK], same[2];
@@ -520,6 +530,7 @@ static wick_status lower_whole(lower_state *s, bool counted)
   if (s->dynamic && !s->planned) lower_buffers(s);
   lower_params(s);
   for (uint32_t i = 0; i < f->nnode; i = f->node[i].end) WICK_TRY(lower_node(s, &f->node[i]));
+  WICK_TRY(lower_all_procedures(s));
   if (s->dynamic) {
     lower_ports(s);
     WICK_TRY(lower_fill(s));
@@ -558,8 +569,9 @@ static wick_status lower_like(lower_state *s, const wick_program *base)
 wick_status wick_pass_lower(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
   wick_lowered unasked;
-  lower_state s = lower_begin(pass, f, pass->lowered ? pass->lowered : &unasked);
   *out = (wick_func *)(uintptr_t)f;
+  if (f->procedure) return NULL; /* the entry lowers it */
+  lower_state s = lower_begin(pass, f, pass->lowered ? pass->lowered : &unasked);
   if (pass->base) WICK_TRY(lower_like(&s, pass->base));
   return lower_whole(&s, pass->base != NULL);
 }

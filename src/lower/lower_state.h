@@ -8,6 +8,12 @@
 #include "lower/lower.h"
 #include "lower/lower_kernel.h"
 
+/* What procedures share: the kernels that they call. */
+typedef struct lower_procedures {
+  wick_names keys;
+  wick_list(const wick_func *) kernel; /* by key, less 1 */
+} lower_procedures;
+
 typedef struct lower_state {
   const wick_func *f;
   const wick_target *target;
@@ -27,9 +33,10 @@ typedef struct lower_state {
   bool planned;              /* pass->planned: offsets are constant, also with dynamic sizes */
   bool dynamic;              /* some sizes are dynamic */
   wick_value table, offsets; /* parameters of the entry if sizes are dynamic */
-  uint32_t *buffer;  /* per value that is a root in the arena: the index of its offset + 1 */
-  wick_value counts; /* a parameter of the entry: the table of counts; 0: none */
-  bool fault;        /* the last launch may fail: nothing runs concurrently with it */
+  uint32_t *buffer; /* per value that is a root in the arena: the index of its offset + 1 */
+  lower_procedures *procedures; /* in a procedure, which calls its kernels; else NULL */
+  wick_value counts;            /* a parameter of the entry: the table of counts; 0: none */
+  bool fault;                   /* the last launch may fail: nothing runs concurrently with it */
   wick_arena *mem, *tmp;
   wick_arena *keep; /* for the data that *out points to */
   wick_lowered *out;
@@ -46,7 +53,23 @@ wick_status lower_launch(lower_state *s, const wick_node *n, const wick_kernel_u
                          const wick_value *operand);
 /* Waits for all concurrent launches. */
 void lower_wait(lower_state *s);
+/* Launches a kernel that exists, on the operands of its loop function before the tasks. */
+wick_status lower_launch_kernel(lower_state *s, const wick_node *n, wick_lowered_kernel *k,
+                                uint32_t nin, wick_value *in);
+/* Finds the offset of a constant in the blob. */
+wick_status lower_constant(lower_state *s, const wick_node *n, uint64_t *out);
+/* Lowers an instruction on buffers: a kernel or a copy. */
+wick_status lower_group(lower_state *s, const wick_node *n);
+wick_status lower_copy(lower_state *s, const wick_node *n);
 wick_status lower_node(lower_state *s, const wick_node *n);
+/* Calls the kernel for this use, in a procedure (lower_procedure.c). */
+wick_status lower_call_kernel(lower_state *s, const wick_node *n, const wick_kernel_use *use,
+                              const wick_value *operand);
+/* Launches the low function g as a kernel of one task. */
+wick_status lower_launch_function(lower_state *s, const wick_node *n, const wick_func *g,
+                                  const wick_value *operand);
+/* Lowers all procedures of the module. `s`: the state of the entry, after its nodes. */
+wick_status lower_all_procedures(lower_state *s);
 /* Finds the branches and loops that are counted. */
 void lower_flows(lower_state *s);
 wick_status lower_if(lower_state *s, const wick_node *n);

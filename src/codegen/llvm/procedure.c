@@ -31,6 +31,7 @@ static LLVMTypeRef procedure_result(const emit *e, const wick_func *f, const wic
     part[k] = emit_elem_type(e, wick_info_of(f, r->in[k])->elem);
   part[r->nin] = LLVMInt32TypeInContext(e->context);
   unsigned n = (unsigned)r->nin + frame->fault;
+  if (!n) return LLVMVoidTypeInContext(e->context);
   return n == 1 ? part[0] : LLVMStructTypeInContext(e->context, part, n, false);
 }
 
@@ -50,14 +51,30 @@ uint64_t emit_recursion_bytes(const emit *e)
   return e->target->pointer_bits == 64 ? WICK_BUNDLE_RECURSION : WICK_BUNDLE_RECURSION_SMALL;
 }
 
+/* Buffers that are written share no byte with others. */
+static void procedure_buffers(const emit *e, const wick_func *f, bool stack, LLVMValueRef to)
+{
+  static const char alias[] = "noalias", reads[] = "readonly";
+  unsigned kind = LLVMGetEnumAttributeKindForName(alias, sizeof alias - 1),
+           only = LLVMGetEnumAttributeKindForName(reads, sizeof reads - 1);
+  for (uint32_t v = 1; v <= f->nparam; v++) {
+    if (wick_info_of(f, (wick_value){v})->kind != WICK_BUFFER) continue;
+    LLVMAddAttributeAtIndex(to, v + stack, LLVMCreateEnumAttribute(e->context, kind, 0));
+    if (f->qual[v - 1] == WICK_IN)
+      LLVMAddAttributeAtIndex(to, v + stack, LLVMCreateEnumAttribute(e->context, only, 0));
+  }
+}
+
 static LLVMValueRef procedure_declare(emit *e, const wick_func *f, const wick_frame *frame,
                                       LLVMTypeRef *out_type)
 {
   LLVMTypeRef *param = wick_new(e->mem, LLVMTypeRef, f->nparam + 1u);
   unsigned n = 0;
   if (frame->stack) param[n++] = emit_pointer(e);
-  for (uint32_t v = 1; v <= f->nparam; v++)
-    param[n++] = emit_elem_type(e, wick_info_of(f, (wick_value){v})->elem);
+  for (uint32_t v = 1; v <= f->nparam; v++) {
+    const wick_type_info *t = wick_info_of(f, (wick_value){v});
+    param[n++] = t->kind == WICK_BUFFER ? emit_pointer(e) : emit_elem_type(e, t->elem);
+  }
   *out_type = LLVMFunctionType(procedure_result(e, f, frame), param, n, false);
   const char *symbol = emit_symbol(e, f);
   LLVMValueRef to = LLVMGetNamedFunction(e->module, symbol);
@@ -67,6 +84,7 @@ static LLVMValueRef procedure_declare(emit *e, const wick_func *f, const wick_fr
   emit_attributes(e, to);
   if (frame->stack)
     LLVMAddAttributeAtIndex(to, 1, LLVMCreateEnumAttribute(e->context, procedure_self(), 0));
+  procedure_buffers(e, f, frame->stack, to);
   return to;
 }
 
@@ -76,8 +94,12 @@ static void procedure_return(emit *e, LLVMValueRef *x, LLVMValueRef status)
 {
   LLVMTypeRef type = LLVMGetReturnType(LLVMGlobalGetValueType(e->function));
   unsigned n = wick_return(e->f)->nin;
+  if (n + e->frame.fault == 0) {
+    LLVMBuildRetVoid(e->b);
+    return;
+  }
   if (n + e->frame.fault == 1) {
-    LLVMBuildRet(e->b, x[0]);
+    LLVMBuildRet(e->b, n ? x[0] : status);
     return;
   }
   LLVMValueRef all = LLVMGetPoison(type);
@@ -154,7 +176,7 @@ void emit_procedure(emit *e, const wick_func *f)
     emit_set(e, (wick_value){v}, LLVMGetParam(e->function, n++));
   LLVMBuildBr(e->b, body);
   LLVMPositionBuilderAtEnd(e->b, body);
-  if (wick_func_recurs(f, e->mem)) procedure_check(e);
+  if (wick_frame_checks(f, e->mem)) procedure_check(e);
   for (uint32_t i = 0; i < f->nnode && !e->status; i = f->node[i].end) emit_node(e, &f->node[i]);
 }
 
@@ -196,8 +218,9 @@ static void procedure_call(emit *e, const wick_node *n)
   LLVMValueRef r = LLVMBuildCall2(e->b, type, to, arg, narg, "");
   if (frame.stack)
     LLVMAddCallSiteAttribute(r, 1, LLVMCreateEnumAttribute(e->context, procedure_self(), 0));
-  if (n->nout + frame.fault == 1u) {
-    emit_set(e, n->first, r);
+  if (n->nout + (uint32_t)frame.fault <= 1) {
+    if (n->nout) emit_set(e, n->first, r);
+    if (frame.fault) procedure_checked(e, r);
     return;
   }
   if (frame.fault) procedure_checked(e, LLVMBuildExtractValue(e->b, r, n->nout, ""));

@@ -9,7 +9,6 @@
 #include "driver/compile.h"
 #include "driver/report/contract.h"
 #include "driver/specialization/branch_decisions.h"
-#include "ir/call.h"
 #include "ir/specialize_dims.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -29,6 +28,23 @@ static void specialize_constant(const wick_module *m, uint32_t id, bool *observe
   wick_print_constant(m, id, c->nbytes <= SPECIALISE_LITTLE ? WICK_PRINT_DATA : 0, out);
 }
 
+/* Prints the constants and the groups that f names, each once. */
+static void specialize_names(const wick_func *f, bool *observed, wick_names *groups, wick_text *out)
+{
+  const wick_module *m = f->module;
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    if (n->op == WICK_OP_const && wick_const_imm(n)->constant)
+      specialize_constant(m, wick_const_imm(n)->constant, observed, out);
+    uint32_t before = groups->n;
+    if (n->op != WICK_OP_kernel) continue;
+    const char *name = n->attr[WICK_ATTR_kernel_callee].s;
+    const wick_func *g = wick_module_find(m, name);
+    wick_names_add(groups, name, strlen(name));
+    if (groups->n > before && g->level == WICK_GROUP) wick_print_func(g, WICK_PRINT_LOCS, out);
+  }
+}
+
 wick_span wick_specialize_source(const wick_func *low, const wick_lowered *l, wick_arena *mem)
 {
   const wick_module *m = low->module;
@@ -37,21 +53,12 @@ wick_span wick_specialize_source(const wick_func *low, const wick_lowered *l, wi
   for (uint32_t i = 0; i < l->constants.n; i++)
     specialize_constant(m, l->constants.at[i].constant, observed, &out);
   wick_names groups = wick_names_begin(mem);
-  for (uint32_t i = 0; i < low->nnode; i++) {
-    const wick_node *n = &low->node[i];
-    if (n->op == WICK_OP_const && wick_const_imm(n)->constant)
-      specialize_constant(m, wick_const_imm(n)->constant, observed, &out);
-    uint32_t before = groups.n;
-    if (n->op != WICK_OP_kernel) continue;
-    wick_names_add(&groups, n->attr[WICK_ATTR_kernel_callee].s,
-                   strlen(n->attr[WICK_ATTR_kernel_callee].s));
-    if (groups.n > before)
-      wick_print_func(wick_module_find(m, n->attr[WICK_ATTR_kernel_callee].s), WICK_PRINT_LOCS,
-                      &out);
+  for (uint32_t i = 0; i < m->funcs.n; i++) {
+    const wick_func *f = m->funcs.at[i];
+    if (f->level != WICK_LOW || (f != low && !f->procedure)) continue;
+    specialize_names(f, observed, &groups, &out);
+    if (f != low) wick_print_func(f, WICK_PRINT_LOCS, &out);
   }
-  for (uint32_t i = 0; i < m->funcs.n; i++)
-    if (wick_func_is_procedure(m->funcs.at[i]))
-      wick_print_func(m->funcs.at[i], WICK_PRINT_LOCS, &out);
   wick_print_func(low, WICK_PRINT_LOCS, &out);
   return (wick_span){(const unsigned char *)out.at, out.n};
 }
@@ -77,7 +84,8 @@ static wick_status specialize_read(specialize_state *x)
       wick_parse_module(x->m, "source", (const char *)x->s->source.at, x->s->source.nbytes, x->tmp);
   if (bad) return specialize_fail(x, bad->message);
   for (uint32_t i = 0; i < x->m->funcs.n; i++)
-    if (x->m->funcs.at[i]->level == WICK_LOW) x->low = x->m->funcs.at[i];
+    if (x->m->funcs.at[i]->level == WICK_LOW && !x->m->funcs.at[i]->procedure)
+      x->low = x->m->funcs.at[i];
   return x->low ? NULL : specialize_fail(x, "there is no low function");
 }
 

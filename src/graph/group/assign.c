@@ -442,7 +442,8 @@ static void assign_node(assign *s, uint32_t i)
   if (s->anchor[i] == i) assign_before_anchor(s, i, i);
 }
 
-wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena *tmp)
+wick_groups wick_groups_of(const wick_func *f, const wick_target *t, const bool *apart,
+                           wick_arena *tmp)
 {
   assign s = {.g = {.f = f, .uses = wick_uses_of(f, tmp), .definer = wick_definers_of(f, tmp)}};
   s.g.of = wick_new(tmp, uint32_t, f->nnode);
@@ -464,6 +465,7 @@ wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena 
       for (uint32_t k = f->node[i].region[r].begin; k < f->node[i].region[r].end; k++)
         s.region[k] = f->node[i].region[r].begin;
   while (n-- > 0)
-    if (assign_has_code(f, &f->node[order[n]])) assign_node(&s, order[n]);
+    if (assign_has_code(f, &f->node[order[n]]) && !(apart && apart[order[n]]))
+      assign_node(&s, order[n]);
   return s.g;
 }

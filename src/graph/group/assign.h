@@ -30,7 +30,9 @@ typedef struct wick_groups {
   uint32_t *next;  /* per node: the next one of its group; UINT32_MAX: it is the root */
 } wick_groups;
 
-wick_groups wick_groups_of(const wick_func *f, const wick_target *t, wick_arena *tmp);
+/* `apart`, per node: it runs in no kernel; NULL: none is apart. */
+wick_groups wick_groups_of(const wick_func *f, const wick_target *t, const bool *apart,
+                           wick_arena *tmp);
 
 /* Writes the values that a group reads from outside, each once, in the order of first use.
  * Immediates are not operands. `out` needs space for all values. */

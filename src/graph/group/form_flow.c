@@ -1,7 +1,9 @@
 /* Control flow on buffers. Both regions of a branch copy their results into one destination. A
  * value that a loop carries has one buffer, and the next value is copied into it at the end of the
- * region. Later passes over copies let kernels write to the destination directly. */
+ * region. Later passes over copies let kernels write to the destination directly. In a procedure
+ * numbers are results of branches, and carried by loops, in registers. */
 #include "graph/group/form_state.h"
+#include "graph/group/registers.h"
 #include "graph/group/template.h"
 #include "ops/elementwise/scalar.h"
 
@@ -23,32 +25,64 @@ static void flow_region(form_state *s, const wick_region *r, wick_errors *all)
   wick_form_nodes(s, r->begin, r->end - 1, all);
 }
 
-static void flow_leave(form_state *s, uint32_t ninner)
+typedef struct flow_mark {
+  uint32_t ninner, nfound;
+} flow_mark;
+
+static flow_mark flow_enter(const form_state *s) { return (flow_mark){s->inner.n, s->found.n}; }
+
+static void flow_leave(form_state *s, flow_mark mark)
 {
-  while (s->inner.n > ninner) s->low[s->inner.at[--s->inner.n]] = (wick_value){0};
+  while (s->inner.n > mark.ninner) s->low[s->inner.at[--s->inner.n]] = (wick_value){0};
+  wick_form_forget(s, mark.nfound);
+}
+
+/* Returns whether v is in a register. */
+static bool flow_is_number(const form_state *s, wick_value v)
+{
+  return s->registers && wick_form_number(s->f, v).id;
+}
+
+/* Writes the registers of those of n values that are numbers. Returns how many they are. */
+static uint32_t flow_registers(form_state *s, uint32_t n, const wick_value *v, wick_value *out)
+{
+  uint32_t nout = 0;
+  for (uint32_t k = 0; k < n; k++)
+    if (flow_is_number(s, v[k])) out[nout++] = wick_form_register(s, v[k]);
+  return nout;
+}
+
+/* The values first, first + 1, ... that are numbers become the registers from `reg` on. */
+static void flow_bind(form_state *s, wick_value first, uint32_t n, wick_value reg)
+{
+  for (uint32_t k = 0; k < n; k++)
+    if (flow_is_number(s, (wick_value){first.id + k})) s->reg[first.id + k].id = reg.id++;
 }
 
 static void flow_if(form_state *s, const wick_node *n, wick_errors *all)
 {
   const wick_func *f = s->f;
-  wick_value cond = wick_form_low(s, n->in[0]);
+  wick_value cond = s->registers ? wick_form_register(s, n->in[0]) : wick_form_low(s, n->in[0]);
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = {n->first.id + k};
-    s->low[v.id] = flow_alloc(s, wick_type_of(f, v));
+    if (!flow_is_number(s, v)) s->low[v.id] = flow_alloc(s, wick_type_of(f, v));
   }
   wick_build_open(&s->b, WICK_OP_if, 1, &cond, n->attr, 0, NULL);
   for (uint32_t r = 0; r < 2; r++) {
-    uint32_t ninner = s->inner.n;
+    flow_mark mark = flow_enter(s);
     const wick_node *y = &f->node[n->region[r].end - 1];
+    wick_value *number = wick_new(s->tmp, wick_value, y->nin + 1u);
     wick_region_begin(&s->b, 0, NULL);
     flow_region(s, &n->region[r], all);
     s->b.loc = n->loc;
     for (uint32_t k = 0; k < y->nin; k++)
-      flow_copy(s, s->low[n->first.id + k], wick_form_low(s, y->in[k]));
-    wick_yield(&s->b, 0, NULL);
-    flow_leave(s, ninner);
+      if (!flow_is_number(s, y->in[k]))
+        flow_copy(s, s->low[n->first.id + k], wick_form_low(s, y->in[k]));
+    uint32_t nnumber = flow_registers(s, y->nin, y->in, number);
+    wick_yield(&s->b, nnumber, number);
+    flow_leave(s, mark);
   }
-  wick_build_close(&s->b);
+  flow_bind(s, n->first, n->nout, wick_build_close(&s->b));
 }
 
 /* ---- loops ---- */
@@ -93,6 +127,7 @@ static void flow_loop_begin(form_state *s, flow_loop *l, wick_errors *all)
   const wick_imm *more = flow_known(s, y->in[0]);
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = {n->first.id + k};
+    if (k < l->ncarried && flow_is_number(s, v)) continue;
     wick_value to = s->low[v.id] = flow_alloc(s, wick_type_of(s->f, v));
     if (k < l->ncarried) {
       l->carried[k] = to;
@@ -105,6 +140,7 @@ static void flow_loop_begin(form_state *s, flow_loop *l, wick_errors *all)
         wick_errors_add(all, wick_form_fill(s, to, wick_type_of(s->f, v), &(wick_imm){.f = 0}));
     }
   }
+  if (s->registers) return;
   l->index = s->low[n->region[0].first.id] = flow_alloc(s, wick_type_of(s->f, n->region[0].first));
   if (!more || !more->i) l->more = flow_alloc(s, wick_type_of(s->f, y->in[0]));
 }
@@ -118,6 +154,11 @@ static void flow_stack(form_state *s, const flow_loop *l, wick_value whole, wick
   int64_t lo, hi;
   wick_dim_range(s->f->module->dims, most, &lo, &hi);
   if (hi < 1) return;
+  if (flow_is_number(s, v)) {
+    wick_value store[3] = {whole, l->index, wick_form_register(s, v)};
+    wick_build(&s->b, WICK_OP_store, 3, store, NULL, 0, NULL);
+    return;
+  }
   wick_picked choice = {.index = l->index, .count = hi};
   if (wick_dim_is_const(numel)) choice.step = numel.v;
   flow_copy(s, wick_build_view(&s->b, whole, row, 0, &choice), wick_form_low(s, v));
@@ -145,6 +186,7 @@ static void flow_loop_end(form_state *s, flow_loop *l)
   flow_rows(s, l, false);
   if (l->more.id) flow_copy(s, l->more, wick_form_low(s, y->in[0]));
   for (uint32_t k = 0; k < l->ncarried; k++) {
+    if (!l->carried[k].id) continue; /* a number */
     from[k] = wick_form_low(s, y->in[1 + k]);
     wick_value root = flow_root(s, from[k]);
     bool aside = false;
@@ -159,28 +201,35 @@ static void flow_loop_end(form_state *s, flow_loop *l)
     if (from[k].id != l->carried[k].id) flow_copy(s, l->carried[k], from[k]);
 }
 
-static void flow_loop_form(form_state *s, const wick_node *n, wick_errors *all)
+static void flow_loop_body(form_state *s, flow_loop *l, wick_errors *all)
 {
-  flow_loop l = {.n = n, .ncarried = n->nin - 1u};
-  l.carried = wick_new(s->tmp, wick_value, l.ncarried + 1);
-  l.stacked = wick_new(s->tmp, wick_value, n->nout + 1);
+  flow_rows(s, l, true);
+  flow_region(s, &l->n->region[0], all);
+  s->b.loc = l->n->loc;
+  flow_loop_end(s, l);
+}
+
+/* Returns true if no check of the number of steps is needed. */
+static bool flow_is_within(const form_state *s, const wick_node *n)
+{
+  return !n->attr[WICK_ATTR_loop_stacked].i ||
+         wick_group_counts_within(s->f, n, wick_loop_most(n->attr));
+}
+
+static void flow_loop_form(form_state *s, const wick_node *n, flow_loop *l, wick_errors *all)
+{
   wick_value count = wick_form_low(s, n->in[0]);
-  flow_loop_begin(s, &l, all);
-  wick_value in[3] = {count, l.index, l.more};
-  bool within = !n->attr[WICK_ATTR_loop_stacked].i ||
-                wick_group_counts_within(s->f, n, wick_loop_most(n->attr));
+  flow_loop_begin(s, l, all);
+  wick_value in[3] = {count, l->index, l->more};
   wick_attr attr[] = {[WICK_ATTR_loop_stacked] = {.i = 0},
                       [WICK_ATTR_loop_most] =
-                          within ? (wick_attr){0} : n->attr[WICK_ATTR_loop_most]};
-  wick_build_open(&s->b, WICK_OP_loop, 2 + (l.more.id != 0), in, attr, 0, NULL);
+                          flow_is_within(s, n) ? (wick_attr){0} : n->attr[WICK_ATTR_loop_most]};
+  wick_build_open(&s->b, WICK_OP_loop, 2 + (l->more.id != 0), in, attr, 0, NULL);
   wick_region_begin(&s->b, 0, NULL);
-  uint32_t ninner = s->inner.n;
-  flow_rows(s, &l, true);
-  flow_region(s, &n->region[0], all);
-  s->b.loc = n->loc;
-  flow_loop_end(s, &l);
+  flow_mark mark = flow_enter(s);
+  flow_loop_body(s, l, all);
   wick_yield(&s->b, 0, NULL);
-  flow_leave(s, ninner);
+  flow_leave(s, mark);
   wick_build_close(&s->b);
 }
 
@@ -202,13 +251,87 @@ wick_status wick_form_refuses_objects(const wick_func *f, wick_arena *tmp)
   return NULL;
 }
 
+/* ---- loops of procedures ---- */
+
+/* Fails the run if the loop would make more steps than its stacked results have rows. */
+static void flow_check_count(form_state *s, const wick_node *n, wick_value count)
+{
+  wick_builder *b = &s->b;
+  if (flow_is_within(s, n)) return;
+  wick_value most = wick_build_i64(b, wick_loop_most(n->attr).v);
+  wick_value fail[2] = {wick_build2(b, WICK_OP_gt, count, most), most};
+  wick_build(b, WICK_OP_fail, 2, fail, &(wick_attr){.i = WICK_ERANGE}, 0, NULL);
+}
+
+/* Opens a loop, up to its body. The numbers that it carries, from in[2] on, are after the index,
+ * and in a loop that may end early after whether it goes on. */
+static wick_value flow_open(form_state *s, const flow_loop *l, bool always, uint32_t nin,
+                            wick_value *in)
+{
+  wick_builder *b = &s->b;
+  wick_type *type = wick_new(s->tmp, wick_type, nin);
+  wick_value count = in[1];
+  for (uint32_t k = 0; k < nin; k++) type[k] = wick_built_type(b, in[k]);
+  if (always) {
+    type[1] = type[0];
+    wick_build_open(b, WICK_OP_for, nin, in, NULL, 0, NULL);
+    return wick_region_begin(b, nin - 1, type + 1);
+  }
+  type[1] = wick_form_number(s->f, s->f->node[l->n->region[0].end - 1].in[0]);
+  in[1] = wick_build_const(b, type[1], 0, 1);
+  wick_build_open(b, WICK_OP_while, nin, in, NULL, 0, NULL);
+  wick_value v = wick_region_begin(b, nin, type);
+  wick_value within = wick_build2(b, WICK_OP_lt, v, count);
+  within = wick_build2(b, WICK_OP_and, within, (wick_value){v.id + 1});
+  wick_yield(b, 1, &within);
+  return wick_region_begin(b, nin, type);
+}
+
+static void flow_loop_registers(form_state *s, const wick_node *n, flow_loop *l, wick_errors *all)
+{
+  wick_builder *b = &s->b;
+  const wick_region *g = &n->region[0];
+  const wick_node *y = &s->f->node[g->end - 1];
+  const wick_imm *more = flow_known(s, y->in[0]);
+  bool always = more && more->i;
+  wick_value *in = wick_new(s->tmp, wick_value, l->ncarried + 2);
+  flow_loop_begin(s, l, all);
+  in[1] = wick_form_register(s, n->in[0]);
+  flow_check_count(s, n, in[1]);
+  in[0] = wick_build_i64(b, 0);
+  uint32_t nin = 2 + flow_registers(s, l->ncarried, n->in + 1, in + 2);
+  wick_value v = flow_open(s, l, always, nin, in);
+  if (b->status) return;
+  l->index = s->reg[g->first.id] = v;
+  flow_bind(s, (wick_value){g->first.id + 1}, l->ncarried, (wick_value){v.id + (always ? 1 : 2)});
+  flow_mark mark = flow_enter(s);
+  flow_loop_body(s, l, all);
+  wick_value *next = wick_new(s->tmp, wick_value, nin);
+  if (!always) {
+    next[1] = wick_form_register(s, y->in[0]);
+    next[0] = wick_build2(b, WICK_OP_add, v, wick_build_i64(b, 1));
+  }
+  flow_registers(s, l->ncarried, y->in + 1, next + 2);
+  wick_yield(b, always ? nin - 2 : nin, always ? next + 2 : next);
+  flow_leave(s, mark);
+  v = wick_build_close(b);
+  flow_bind(s, n->first, l->ncarried, (wick_value){v.id + (always ? 0 : 2)});
+}
+
 void wick_form_flow(form_state *s, uint32_t i, wick_errors *all)
 {
   const wick_node *n = &s->f->node[i];
   s->b.loc = n->loc;
-  if (n->op == WICK_OP_if)
+  if (n->op == WICK_OP_if) {
     flow_if(s, n, all);
-  else
-    flow_loop_form(s, n, all);
+  } else {
+    flow_loop l = {.n = n, .ncarried = n->nin - 1u};
+    l.carried = wick_new(s->tmp, wick_value, l.ncarried + 1);
+    l.stacked = wick_new(s->tmp, wick_value, n->nout + 1);
+    if (s->registers)
+      flow_loop_registers(s, n, &l, all);
+    else
+      flow_loop_form(s, n, &l, all);
+  }
   wick_errors_add(all, s->b.status);
 }

@@ -8,6 +8,7 @@
 #include "graph/group/fold_bias.h"
 #include "graph/group/form_state.h"
 #include "graph/group/procedure.h"
+#include "graph/group/registers.h"
 #include "graph/group/template.h"
 #include "graph/group/unit_fold.h"
 #include "ir/call.h"
@@ -182,6 +183,8 @@ static wick_value form_kernels_filled(form_state *s, wick_value v, const wick_im
 wick_value wick_form_low(form_state *s, wick_value v)
 {
   if (s->low[v.id].id) return s->low[v.id];
+  wick_value stored = wick_form_stored(s, v);
+  if (stored.id) return stored;
   uint32_t d = s->g.definer[v.id];
   if (d == UINT32_MAX || s->f->node[d].op != WICK_OP_const) return (wick_value){0};
   wick_module *m = s->f->module;
@@ -286,65 +289,6 @@ static uint32_t form_kernels_joins(const form_state *s, wick_value v)
   return joins;
 }
 
-/* Finds the type of a tensor whose dimensions before the axis are one, and those after it. Returns
- * false if they are dynamic or not contiguous. *out_axis is the axis' new position. */
-static bool form_kernels_sliced(const form_state *s, wick_value v, uint32_t axis, uint32_t joins,
-                                wick_type *out, uint32_t *out_axis)
-{
-  const wick_type_info *t = wick_info_of(s->f, v);
-  int64_t dim[WICK_MAX_RANK], size[3] = {1, 1, 1};
-  wick_dim kept[3];
-  uint32_t rank = 0;
-  if (!wick_type_const_dims(t, dim)) return false;
-  for (uint32_t k = 0; k < t->rank; k++) {
-    size[k < axis ? 0 : k == axis ? 1 : 2] *= dim[k];
-    if (k + 1 < t->rank && k != axis && k + 1 != axis && !(joins >> k & 1)) return false;
-  }
-  for (uint32_t k = 0; k < 3; k++) {
-    if (k == 1) *out_axis = rank;
-    if (k == 1 || size[k] != 1) kept[rank++] = wick_dim_const(size[k]);
-  }
-  *out = wick_type_tensor(s->f->module, t->elem, rank, kept);
-  return true;
-}
-
-/* the axis is the first attribute of all such operators */
-_Static_assert(WICK_ATTR_cumsum_axis == WICK_ATTR_top_k_axis, "the axis of slices");
-
-/* Builds the group of an operator that works on slices again, on tensors with at most three
- * dimensions. If that is not possible, the group stays. */
-static wick_status form_kernels_slices(form_state *s, uint32_t i, const uint32_t *joins,
-                                       wick_func **group)
-{
-  const wick_node *n = &s->f->node[i];
-  if (!wick_op_of(n)->slices || (*group)->nparam != 1 || n->nin != 1) return NULL;
-  wick_arena *mem = &s->f->module->mem;
-  wick_builder b;
-  wick_value in, *out = wick_new(s->tmp, wick_value, n->nout);
-  wick_type type, *out_type = wick_new(s->tmp, wick_type, n->nout);
-  wick_attr *attr = wick_dup(mem, wick_attr, n->attr, n->nattr);
-  uint32_t axis = (uint32_t)attr[WICK_ATTR_cumsum_axis].i, to;
-  if (!form_kernels_sliced(s, n->in[0], axis, joins[0], &type, &to)) return NULL;
-  for (uint32_t k = 0; k < n->nout; k++)
-    if (!form_kernels_sliced(s, (wick_value){n->first.id + k}, axis, joins[1 + k], &out_type[k],
-                             &to))
-      return NULL;
-  attr[WICK_ATTR_cumsum_axis].i = to;
-  wick_build_begin(&b, s->f->module, WICK_GROUP, (*group)->name, mem);
-  in = wick_build_param(&b, type, WICK_IN, NULL);
-  b.loc = n->loc;
-  wick_compute_of(n->op)(&(wick_compute){.op = n->op,
-                                         .b = &b,
-                                         .attr = attr,
-                                         .nin = 1,
-                                         .nout = n->nout,
-                                         .in = &in,
-                                         .out = out,
-                                         .out_type = out_type});
-  wick_build_return(&b, n->nout, out);
-  return wick_build_end(&b, group);
-}
-
 /* Joins dimensions of group i and schedules it. */
 static wick_status form_kernels_schedule(form_state *s, uint32_t i)
 {
@@ -363,7 +307,7 @@ static wick_status form_kernels_schedule(form_state *s, uint32_t i)
   }
   for (uint32_t k = 0; k < n->nout; k++)
     joins[nin + k] = form_kernels_joins(s, (wick_value){n->first.id + k});
-  WICK_TRY(form_kernels_slices(s, i, joins, &g));
+  WICK_TRY(wick_form_slices(s, i, joins, &g));
   g = wick_group_collapse(wick_group_unit_fold(g, mem), joins, mem);
   g = wick_group_fold_bias(g, mem);
   WICK_TRY(wick_template_schedule(g, s->target, s->records, s->tmp));
@@ -524,17 +468,32 @@ static wick_status form_kernels_fill(form_state *s, const wick_node *n)
   return s->b.status;
 }
 
+/* Makes n's result a row of its operand, which the index of a loop selects. */
+static wick_status form_kernels_row(form_state *s, const wick_node *n, const wick_picked *choice)
+{
+  wick_builder *b = &s->b;
+  wick_value i = wick_form_register(s, choice->index);
+  if (choice->reverse) i = wick_build2(b, WICK_OP_sub, wick_build_i64(b, choice->count - 1), i);
+  i = wick_build2(b, WICK_OP_mul, i, wick_build_i64(b, choice->step));
+  wick_form_select(s, n->first, n->in[0], i);
+  return b->status;
+}
+
 static wick_status form_kernels_node(form_state *s, uint32_t i)
 {
   const wick_node *n = &s->f->node[i];
   s->b.loc = n->loc;
   if (n->op == WICK_OP_const || n->op == WICK_OP_return) return NULL;
+  if (n->op == WICK_OP_call) return wick_form_call(s, n);
+  if (s->registers && s->apart[i]) return wick_form_scalar(s, n);
   if (wick_group_is_later(n))
     return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc),
                      "%s cannot be compiled yet", wick_op_of(n)->name);
   int64_t at;
   wick_picked choice;
   if (wick_group_is_view(s->f, n, &at, &choice)) {
+    if (s->registers && choice.index.id) return form_kernels_row(s, n, &choice);
+    if (s->registers && wick_op_of(n)->view_of.kind == WICK_VIEW_SAME) return NULL; /* when used */
     if (choice.index.id) choice.index = s->low[choice.index.id];
     wick_value x = wick_form_low(s, n->in[0]);
     if (s->b.status || !x.id) return s->b.status;
@@ -556,39 +515,67 @@ void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *a
       wick_errors_add(all, form_kernels_node(s, i));
 }
 
+/* Builds the parameters of the low function: those of f, then its results. In a procedure results
+ * come first, and numbers are registers. */
+static wick_status form_kernels_params(form_state *s, wick_value *result)
+{
+  const wick_func *f = s->f;
+  const wick_node *ret = wick_return(f);
+  if (s->registers) return wick_form_procedure_params(s, result);
+  for (uint32_t v = 1; v <= f->nparam; v++) {
+    s->low[v] =
+        wick_build_param(&s->b, wick_form_buffer(s, f->value[v].type, WICK_IO), WICK_IN, NULL);
+    s->b.values.at[s->low[v].id].name = f->value[v].name;
+  }
+  for (uint32_t k = 0; k < ret->nin; k++) {
+    result[k] = wick_build_param(&s->b, wick_form_buffer(s, wick_type_of(f, ret->in[k]), WICK_IO),
+                                 WICK_OUT, NULL);
+    s->b.values.at[result[k].id].name = f->value[ret->in[k].id].name;
+  }
+  return NULL;
+}
+
+/* Copies results to their buffers, and returns those that are numbers. */
+static void form_kernels_return(form_state *s, const wick_value *result)
+{
+  const wick_node *ret = wick_return(s->f);
+  wick_value *number = wick_new(s->tmp, wick_value, ret->nin + 1u);
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < ret->nin; k++) {
+    wick_value copy[2] = {result[k], {0}};
+    if (!result[k].id) {
+      number[n++] = wick_form_register(s, ret->in[k]);
+      continue;
+    }
+    copy[1] = wick_form_low(s, ret->in[k]);
+    wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+  }
+  wick_build_return(&s->b, n, number);
+}
+
 wick_status wick_pass_form_kernels(const wick_pass_context *pass, const wick_func *f,
                                    wick_func **out)
 {
   const wick_target *target = pass->target;
   wick_arena *mem = pass->mem, *tmp = pass->tmp;
   WICK_TRY(wick_form_refuses_objects(f, tmp));
-  if (wick_func_is_called(f)) return wick_procedure_of(f, mem, tmp, out);
   form_state s = {.f = f, .target = target, .records = pass->records, .mem = mem, .tmp = tmp};
-  s.g = wick_groups_of(f, target, tmp);
+  s.registers = wick_func_is_called(f);
   s.low = wick_new(tmp, wick_value, f->nvalue + 1);
+  s.reg = wick_new(tmp, wick_value, f->nvalue + 1);
+  s.row = wick_new(tmp, wick_form_row, f->nvalue + 1);
+  s.apart = s.registers ? wick_form_apart(f, tmp) : NULL;
+  s.g = wick_groups_of(f, target, s.apart, tmp);
   wick_build_begin(&s.b, f->module, WICK_LOW, f->name, mem);
+  s.b.procedure = s.registers;
   wick_build_keep_constraints(&s.b, f);
-  const wick_node *ret = wick_return(f);
-  for (uint32_t v = 1; v <= f->nparam; v++) {
-    s.low[v] =
-        wick_build_param(&s.b, wick_form_buffer(&s, f->value[v].type, WICK_IO), WICK_IN, NULL);
-    s.b.values.at[s.low[v].id].name = f->value[v].name;
-  }
-  wick_value *result = wick_new(tmp, wick_value, ret->nin);
-  for (uint32_t k = 0; k < ret->nin; k++) {
-    result[k] = wick_build_param(&s.b, wick_form_buffer(&s, wick_type_of(f, ret->in[k]), WICK_IO),
-                                 WICK_OUT, NULL);
-    s.b.values.at[result[k].id].name = f->value[ret->in[k].id].name;
-  }
+  wick_value *result = wick_new(tmp, wick_value, wick_return(f)->nin);
+  WICK_TRY(form_kernels_params(&s, result));
   wick_errors all = wick_errors_begin(tmp, 20);
   form_kernels_groups(&s, &all);
   form_kernels_schedules(&s, &all);
   wick_form_nodes(&s, 0, f->nnode, &all);
   WICK_TRY(wick_errors_end(&all));
-  for (uint32_t k = 0; k < ret->nin; k++) {
-    wick_value copy[2] = {result[k], wick_form_low(&s, ret->in[k])};
-    wick_build(&s.b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
-  }
-  wick_build_return(&s.b, 0, NULL);
+  form_kernels_return(&s, result);
   return wick_build_end(&s.b, out);
 }

@@ -6,6 +6,11 @@
 #include "graph/group/halo.h"
 #include "loop/tuning_records.h"
 
+/* A part of a buffer: from element `offset` on, an i64 register. */
+typedef struct wick_form_row {
+  wick_value buffer, offset;
+} wick_form_row;
+
 typedef struct form_state {
   const wick_func *f;
   const wick_target *target;
@@ -14,7 +19,14 @@ typedef struct form_state {
   wick_groups g;
   wick_value *low;           /* per value: its buffer */
   wick_list(uint32_t) inner; /* values of constants that have a buffer, in order */
-  wick_builder b;            /* the low function */
+  /* in a procedure (registers.h): per value, its register, or the row that it is, or 0; the values
+   * that got one of them, in order; per node, whether it is scalar code */
+  bool registers;
+  wick_value *reg;
+  wick_form_row *row;
+  wick_list(uint32_t) found;
+  const bool *apart;
+  wick_builder b; /* the low function */
   uint32_t ngroup;
   wick_func **func; /* per node that names a group: the group */
   wick_halo *halo;  /* per value: the zeros around its buffer */
@@ -33,6 +45,11 @@ wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space);
 void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *all);
 /* Fails at the first node of f that has an effect, or an object as an operand or a result. */
 WICK_CHECKED wick_status wick_form_refuses_objects(const wick_func *f, wick_arena *tmp);
+/* Builds the group of an operator that works on slices again, on tensors with at most three
+ * dimensions. If that is not possible, the group stays. joins: per
+ * operand and result, the bits of dimensions that are contiguous with the next. */
+WICK_CHECKED wick_status wick_form_slices(form_state *s, uint32_t i, const uint32_t *joins,
+                                          wick_func **group);
 /* Emits an `if` or a `loop` (form_flow.c). */
 void wick_form_flow(form_state *s, uint32_t i, wick_errors *all);
 

@@ -1,15 +1,17 @@
-/* Procedures: functions of scalars that are called. Their values are in registers.
+/* Procedures: functions that are called become low functions with numbers in registers.
  *
- * A graph that is called after inlining becomes a loop function with results (ir/call.h): a tensor
- * of rank 0 becomes a scalar, a `loop` becomes a `for` or a `while`, and an operator that is
- * defined by stages becomes the bodies of its stages. Fails: WICK_EUNSUPPORTED for tensors with
- * dimensions and for operators without such a form. */
+ * A graph that is called after inlining takes and returns numbers as scalars (registers.h).
+ * Tensors are buffers: the first parameters are those of its results, which it writes, the others
+ * are read in place. All sizes are constants. The entry, whose values are all in memory, calls a
+ * procedure through a kernel of one task. */
 #ifndef WICK_GRAPH_GROUP_PROCEDURE_H
 #define WICK_GRAPH_GROUP_PROCEDURE_H
 
-#include "ir/ir.h"
+#include "graph/group/form_state.h"
 
-WICK_CHECKED wick_status wick_procedure_of(const wick_func *f, wick_arena *mem, wick_arena *tmp,
-                                           wick_func **out);
+/* Builds the parameters. result[k]: the buffer of result k; 0: it is a number. */
+WICK_CHECKED wick_status wick_form_procedure_params(form_state *s, wick_value *result);
+/* Emits a call, in the entry or in a procedure. */
+WICK_CHECKED wick_status wick_form_call(form_state *s, const wick_node *n);
 
 #endif

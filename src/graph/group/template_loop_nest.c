@@ -64,7 +64,6 @@ static bool loop_nest_is_vector(const template_state *t, uint32_t axis)
   for (uint32_t i = t->out->node + 1; i < template_node(t, t->out)->end; i++) {
     const wick_node *n = &t->g->node[i];
     switch (n->op) {
-    case WICK_OP_call:
     case WICK_OP_while: return false;
     case WICK_OP_fail:
     case WICK_OP_if:

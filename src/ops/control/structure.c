@@ -109,13 +109,28 @@ const wick_op wick_op_tuple_get = {
 
 /* ---- calls ---- */
 
-/* Returns whether a value of type b can be passed as one of type a. A tensor of rank 0 in a graph is
- * a scalar in the loop function that the graph becomes. */
+/* Returns whether a value of type b can be passed as one of type a. Buffers may be in another
+ * space: a procedure reads those of its caller. */
 static bool call_passes(const wick_infer *c, wick_type a, wick_type b)
 {
-  return wick_type_eq(a, b) ||
-         (wick_type_is_one(c->module, a) && wick_type_is_one(c->module, b) &&
-          wick_type_get(c->module, a)->elem == wick_type_get(c->module, b)->elem);
+  const wick_type_info *x = wick_type_get(c->module, a), *y = wick_type_get(c->module, b);
+  if (wick_type_eq(a, b)) return true;
+  bool same = x->kind == WICK_BUFFER && y->kind == WICK_BUFFER && x->elem == y->elem &&
+              x->rank == y->rank && !x->stride == !y->stride;
+  for (uint32_t k = 0; same && k < x->rank; k++)
+    same = wick_dim_eq(x->dim[k], y->dim[k]) &&
+           (!x->stride || wick_dim_eq(x->stride[k], y->stride[k]));
+  return same;
+}
+
+/* Returns whether the call is one of a graph, on values that are no registers and no buffers. */
+static bool call_of_graph(const wick_infer *c)
+{
+  for (uint32_t i = 0; i < c->nin + c->nwant; i++) {
+    wick_kind k = wick_type_get(c->module, i < c->nin ? c->in[i]->type : c->want[i - c->nin])->kind;
+    if (k == WICK_SCALAR || k == WICK_BUFFER) return false;
+  }
+  return true;
 }
 
 static wick_status call_infer(wick_infer *c)
@@ -124,7 +139,9 @@ static wick_status call_infer(wick_infer *c)
   /* A function that is defined later in the text: the verifier checks the call. */
   if (!f) return NULL;
   const wick_node *r = wick_return(f);
-  if (f->level == WICK_LOOP && !r->nin)
+  /* Graphs become low functions one after the other: the call is checked when both have. */
+  if (c->nin + c->nwant && (f->level == WICK_GRAPH) != call_of_graph(c)) return NULL;
+  if (f->level == WICK_LOOP && !f->procedure)
     return wick_infer_fail(c, WICK_ETYPE, "@%s is a kernel, which is not called", f->name);
   if (f->nparam != c->nin)
     return wick_infer_fail(c, WICK_ETYPE, "@%s takes %u operands, %u are given", f->name, f->nparam,
@@ -142,46 +159,19 @@ static wick_status call_infer(wick_infer *c)
   return NULL;
 }
 
-/* Builds a call of a scalar function: one point, which reads the operands and writes the results. */
-static void call_compute(const wick_compute *c)
-{
-  wick_builder *b = c->b;
-  wick_value *in = wick_new(b->mem, wick_value, c->nin + 1u);
-  wick_type *type = wick_new(b->mem, wick_type, c->nout + 1u);
-  wick_value result = wick_loop_nest_begin(b, "call", 0, NULL, c->nout, c->out_type);
-  for (uint32_t i = 0; i < c->nin && !b->status; i++) {
-    if (wick_built_info(b, c->in[i])->rank)
-      wick_build_fail(b, WICK_EUNSUPPORTED,
-                      "operand %u of @%s has dimensions: only functions of numbers are called", i,
-                      c->attr[WICK_ATTR_call_callee].s);
-    else
-      in[i] = wick_read(b, c->in[i], NULL, 0, NULL, (wick_value){0});
-  }
-  for (uint32_t k = 0; k < c->nout; k++)
-    type[k] = wick_type_scalar(b->module, wick_type_get(b->module, c->out_type[k])->elem, 1);
-  wick_value v = wick_build(b, WICK_OP_call, c->nin, in, c->attr, c->nout, type);
-  for (uint32_t k = 0; k < c->nout && !b->status; k++) {
-    wick_put(b, (wick_value){result.id + k}, NULL, 0, NULL, (wick_value){v.id + k});
-    c->out[k].id = k;
-  }
-  result = wick_loop_nest_end(b);
-  for (uint32_t k = 0; k < c->nout; k++) c->out[k].id = result.id + k;
-}
-
 const wick_op wick_op_call = {
     .name = "call",
-    .doc = "Calls another function of the module and gives its results. In stages and loop "
-           "functions the callee is a loop function of scalars, which may call itself; a call "
-           "that is nested too deep for the stack fails the run",
+    .doc = "Calls another function of the module and gives its results. The callee of a low or "
+           "loop function takes scalars and buffers, writes those that are results, and returns "
+           "scalars. A call that is nested too deep for the stack fails the run",
     .nin = {0, WICK_ANY},
     .nout = {0, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0}},
     .objects = true,
-    .level = STRUCTURE_ALL,
+    .level = WICK_GRAPH | WICK_LOW | WICK_LOOP,
     .effect = WICK_MAY_FAIL,
     .typed = true,
     .unfusable = true,
-    .compute = call_compute,
     .infer = call_infer,
     .grad = wick_grad_call,
 };
