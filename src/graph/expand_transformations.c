@@ -15,6 +15,7 @@ static const struct {
   void (*expand)(wick_copier *c, const wick_node *n);
 } expand_table[] = {
     {WICK_OP_value_and_grad, wick_expand_value_and_grad},
+    {WICK_OP_vjp, wick_expand_vjp},
     {WICK_OP_jvp, wick_expand_jvp},
 };
 
@@ -170,10 +171,13 @@ static void expand_reach(expand *e, const wick_func *f, bool transformed, expand
   }
 }
 
-/* Removes the functions of a list that no function outside of the list reaches. */
-static void expand_drop(expand *e, const expand_list *list)
+/* Removes the functions of a list, and those that did not exist before, unless others reach them. */
+static void expand_drop(expand *e, expand_list *list, const expand_list *before)
 {
   expand_list used = {0};
+  for (uint32_t i = 0; i < e->m->funcs.n; i++)
+    if (expand_find(before->n, before->at, e->m->funcs.at[i]->name) == before->n)
+      wick_push(e->mem, list, e->m->funcs.at[i]->name);
   for (uint32_t i = 0; i < e->m->funcs.n; i++) {
     const wick_func *f = e->m->funcs.at[i];
     bool entry = strcmp(f->name, "main") == 0;
@@ -190,14 +194,15 @@ wick_status wick_pass_expand_transformations(const wick_pass_context *pass, cons
 {
   wick_module *m = f->module;
   expand e = {.m = m, .mem = pass->mem};
-  expand_list named = {0};
+  expand_list named = {0}, before = {0};
   for (uint32_t i = 0; i < m->funcs.n; i++) expand_reach(&e, m->funcs.at[i], true, &named);
+  for (uint32_t i = 0; i < m->funcs.n; i++) wick_push(e.mem, &before, m->funcs.at[i]->name);
   const char *name = f->name;
   for (uint32_t i = 0; i < m->funcs.n && named.n; i++)
     WICK_TRY(expand_visit(&e, m->funcs.at[i]->name));
   for (uint32_t i = 0; i < m->funcs.n && named.n; i++)
     WICK_TRY(expand_marks(m->funcs.at[i], pass->mem));
-  expand_drop(&e, &named);
+  expand_drop(&e, &named, &before);
   *out = (wick_func *)(uintptr_t)wick_module_find(m, name); /* NULL: it has gone */
   return NULL;
 }

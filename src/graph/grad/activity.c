@@ -5,14 +5,6 @@
 #include "ir/op.h"
 #include "ops/gradient/grad.h"
 
-bool wick_has_cotangent(const wick_module *m, wick_type type)
-{
-  const wick_type_info *t = wick_type_get(m, type);
-  bool has = t->kind == WICK_TENSOR && WICK_FLOATS >> t->elem & 1;
-  for (uint32_t k = 0; has && k < t->rank; k++) has = !wick_dim_is(t->dim[k], 0);
-  return has;
-}
-
 static bool activity_mark(const wick_func *f, bool *active, wick_value to, wick_value from)
 {
   if (active[to.id] || !from.id || !active[from.id] ||
@@ -28,6 +20,8 @@ static bool activity_node(const wick_func *f, const wick_node *n, bool *active)
     const wick_region *g = &n->region[r];
     const wick_node *y = &f->node[g->end - 1];
     uint32_t skip = n->op == WICK_OP_loop, ncarried = n->nin - 1u; /* a loop: index, condition */
+    for (uint32_t k = 0; k < g->nparam && n->op == WICK_OP_switch; k++)
+      changed |= activity_mark(f, active, (wick_value){g->first.id + k}, n->in[0]);
     for (uint32_t k = 0; k < n->nout; k++)
       changed |= activity_mark(f, active, (wick_value){n->first.id + k}, y->in[skip + k]);
     for (uint32_t k = 0; skip && k < ncarried; k++) {

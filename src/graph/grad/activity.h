@@ -4,9 +4,6 @@
 
 #include "ir/ir.h"
 
-/* Returns whether values of this type have cotangents and tangents. */
-bool wick_has_cotangent(const wick_module *m, wick_type type);
-
 /* Sets active[v] for each value that has a cotangent and depends on an active one. `active` has the
  * parameters of f already. Results of calls depend on all operands. */
 void wick_activity(const wick_func *f, bool *active);

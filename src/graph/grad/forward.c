@@ -61,15 +61,29 @@ static wick_value *forward_values(const forward *w, uint32_t n, wick_value first
   return v;
 }
 
-static void forward_if(forward *w, const wick_node *n)
+/* Begins region r of a branch. The fields of data have parts of the data's tangent. */
+static void forward_region(forward *w, const wick_node *n, uint32_t r)
 {
   wick_builder *b = w->b;
-  wick_value condition = forward_to(w, n->in[0]), *like = forward_values(w, n->nout, n->first),
+  const wick_region *g = &n->region[r];
+  wick_type *type = wick_new(b->mem, wick_type, g->nparam + 1u);
+  for (uint32_t k = 0; k < g->nparam; k++) type[k] = w->f->value[g->first.id + k].type;
+  wick_value param = wick_region_begin(b, g->nparam, type);
+  for (uint32_t k = 0; k < g->nparam; k++) w->r.to[g->first.id + k] = (wick_value){param.id + k};
+  if (w->tangent[n->in[0].id].id)
+    wick_cotangent_fields(b, w->tangent[n->in[0].id], wick_type_of(w->f, n->in[0]), r,
+                          &w->tangent[g->first.id]);
+}
+
+static void forward_branch(forward *w, const wick_node *n)
+{
+  wick_builder *b = w->b;
+  wick_value of = forward_to(w, n->in[0]), *like = forward_values(w, n->nout, n->first),
              *y = wick_new(b->mem, wick_value, 2u * n->nout + 1u);
-  wick_build_open(b, n->op, 1, &condition, n->attr, 0, NULL);
+  wick_build_open(b, n->op, 1, &of, n->nattr ? n->attr : NULL, 0, NULL);
   for (uint32_t r = 0; r < n->nregion && !b->status; r++) {
     uint32_t ny = 0;
-    wick_region_begin(b, 0, NULL);
+    forward_region(w, n, r);
     forward_nodes(w, n->region[r].begin, n->region[r].end - 1);
     if (b->status) return;
     forward_pairs(w, n->nout, w->f->node[n->region[r].end - 1].in, like, y, &ny);
@@ -128,7 +142,9 @@ static void forward_make(forward *w, const wick_func *f, const bool *active, con
   for (uint32_t k = 0; k < f->nparam; k++)
     in[k] = wick_build_param(&b, f->value[1 + k].type, WICK_IN, NULL);
   for (uint32_t k = 0; k < f->nparam; k++)
-    if (active[k]) tangent[k] = wick_build_param(&b, f->value[1 + k].type, WICK_IN, NULL);
+    if (active[k])
+      tangent[k] = wick_build_param(&b, wick_cotangent_type(b.module, f->value[1 + k].type, mem),
+                                    WICK_IN, NULL);
   forward inner = {.b = &b, .made = w->made, .depth = w->depth};
   forward_function(&inner, f, in, tangent, out, got);
   for (uint32_t k = 0; k < nout && !b.status; k++)
@@ -160,7 +176,7 @@ static void forward_call(forward *w, const wick_node *n, const wick_func *f)
   for (uint32_t k = 0; k < n->nout; k++)
     type[k] = wick_type_of(w->f, (wick_value){n->first.id + k});
   for (uint32_t k = 0; k < n->nout; k++)
-    if (wick_has_cotangent(m, type[k])) type[nout++] = type[k];
+    if (wick_has_cotangent(m, type[k])) type[nout++] = wick_cotangent_type(m, type[k], b->mem);
   wick_attr callee = {.s = wick_intern(m, name.at)};
   for (uint32_t i = 0; i < w->made->n && !known; i++) known = w->made->at[i] == callee.s;
   if (!known) wick_push(b->mem, w->made, callee.s);
@@ -201,8 +217,8 @@ static void forward_node(forward *w, uint32_t i)
   bool any = false;
   for (uint32_t k = 0; k < n->nout; k++) any = any || w->active[n->first.id + k];
   if (any) b->loc = n->loc;
-  if (any && n->op == WICK_OP_if) {
-    forward_if(w, n);
+  if (any && (n->op == WICK_OP_if || n->op == WICK_OP_switch)) {
+    forward_branch(w, n);
   } else if (any && n->op == WICK_OP_loop) {
     forward_loop(w, n);
   } else if (any && (n->op == WICK_OP_call || n->op == WICK_OP_checkpoint)) {

@@ -1,7 +1,11 @@
 /* Expansion of transformations in reverse and forward mode. */
 #include "graph/grad/transform.h"
 
+#include <string.h>
+
+#include "graph/grad/convert.h"
 #include "graph/grad/forward.h"
+#include "graph/grad/reverse.h"
 #include "ir/call.h"
 #include "ops/gradient/grad.h"
 
@@ -27,41 +31,147 @@ static void transform_operands(wick_copier *c, const wick_node *n, wick_value *i
   }
 }
 
-/* Builds the body of f. */
-static void transform_body(wick_copier *c, const wick_node *n, const wick_func *f,
-                           const wick_value *in, wick_value *out)
+/* Returns a name for what this expansion adds to the module, which no other has. */
+static const char *transform_prefix(wick_builder *b, const wick_func *f)
 {
-  wick_node call = *n;
-  call.nin = (uint16_t)f->nparam, call.nout = wick_return(f)->nin;
-  wick_build_body(&c->b, f, &call, in, out);
+  wick_module *m = b->module;
+  for (uint32_t k = 0;; k++) {
+    const char *s = k ? wick_str_printf(b->mem, "%s.kept.%u", f->name, k)
+                      : wick_str_printf(b->mem, "%s.kept", f->name);
+    if (!wick_names_find(&m->names, s, strlen(s))) return wick_intern(m, s);
+  }
+}
+
+/* Begins reverse mode of f with respect to the parameters in `by`: sets `active`, and makes the
+ * functions that are called. Returns f as it is to be built. */
+static const wick_func *transform_begin(wick_reverse *r, wick_builder *b, const wick_func *f,
+                                        const wick_attr *by, const char *prefix, bool *active)
+{
+  *r = (wick_reverse){.m = b->module, .mem = b->mem};
+  for (uint32_t i = 0; i < by->n; i++) active[by->ints[i]] = true;
+  f = wick_reverse_open(r, wick_reverse_caller(r, f));
+  if (!r->status) wick_reverse_functions(r, f, active, prefix);
+  b->status = r->status;
+  return f;
 }
 
 void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
 {
   wick_builder *b = &c->b;
+  wick_reverse r;
   const wick_func *f = transform_callee(c, n);
   const wick_attr *by = &n->attr[WICK_ATTR_value_and_grad_wrt];
   if (!f || b->status) return;
-  uint32_t nout = wick_return(f)->nin;
+  uint32_t nout = wick_return(f)->nin, ntype = 0;
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u), *out = &c->to[n->first.id],
              *wrt = wick_new(b->mem, wick_value, by->n + 1);
+  bool *active = wick_new(b->mem, bool, f->nparam + 1);
+  const char *prefix = transform_prefix(b, f);
   transform_operands(c, n, in);
+  f = transform_begin(&r, b, f, by, prefix, active);
   uint32_t begin = b->nodes.n;
-  transform_body(c, n, f, in, out);
+  wick_reverse_walk w = {.r = &r, .b = b, .prefix = prefix, .ntype = &ntype};
+  if (!b->status) wick_reverse_body(&w, f, in, active, NULL, out);
+  if (r.status) b->status = r.status;
   if (b->status) return;
   for (uint32_t i = 0; i < by->n; i++) wrt[i] = in[by->ints[i]];
   uint32_t end = b->nodes.n;
   wick_value seed = wick_grad_fill(b, out[0], 1);
-  const wick_grad_request r = {.begin = begin,
+  const wick_grad_request q = {.begin = begin,
                                .end = end,
                                .nof = 1,
                                .of = out,
                                .cotangent = &seed,
                                .nwrt = by->n,
-                               .wrt = wrt};
-  wick_grad_build(b, &r, out + nout);
-  for (uint32_t i = 0; i < by->n && !b->status; i++)
-    if (!out[nout + i].id) out[nout + i] = wick_grad_fill(b, wrt[i], 0);
+                               .wrt = wrt,
+                               .nown = w.own.n,
+                               .own = w.own.at};
+  wick_grad_build(b, &q, out + nout);
+  for (uint32_t i = 0; i < by->n && !b->status; i++) {
+    wick_value *d = &out[nout + i];
+    if (!d->id) *d = wick_grad_fill(b, wrt[i], 0);
+    *d = wick_convert_out(b, *d, wrt[i], wick_type_of(c->f, (wick_value){n->first.id + nout + i}));
+  }
+}
+
+/* Adds a function of captured values and cotangents of u's results, as the program declares them,
+ * which returns cotangents of the parameters in `by`. Returns its name. */
+static const char *transform_back(wick_builder *b, const wick_reverse_unit *u, const wick_attr *by,
+                                  const wick_type_info *fn, const bool *captured,
+                                  const char *prefix)
+{
+  wick_builder c;
+  wick_func *made = NULL;
+  const wick_func *f = u->f;
+  const wick_node *end = wick_return(f);
+  uint32_t n, nby = 0, at = 0;
+  const char *name = wick_intern(b->module, wick_str_printf(b->mem, "%s.back", prefix));
+  wick_build_begin(&c, b->module, WICK_GRAPH, name, b->mem);
+  wick_value *param = wick_new(b->mem, wick_value, f->nparam + 1),
+             *kept = wick_new(b->mem, wick_value, u->nkept + 1),
+             *dout = wick_new(b->mem, wick_value, end->nin + 1u),
+             *got = wick_new(b->mem, wick_value, f->nparam + 1),
+             *out = wick_new(b->mem, wick_value, by->n + 1);
+  for (uint32_t k = 0; k < f->nparam; k++)
+    if (captured[k]) param[k] = wick_build_param(&c, f->value[1 + k].type, WICK_IN, NULL);
+  for (uint32_t k = 0; k < u->nkept; k++) kept[k] = wick_build_param(&c, u->kept[k], WICK_IN, NULL);
+  for (uint32_t k = 0; k < end->nin; k++)
+    if (wick_has_cotangent(b->module, wick_type_of(f, end->in[k])))
+      dout[k] = wick_build_param(&c, fn->item[at++], WICK_IN, NULL);
+  for (uint32_t k = 0; k < end->nin; k++)
+    if (dout[k].id) dout[k] = wick_convert_in(&c, dout[k], wick_type_of(f, end->in[k]));
+  wick_value *in = wick_reverse_operands(&c, u, param, kept, dout, param, &n);
+  for (uint32_t k = 0; k < f->nparam; k++) nby += u->active[k];
+  const wick_node shape = {.nout = (uint16_t)nby};
+  if (!c.status) wick_build_body(&c, u->bwd, &shape, in, got);
+  for (uint32_t i = 0; i < by->n && !c.status; i++) {
+    uint32_t nth = 0;
+    for (int64_t k = 0; k < by->ints[i]; k++) nth += u->active[k];
+    wick_type to = fn->item[fn->ntake + i];
+    out[i] =
+        param[by->ints[i]].id ? wick_convert_out(&c, got[nth], param[by->ints[i]], to) : got[nth];
+  }
+  wick_build_return(&c, by->n, out);
+  wick_status s = wick_build_end(&c, &made);
+  if (s && !b->status) b->status = s;
+  if (!s) wick_module_set(b->module, made);
+  return name;
+}
+
+void wick_expand_vjp(wick_copier *c, const wick_node *n)
+{
+  wick_builder *b = &c->b;
+  wick_reverse r;
+  const wick_func *f = transform_callee(c, n);
+  const wick_attr *by = &n->attr[WICK_ATTR_vjp_wrt];
+  if (!f || b->status) return;
+  uint32_t nout = wick_return(f)->nin, ntype = 0, ncaptured = 0;
+  const char *prefix = transform_prefix(b, f);
+  bool *active = wick_new(b->mem, bool, f->nparam + 1);
+  f = transform_begin(&r, b, f, by, prefix, active);
+  wick_reverse_unit u = {.f = f, .active = active, .sum = wick_new(b->mem, bool, f->nparam + 1)};
+  if (!b->status) wick_reverse_halves(&r, &u, prefix, &ntype);
+  if (r.status) b->status = r.status;
+  if (b->status) return;
+  wick_type type = wick_type_of(c->f, (wick_value){n->first.id + nout});
+  bool *captured = wick_dup(b->mem, bool, u.needs, f->nparam + 1u);
+  for (uint32_t k = 0; k < f->nparam; k++)
+    captured[k] =
+        captured[k] || (active[k] && wick_info_of(f, (wick_value){1 + k})->kind == WICK_DATA);
+  wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u),
+             *out = wick_new(b->mem, wick_value, nout + u.nkept + 1),
+             *held = wick_new(b->mem, wick_value, f->nparam + u.nkept + 1);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    in[k] = c->to[n->in[k].id];
+    if (captured[k]) held[ncaptured++] = in[k];
+  }
+  const wick_node shape = {.nout = (uint16_t)(nout + u.nkept)};
+  wick_build_body(b, u.fwd, &shape, in, out);
+  for (uint32_t k = 0; k < u.nkept; k++) held[ncaptured++] = out[nout + k];
+  for (uint32_t k = 0; k < nout; k++) c->to[n->first.id + k] = out[k];
+  wick_attr callee = {
+      .s = transform_back(b, &u, by, wick_type_get(b->module, type), captured, prefix)};
+  c->to[n->first.id + nout] = wick_build(b, WICK_OP_closure, ncaptured, held, &callee, 1, &type);
 }
 
 void wick_expand_jvp(wick_copier *c, const wick_node *n)
@@ -70,13 +180,21 @@ void wick_expand_jvp(wick_copier *c, const wick_node *n)
   const wick_func *f = transform_callee(c, n);
   const wick_attr *by = &n->attr[WICK_ATTR_jvp_wrt];
   if (!f || b->status) return;
+  wick_reverse r = {.m = b->module, .mem = b->mem};
+  f = wick_reverse_caller(&r, f);
+  if ((b->status = r.status)) return;
   uint32_t nout = wick_return(f)->nin;
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u), *out = &c->to[n->first.id],
              *tangent = wick_new(b->mem, wick_value, f->nparam + 1);
   for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
-  for (uint32_t i = 0; i < by->n; i++) tangent[by->ints[i]] = in[f->nparam + i];
+  for (uint32_t i = 0; i < by->n; i++)
+    tangent[by->ints[i]] = wick_convert_in(b, in[f->nparam + i], f->value[1 + by->ints[i]].type);
   wick_value *got = wick_new(b->mem, wick_value, nout + 1u);
   wick_forward_body(b, f, in, tangent, out, got);
-  for (uint32_t k = 0, at = nout; k < nout && !b->status; k++)
-    if (wick_grad_has(b, out[k])) out[at++] = got[k].id ? got[k] : wick_grad_fill(b, out[k], 0);
+  for (uint32_t k = 0, at = nout; k < nout && !b->status; k++) {
+    if (!wick_grad_has(b, out[k])) continue;
+    wick_type type = wick_type_of(c->f, (wick_value){n->first.id + at});
+    if (!got[k].id) got[k] = wick_grad_fill(b, out[k], 0);
+    out[at++] = wick_convert_out(b, got[k], out[k], type);
+  }
 }

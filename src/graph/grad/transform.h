@@ -9,6 +9,7 @@
  * transformations, nor do the functions that it calls. Fail, in c's builder, if there is no such
  * function, or if it has no derivative. */
 void wick_expand_value_and_grad(wick_copier *c, const wick_node *n);
+void wick_expand_vjp(wick_copier *c, const wick_node *n);
 void wick_expand_jvp(wick_copier *c, const wick_node *n);
 
 #endif

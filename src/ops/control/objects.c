@@ -61,7 +61,7 @@ const wick_op wick_op_construct = {
     .typed = true,
     .objects = true,
     .infer = construct_infer,
-    .grad = wick_grad_none,
+    .grad = wick_grad_construct,
 };
 
 static wick_status switch_region(wick_infer *c, uint32_t r, const wick_ctor *k)

@@ -10,7 +10,7 @@
 static bool transform_has(const wick_infer *c, wick_type type)
 {
   const wick_type_info *t = wick_type_get(c->module, type);
-  return t->kind != WICK_TENSOR || WICK_FLOATS >> t->elem & 1;
+  return t->kind == WICK_TENSOR ? WICK_FLOATS >> t->elem & 1 : wick_has_cotangent(c->module, type);
 }
 
 static wick_status transform_operand(const wick_infer *c, uint32_t k, wick_type expected)
@@ -104,6 +104,7 @@ const wick_op wick_op_value_and_grad = {
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
     .typed = true,
+    .objects = true,
     .infer = value_and_grad_infer,
     .grad = wick_grad_none,
 };
@@ -136,7 +137,60 @@ const wick_op wick_op_jvp = {
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
     .typed = true,
+    .objects = true,
     .infer = jvp_infer,
+    .grad = wick_grad_none,
+};
+
+/* Checks the function from cotangents of results to cotangents of parameters. */
+static wick_status vjp_function(const wick_infer *c, const wick_func *f, const wick_attr *wrt)
+{
+  const wick_node *r = wick_return(f);
+  const wick_type_info *t = wick_type_get(c->module, c->want[r->nin]);
+  uint32_t n = transform_nresult(c, f), at = 0;
+  bool fits = t->kind == WICK_FN && t->ntake == n && t->nitem == n + wrt->n;
+  for (uint32_t k = 0; k < r->nin && fits; k++) {
+    wick_type type = wick_type_of(f, r->in[k]);
+    if (!transform_has(c, type)) continue;
+    fits = wick_type_get(c->module, type)->kind != WICK_TENSOR || wick_type_eq(type, t->item[at]);
+    at++;
+  }
+  for (uint32_t i = 0; i < wrt->n && fits; i++) {
+    wick_type type = f->value[wrt->ints[i] + 1].type;
+    fits =
+        wick_type_get(c->module, type)->kind != WICK_TENSOR || wick_type_eq(type, t->item[n + i]);
+  }
+  if (fits) return NULL;
+  return wick_infer_fail(
+      c, WICK_ETYPE,
+      "the last result is not a function from cotangents of the results of @%s to "
+      "cotangents of its parameters",
+      f->name);
+}
+
+static wick_status vjp_infer(wick_infer *c)
+{
+  const wick_func *f = c->callee;
+  const wick_attr *wrt = &c->attr[WICK_ATTR_vjp_wrt];
+  if (!f) return NULL;
+  WICK_TRY(transform_wrt(c, f, wrt));
+  WICK_TRY(transform_call(c, f, 0, 1));
+  return vjp_function(c, f, wrt);
+}
+
+const wick_op wick_op_vjp = {
+    .name = "vjp",
+    .doc = "Calls a function and gives its results, then a function from cotangents of its float "
+           "results to those of the parameters `wrt`",
+    .nin = {0, WICK_ANY},
+    .nout = {1, WICK_ANY},
+    .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0},
+             {"wrt", WICK_ATTR_INTS, 0, true, NULL, 0, 0}},
+    .level = WICK_GRAPH,
+    .effect = WICK_MAY_FAIL,
+    .typed = true,
+    .objects = true,
+    .infer = vjp_infer,
     .grad = wick_grad_none,
 };
 
@@ -183,6 +237,7 @@ const wick_op wick_op_checkpoint = {
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
     .typed = true,
+    .objects = true,
     .infer = checkpoint_infer,
     .grad = wick_grad_checkpoint,
 };
@@ -235,6 +290,7 @@ const wick_op wick_op_with_vjp = {
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
     .typed = true,
+    .objects = true,
     .infer = with_vjp_infer,
     .grad = wick_grad_with_vjp,
 };

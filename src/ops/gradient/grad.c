@@ -22,6 +22,7 @@ bool wick_grad_opens(const wick_node *n)
 bool wick_grad_has(const wick_builder *b, wick_value v)
 {
   const wick_type_info *t = v.id && v.id < b->values.n ? wick_built_info(b, v) : NULL;
+  if (t && t->kind == WICK_DATA) return wick_has_cotangent(b->module, wick_built_type(b, v));
   return t && t->kind == WICK_TENSOR && WICK_FLOATS >> t->elem & 1;
 }
 
@@ -29,10 +30,7 @@ bool wick_grad_has(const wick_builder *b, wick_value v)
  * needs no rule. */
 static bool grad_counts(const wick_builder *b, wick_value v)
 {
-  bool counts = wick_grad_has(b, v);
-  const wick_type_info *t = wick_built_info(b, v);
-  for (uint32_t k = 0; counts && k < t->rank; k++) counts = !wick_dim_is(t->dim[k], 0);
-  return counts;
+  return wick_grad_has(b, v) && wick_has_cotangent(b->module, wick_built_type(b, v));
 }
 
 /* ---- facts about values ---- */
@@ -74,10 +72,26 @@ static void grad_add(const grad_walk *w, wick_value v, wick_value cotangent)
 {
   grad_fact *f = grad_fact_of(w, v);
   if (!f || !f->active || !cotangent.id || w->b->status) return;
-  if (!wick_type_eq(wick_built_type(w->b, v), wick_built_type(w->b, cotangent)))
+  wick_type type = wick_cotangent_type(w->b->module, wick_built_type(w->b, v), w->b->mem);
+  if (!wick_type_eq(type, wick_built_type(w->b, cotangent)))
     wick_build_fail(w->b, WICK_EINTERNAL, "a cotangent is of another type than its value");
   else
-    f->to = f->to.id ? expr_add(w->b, f->to, cotangent) : cotangent;
+    f->to = f->to.id ? wick_cotangent_add(w->b, f->to, cotangent) : cotangent;
+}
+
+/* Returns the request's entry of a node; NULL: it has none. */
+static const wick_grad_own *grad_own(const wick_grad_request *r, const wick_node *n)
+{
+  uint32_t lo = 0, hi = r->nown;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (r->own[mid].first.id < n->first.id)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  bool found = n->nout && lo < r->nown && r->own[lo].first.id == n->first.id;
+  return found ? &r->own[lo] : NULL;
 }
 
 /* ---- forwards ---- */
@@ -134,6 +148,11 @@ static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end)
   for (uint32_t i = begin; i < end; i = grad_next(w->b, i)) {
     const wick_node *n = &w->b->nodes.at[i];
     if (!n->nout) continue;
+    const wick_grad_own *own = grad_own(w->r, n);
+    for (uint32_t k = 0; own && k < own->nin; k++)
+      for (uint32_t o = 0; o < n->nout && grad_is_active(w, own->in[k]); o++)
+        grad_follows(w, (wick_value){n->first.id + o}, own->in[k]);
+    if (own) continue;
     if (n->op == WICK_OP_if)
       grad_if_forwards(w, n);
     else if (n->op == WICK_OP_loop)
@@ -199,14 +218,43 @@ static void grad_rule(wick_adjoint *a)
     wick_grad_none(a);
 }
 
+/* Sets, for each operand, whether its cotangent is needed, and the sum so far. The same value gets
+ * its sum only once. */
+static void grad_sums(const grad_walk *w, uint32_t n, const wick_value *in, bool *wanted,
+                      wick_value *sum)
+{
+  for (uint32_t k = 0; k < n; k++) {
+    const grad_fact *f = grad_fact_of(w, in[k]);
+    wanted[k] = f && f->active;
+    if (wanted[k]) sum[k] = f->to;
+    for (uint32_t i = 0; i < k; i++)
+      if (in[i].id == in[k].id) sum[k] = (wick_value){0};
+  }
+}
+
+static void grad_give(const grad_walk *w, const wick_adjoint *a, uint32_t n)
+{
+  for (uint32_t k = 0; k < n && !w->b->status; k++) {
+    if (!a->wanted[k]) continue;
+    if (a->summed[k] && a->sum[k].id)
+      grad_fact_of(w, a->in[k])->to = a->din[k];
+    else
+      grad_add(w, a->in[k], a->din[k]);
+  }
+}
+
 static void grad_node(const grad_walk *w, uint32_t node)
 {
   wick_builder *b = w->b;
   const wick_node n = b->nodes.at[node];
+  const wick_grad_own *own = grad_own(w->r, &n);
+  uint32_t nin = own ? own->nin : n.nin;
   wick_value *dout = wick_new(b->mem, wick_value, n.nout + 1u),
              *out = wick_new(b->mem, wick_value, n.nout + 1u),
-             *din = wick_new(b->mem, wick_value, n.nin + 1u);
-  bool *wanted = wick_new(b->mem, bool, n.nin + 1u), any = false;
+             *din = wick_new(b->mem, wick_value, nin + 1u),
+             *sum = wick_new(b->mem, wick_value, nin + 1u);
+  bool *wanted = wick_new(b->mem, bool, nin + 1u), *summed = wick_new(b->mem, bool, nin + 1u),
+       any = false;
   for (uint32_t k = 0; k < n.nout; k++) {
     wick_value made = {n.first.id + k};
     const grad_fact *f = grad_fact_of(w, made);
@@ -215,19 +263,25 @@ static void grad_node(const grad_walk *w, uint32_t node)
     out[k] = grad_taken(w, made);
   }
   if (!any) return;
-  for (uint32_t k = 0; k < n.nin; k++) wanted[k] = grad_is_active(w, n.in[k]);
   wick_adjoint a = {.b = b,
                     .node = &n,
-                    .in = n.in,
+                    .in = own ? own->in : n.in,
                     .out = out,
                     .dout = dout,
                     .wanted = wanted,
                     .din = din,
+                    .sum = sum,
+                    .summed = summed,
                     .walk = w};
-  if (n.nregion) grad_captures(w, node, &a);
-  grad_rule(&a);
-  for (uint32_t k = 0; k < n.nin && !b->status; k++)
-    if (wanted[k]) grad_add(w, n.in[k], din[k]);
+  grad_sums(w, nin, a.in, wanted, sum);
+  if (n.nregion && !own) grad_captures(w, node, &a);
+  if (own) {
+    b->loc = n.loc;
+    own->grad(&a, own->arg);
+  } else {
+    grad_rule(&a);
+  }
+  grad_give(w, &a, nin);
   for (uint32_t k = 0; k < a.ncaptured && !b->status; k++)
     grad_add(w, a.captured[k], a.dcaptured[k]);
 }
@@ -247,6 +301,7 @@ void wick_grad_build(wick_builder *b, const wick_grad_request *r, wick_value *ou
   for (uint32_t i = 0; i < r->nwrt; i++) {
     grad_fact *f = grad_fact_of(&w, r->wrt[i]);
     if (f && grad_counts(b, r->wrt[i])) f->active = f->leaf = true;
+    if (f && r->initial) f->to = r->initial[i];
   }
   grad_forwards(&w, r->begin, r->end);
   for (uint32_t i = 0; i < r->nof; i++) grad_add(&w, r->of[i], r->cotangent[i]);

@@ -18,6 +18,8 @@ struct wick_adjoint { /* of one node, which is in the builder */
   const wick_value *dout;     /* per result: its cotangent; 0: none, the same as all zeros */
   const bool *wanted;         /* per operand: its cotangent is needed */
   wick_value *din;            /* per operand, out: its cotangent; stays 0 if that is all zeros */
+  const wick_value *sum;      /* per operand: the sum of its cotangents so far; 0: none */
+  bool *summed;               /* per operand, out: din has that sum in it, and replaces it */
   uint32_t ncaptured; /* values from outside that its regions use and whose cotangents are needed */
   const wick_value *captured;
   wick_value *dcaptured; /* out, as din */
@@ -48,6 +50,16 @@ typedef struct wick_grad_kept {
   wick_value made, taken;
 } wick_grad_kept;
 
+/* A node whose derivative does not follow from its operator: its caller has built it together with
+ * other nodes. */
+typedef struct wick_grad_own {
+  wick_value first; /* its first result */
+  uint32_t nin;     /* what it is differentiated by: values of the builder, each once */
+  const wick_value *in;
+  void (*grad)(wick_adjoint *a, void *arg); /* a->in is `in` */
+  void *arg;
+} wick_grad_own;
+
 typedef struct wick_grad_request {
   /* the nodes of the builder, all in one region, that define `of` or lead to it */
   uint32_t begin, end;
@@ -57,6 +69,10 @@ typedef struct wick_grad_request {
   const wick_value *wrt;
   uint32_t nkept;
   const wick_grad_kept *kept;
+  const wick_value
+      *initial; /* per wrt: a value to which its cotangents are added; 0 or NULL: none */
+  uint32_t nown;
+  const wick_grad_own *own; /* in the order of the nodes */
 } wick_grad_request;
 
 /* Adds nodes to b that compute, for each of `nwrt` values, the sum over `of` of its cotangent times
@@ -66,6 +82,24 @@ typedef struct wick_grad_request {
  * a derivative. */
 void wick_grad_build(wick_builder *b, const wick_grad_request *r, wick_value *out);
 bool wick_grad_has(const wick_builder *b, wick_value v); /* its type has cotangents */
+
+/* ---- types of cotangents and tangents (grad_data.c) ---- */
+
+/* Returns whether values of type t have cotangents: floats with elements, and data with such parts. */
+bool wick_has_cotangent(const wick_module *m, wick_type t);
+/* The type of the cotangents of values of type t, which have some: t, or for data @T the type @T.d,
+ * which is defined at its first use. `mem` is scratch. */
+wick_type wick_cotangent_type(wick_module *m, wick_type t, wick_arena *mem);
+wick_value wick_cotangent_zero(wick_builder *b, wick_type t); /* of values of type t */
+/* The sum of two cotangents. The function that adds data is added to the module, in b's memory. */
+wick_value wick_cotangent_add(wick_builder *b, wick_value x, wick_value y);
+/* Takes apart the cotangent d of a value of data type `of` with a constructor: sets out[i] for each
+ * field that has a cotangent. */
+void wick_cotangent_fields(wick_builder *b, wick_value d, wick_type of, uint32_t ctor,
+                           wick_value *out);
+/* The reverse; cotangents of fields that are 0 are all zeros. */
+wick_value wick_cotangent_construct(wick_builder *b, wick_type of, uint32_t ctor,
+                                    const wick_value *d);
 
 /* Forward mode: adds nodes to b that compute the tangents of the results of a node, which is the
  * last of its region and has no regions. in, out: per operand and per result; 0: all zeros. */
@@ -135,6 +169,8 @@ wick_grad_rule wick_grad_gather, wick_grad_gather_elements, wick_grad_gather_nd,
 wick_grad_rule wick_grad_if, wick_grad_loop;
 /* grad_call.c */
 wick_grad_rule wick_grad_call, wick_grad_checkpoint, wick_grad_with_vjp;
+/* grad_data.c */
+wick_grad_rule wick_grad_construct;
 /* grad_image.c */
 wick_grad_rule wick_grad_resize, wick_grad_grid_sample, wick_grad_roi_align;
 

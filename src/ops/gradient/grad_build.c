@@ -29,7 +29,10 @@ wick_value wick_grad_expand(wick_builder *b, wick_value g, wick_value x)
 
 wick_value wick_grad_fill(wick_builder *b, wick_value x, double number)
 {
-  return b->status ? x : wick_build_const(b, wick_built_type(b, x), number, (int64_t)number);
+  if (b->status) return x;
+  if (wick_built_info(b, x)->kind == WICK_DATA)
+    return wick_cotangent_zero(b, wick_built_type(b, x));
+  return wick_build_const(b, wick_built_type(b, x), number, (int64_t)number);
 }
 
 wick_value wick_grad_transpose(wick_builder *b, wick_value x, uint32_t n, const int64_t *perm)

@@ -1,6 +1,6 @@
 /* Derivatives of operators with indices: the derivative of a gather is a scatter, and the reverse.
- * Gathers of whole slices along one axis become a product with a one-hot matrix: a schedule for
- * products is faster than testing all indices for each element. */
+ * Rows of a large matrix are added to its sum of cotangents, one after the other. Other gathers of whole
+ * slices along one axis become a product with a one-hot matrix, because products have schedules. */
 #include "ir/expr.h"
 #include "ops/gradient/grad.h"
 
@@ -41,6 +41,32 @@ static wick_value index_ends(wick_builder *b, wick_elem e)
 
 /* ---- gathers ---- */
 
+enum { INDEX_PRODUCT = 1 << 14 }; /* most elements of a one-hot matrix */
+
+/* Adds rows, of `at`'s dimensions and x's but the first, to operand 0's sum of cotangents so far. */
+static void index_add_rows(wick_adjoint *a, wick_value at, wick_value rows)
+{
+  wick_builder *b = a->b;
+  const wick_type_info *t = wick_built_info(b, at);
+  wick_dim dim[WICK_MAX_RANK];
+  uint32_t rank = t->rank;
+  bool some = a->sum && a->sum[0].id;
+  for (uint32_t k = 0; k < rank; k++) dim[k] = t->dim[k];
+  dim[rank] = wick_dim_const(1);
+  at = wick_grad_reshape(b, wick_build_cast(b, at, WICK_I64), rank + 1, dim);
+  wick_value sum = some ? a->sum[0] : wick_grad_fill(b, a->in[0], 0);
+  a->din[0] = index_scatter(b, WICK_OP_scatter_nd, INDEX_ADD, 0, sum, at, rows);
+  if (some) a->summed[0] = true;
+}
+
+/* Returns whether n rows along axis 0 of x are better added one after the other. */
+static bool index_adds(const wick_adjoint *a, const wick_type_info *x, uint32_t axis, wick_dim n)
+{
+  bool known = wick_dim_is_const(x->dim[axis]) && wick_dim_is_const(n);
+  if (axis || (a->sum && a->sum[0].id)) return !axis;
+  return known && n.v && x->dim[axis].v > INDEX_PRODUCT / n.v;
+}
+
 /* Multiplies the one-hot matrix [rows, indices] by [outer, indices, inner]. */
 void wick_grad_gather(wick_adjoint *a)
 {
@@ -50,6 +76,10 @@ void wick_grad_gather(wick_adjoint *a)
   uint32_t axis = (uint32_t)a->node->attr[WICK_ATTR_gather_axis].i;
   wick_dim outer = index_product(b, x, 0, axis), inner = index_product(b, x, axis + 1, x->rank),
            count = index_product(b, at, 0, at->rank), dim[3] = {outer, count, inner};
+  if (at->rank + 1u < WICK_MAX_RANK && index_adds(a, x, axis, count)) {
+    index_add_rows(a, a->in[1], a->dout[0]);
+    return;
+  }
   wick_value in[2] = {wick_grad_reshape(b, a->in[1], 1, &count)};
   in[1] = index_ends(b, x->elem);
   wick_attr hot[2] = {{.i = 0}, {.n = 1, .dims = &x->dim[axis]}};
@@ -243,6 +273,10 @@ void wick_grad_take(wick_adjoint *a)
   wick_value i = expr_at_most(b, expr_at_least(b, a->in[1], 0), (double)(size.v - 1));
   if (a->node->attr[WICK_ATTR_dynamic_index_reverse].i)
     i = expr_addk(b, expr_neg(b, i), (double)(size.v - 1));
+  if (index_adds(a, x, axis, wick_dim_const(1))) {
+    index_add_rows(a, i, a->dout[0]);
+    return;
+  }
   for (uint32_t k = 0; k < x->rank; k++) dim[k] = k == axis ? wick_dim_const(1) : x->dim[k];
   wick_value g = wick_grad_reshape(b, a->dout[0], x->rank, dim), zero = expr_k(b, a->dout[0], 0);
   wick_value here = wick_build2(b, WICK_OP_eq, wick_grad_count(b, size, axis, x->rank), i);

@@ -134,7 +134,10 @@ void wick_tangent_of_node(wick_builder *b, uint32_t node, const wick_value *in, 
   const wick_op *op = wick_op_of(&t.n);
   for (uint32_t k = 0; k < t.n.nin; k++) any = any || in[k].id;
   if (!any || op->grad == wick_grad_zero) return;
-  if (op->scalar && op->grad) {
+  if (t.n.op == WICK_OP_construct) {
+    out[0] = wick_cotangent_construct(b, wick_built_type(b, t.n.first),
+                                      (uint32_t)t.n.attr[WICK_ATTR_construct_ctor].i, in);
+  } else if (op->scalar && op->grad) {
     tangent_scalar(&t);
   } else if (op->linear[0]) {
     tangent_apply(&t, op->linear[0], 0);
