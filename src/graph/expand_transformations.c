@@ -71,6 +71,30 @@ static wick_status expand_cycle(expand *e, uint32_t from)
   return wick_fail(e->mem, WICK_EUNSUPPORTED, NULL, "%s@%s", t.at, e->path.at[from]);
 }
 
+/* Replaces the application of a function value that is known, such as one that vjp gives, by a call.
+ * Returns false if it is not known. */
+static bool expand_apply(wick_copier *c, const wick_node *n)
+{
+  wick_builder *b = &c->b;
+  if (n->op != WICK_OP_apply || b->status) return false;
+  wick_value function = c->to[n->in[0].id];
+  uint32_t i = b->nodes.n, ncaptured;
+  while (i > 0 && (b->nodes.at[i - 1].first.id != function.id || !b->nodes.at[i - 1].nout)) i--;
+  if (!i || b->nodes.at[i - 1].op != WICK_OP_closure) return false;
+  const wick_node made = b->nodes.at[i - 1];
+  ncaptured = made.nin;
+  wick_value *in = wick_new(b->mem, wick_value, ncaptured + n->nin);
+  wick_type *type = wick_new(b->mem, wick_type, n->nout + 1u);
+  for (uint32_t k = 0; k < ncaptured; k++) in[k] = made.in[k];
+  for (uint32_t k = 1; k < n->nin; k++) in[ncaptured + k - 1] = c->to[n->in[k].id];
+  for (uint32_t k = 0; k < n->nout; k++)
+    type[k] = wick_type_of(c->f, (wick_value){n->first.id + k});
+  b->loc = n->loc;
+  wick_value v = wick_build(b, WICK_OP_call, ncaptured + n->nin - 1u, in, made.attr, n->nout, type);
+  for (uint32_t k = 0; k < n->nout; k++) c->to[n->first.id + k] = (wick_value){v.id + k};
+  return true;
+}
+
 static wick_status expand_nodes(const wick_func *f, wick_arena *mem)
 {
   wick_func *out;
@@ -78,7 +102,7 @@ static wick_status expand_nodes(const wick_func *f, wick_arena *mem)
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     if (!expand_is(n) || c.b.status) {
-      wick_copy_node(&c, n);
+      if (!expand_apply(&c, n)) wick_copy_node(&c, n);
       continue;
     }
     c.b.loc = n->loc;

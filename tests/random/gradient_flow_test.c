@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "graph/grad/forward.h"
 #include "graph/grad/grad.h"
 #include "ir/copy.h"
 #include "ir/text.h"
@@ -340,8 +341,53 @@ static void flow_compare(flow *t, uint32_t k, const double *direction)
       t, wick_str_printf(&t->mem, "by operand %u: %.12g, differences give %.12g", k, want, got));
 }
 
+/* Compares the tangents of a direction of all operands that have cotangents with these. */
+static void flow_forward(flow *t)
+{
+  wick_builder b;
+  wick_func *f;
+  wick_value in[FLOW_MOST], to[FLOW_MOST] = {{0}}, y[2 * FLOW_MOST], got[2 * FLOW_MOST];
+  wick_tensor operand[2 * FLOW_MOST], out[FLOW_MOST];
+  uint32_t n = t->nin;
+  double want = 0, sum = 0, scale = 1;
+  wick_build_begin(&b, t->m, WICK_GRAPH, "tangents", &t->mem);
+  for (uint32_t k = 0; k < t->nin; k++) {
+    operand[k] = t->in[k];
+    in[k] = wick_build_param(&b, wick_type_of(t->f, (wick_value){1 + k}), WICK_IN, NULL);
+  }
+  for (uint32_t k = 0; k < t->nin; k++) {
+    const wick_type_info *type = wick_info_of(t->f, (wick_value){1 + k});
+    if (!t->by[k].data || !flow_is_float(type)) continue;
+    to[k] = wick_build_param(&b, wick_type_of(t->f, (wick_value){1 + k}), WICK_IN, NULL);
+    flow_fill(t, &operand[n], type, 0);
+    for (uint64_t i = 0; i < wick_ref_numel(&t->by[k]); i++) {
+      double v = wick_load_elem(type->elem, t->by[k].data, i).f *
+                 wick_load_elem(type->elem, operand[n].data, i).f;
+      want += v, scale += fabs(v);
+    }
+    n++;
+  }
+  wick_forward_body(&b, t->f, in, to, y, got);
+  for (uint32_t k = 0; k < t->nout; k++)
+    y[k] = got[t->at[k]].id ? got[t->at[k]] : wick_grad_fill(&b, y[t->at[k]], 0);
+  wick_build_return(&b, t->nout, y);
+  flow_ok(t, wick_build_end(&b, &f));
+  flow_ok(t, wick_verify_func(f, &t->tmp));
+  flow_ok(t, wick_evaluate(f, n, operand, NULL, &t->mem, &t->a, &t->b, out));
+  for (uint32_t k = 0; k < t->nout; k++)
+    for (uint64_t i = 0; i < wick_ref_numel(&out[k]); i++) {
+      const wick_tensor *w = &t->in[t->nin + k];
+      double v =
+          wick_load_elem(out[k].elem, out[k].data, i).f * wick_load_elem(w->elem, w->data, i).f;
+      sum += v, scale += fabs(v);
+    }
+  if (isfinite(scale) && !(fabs(want - sum) <= 1e-9 * scale))
+    flow_wrong(t, wick_str_printf(&t->mem, "tangents give %.17g, cotangents %.17g", sum, want));
+}
+
 static void flow_differences(flow *t)
 {
+  flow_forward(t);
   for (uint32_t k = 0; k < t->nin; k++) {
     uint64_t n = t->by[k].data && t->by[k].elem == WICK_F64 ? wick_ref_numel(&t->by[k]) : 0;
     double *direction = wick_new(&t->mem, double, n + 1);

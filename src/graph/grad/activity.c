@@ -45,3 +45,17 @@ void wick_activity(const wick_func *f, bool *active)
     for (uint32_t i = 0; i < f->nnode; i++) again |= activity_node(f, &f->node[i], active);
   }
 }
+
+void wick_refuse_hidden(wick_builder *b, const wick_func *f, const bool *active)
+{
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    for (uint32_t k = 0; k < n->nin && wick_grad_hides(n); k++) {
+      if (!active[n->in[k].id]) continue;
+      b->loc = n->loc;
+      wick_build_fail(b, WICK_EUNSUPPORTED,
+                      "%s has no derivative: a value that is differentiated by gets into it",
+                      wick_op_of(n)->name);
+    }
+  }
+}

@@ -280,6 +280,7 @@ static void forward_function(forward *w, const wick_func *f, const wick_value *i
   for (uint32_t i = 0; i < f->nconstraint && !b->status; i++)
     wick_build_shape_constraint(b, f->constraint[i].a, f->constraint[i].b, f->constraint[i].loc);
   wick_activity(f, w->active);
+  wick_refuse_hidden(b, f, w->active);
   forward_nodes(w, 0, f->nnode - 1);
   for (uint32_t k = 0; k < wick_return(f)->nin; k++) {
     wick_value v = wick_return(f)->in[k];

@@ -270,8 +270,13 @@ static void reverse_checkpoint_call(wick_reverse_walk *w, uint32_t i, const wick
     active[k] = w->active[n->in[k].id];
     if (active[k]) in[nin++] = arg[k];
   }
+  const wick_effects effects = wick_effects_of(w->r->m, mem);
+  if (wick_nodes_act(&effects, g, 0, g->nnode))
+    wick_build_fail(w->b, WICK_EUNSUPPORTED,
+                    "a checkpoint of @%s would repeat its effects when it is differentiated",
+                    g->name);
   g = wick_reverse_caller(w->r, g);
-  if (w->r->status) return;
+  if (w->r->status || w->b->status) return;
   *c = (reverse_checkpoint){w->r, wick_reverse_open(w->r, g), arg, active,
                             wick_str_printf(mem, "%s.%u", w->prefix, (*w->ntype)++)};
   if (w->r->status) return;
@@ -307,23 +312,6 @@ static void reverse_node(wick_reverse_walk *w, uint32_t i)
   }
 }
 
-/* References and function values that hold variables would hide derivatives. */
-static void reverse_refuse(wick_reverse_walk *w)
-{
-  for (uint32_t i = 0; i < w->f->nnode; i++) {
-    const wick_node *n = &w->f->node[i];
-    bool hides = n->op == WICK_OP_ref_new || n->op == WICK_OP_ref_set || n->op == WICK_OP_closure ||
-                 n->op == WICK_OP_apply;
-    for (uint32_t k = 0; k < n->nin && hides; k++)
-      if (w->active[n->in[k].id]) {
-        w->b->loc = n->loc;
-        wick_build_fail(w->b, WICK_EUNSUPPORTED,
-                        "%s has no derivative: a value that is differentiated by gets into it",
-                        wick_op_of(n)->name);
-      }
-  }
-}
-
 void wick_reverse_body(wick_reverse_walk *w, const wick_func *f, const wick_value *in,
                        const bool *active, const bool *sum, wick_value *out)
 {
@@ -342,7 +330,7 @@ void wick_reverse_body(wick_reverse_walk *w, const wick_func *f, const wick_valu
     wick_build_shape_constraint(b, f->constraint[i].a, f->constraint[i].b, f->constraint[i].loc);
   wick_activity(f, act);
   w->active = act, w->sum = add;
-  reverse_refuse(w);
+  wick_refuse_hidden(b, f, act);
   for (uint32_t i = 0; i + 1 < f->nnode && !b->status; i = f->node[i].end) reverse_node(w, i);
   for (uint32_t k = 0; k < wick_return(f)->nin; k++)
     out[k] = wick_replayed(&w->to, wick_return(f)->in[k]);

@@ -275,7 +275,7 @@ const wick_op wick_op_assert = {
     .effect = WICK_EFFECT,
     .objects = true,
     .infer = assert_infer,
-    .grad = wick_grad_none,
+    .grad = wick_grad_zero,
 };
 
 static wick_status print_infer(wick_infer *c)
@@ -293,5 +293,5 @@ const wick_op wick_op_print = {
     .effect = WICK_EFFECT,
     .objects = true,
     .infer = print_infer,
-    .grad = wick_grad_none,
+    .grad = wick_grad_zero,
 };

@@ -19,6 +19,12 @@ bool wick_grad_opens(const wick_node *n)
   return row->grad == wick_grad_opened || (!row->grad && row->expand && !n->nregion);
 }
 
+bool wick_grad_hides(const wick_node *n)
+{
+  const wick_op *row = wick_op_of(n);
+  return row->objects && row->grad == wick_grad_none && !n->nregion;
+}
+
 bool wick_grad_has(const wick_builder *b, wick_value v)
 {
   const wick_type_info *t = v.id && v.id < b->values.n ? wick_built_info(b, v) : NULL;
@@ -96,6 +102,13 @@ static const wick_grad_own *grad_own(const wick_grad_request *r, const wick_node
 
 /* ---- forwards ---- */
 
+/* Returns the index after a node and its regions. For a node that is still open, this is the end of
+ * its nodes so far. */
+static uint32_t grad_next(const wick_builder *b, uint32_t i)
+{
+  return b->nodes.at[i].end > i ? b->nodes.at[i].end : i + 1;
+}
+
 /* Marks v, which a node defines, as active if `from` is. Returns true if v was not active before.
  */
 static bool grad_follows(const grad_walk *w, wick_value v, wick_value from)
@@ -106,6 +119,16 @@ static bool grad_follows(const grad_walk *w, wick_value v, wick_value from)
 }
 
 static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end);
+
+/* The results of node i depend on everything that the node and its regions use. */
+static void grad_uses_forwards(const grad_walk *w, uint32_t i)
+{
+  const wick_node *n = &w->b->nodes.at[i];
+  for (const wick_node *use = n; use < w->b->nodes.at + grad_next(w->b, i); use++)
+    for (uint32_t k = 0; k < use->nin; k++)
+      for (uint32_t o = 0; o < n->nout && grad_is_active(w, use->in[k]); o++)
+        grad_follows(w, (wick_value){n->first.id + o}, use->in[k]);
+}
 
 static void grad_if_forwards(const grad_walk *w, const wick_node *n)
 {
@@ -135,18 +158,17 @@ static void grad_loop_forwards(const grad_walk *w, const wick_node *n)
   }
 }
 
-/* Returns the index after a node and its regions. For a node that is still open, this is the end of
- * its nodes so far. */
-static uint32_t grad_next(const wick_builder *b, uint32_t i)
-{
-  return b->nodes.at[i].end > i ? b->nodes.at[i].end : i + 1;
-}
-
 /* Propagates activity through the nodes of one region, in order. */
 static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end)
 {
   for (uint32_t i = begin; i < end; i = grad_next(w->b, i)) {
     const wick_node *n = &w->b->nodes.at[i];
+    for (uint32_t k = 0; k < n->nin && wick_grad_hides(n); k++)
+      if (grad_is_active(w, n->in[k]))
+        wick_build_fail(w->b, WICK_EUNSUPPORTED,
+                        "%s has no derivative: a value that is "
+                        "differentiated by gets into it",
+                        wick_op_of(n)->name);
     if (!n->nout) continue;
     const wick_grad_own *own = grad_own(w->r, n);
     for (uint32_t k = 0; own && k < own->nin; k++)
@@ -157,9 +179,8 @@ static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end)
       grad_if_forwards(w, n);
     else if (n->op == WICK_OP_loop)
       grad_loop_forwards(w, n);
-    for (uint32_t k = 0; k < n->nin && !n->nregion; k++)
-      for (uint32_t o = 0; o < n->nout && grad_is_active(w, n->in[k]); o++)
-        grad_follows(w, (wick_value){n->first.id + o}, n->in[k]);
+    else
+      grad_uses_forwards(w, i);
   }
 }
 

@@ -40,6 +40,9 @@ void wick_grad_none(wick_adjoint *a);
 void wick_grad_opened(wick_adjoint *a);
 /* Returns whether n is differentiated through its definition. */
 bool wick_grad_opens(const wick_node *n);
+/* Returns whether n puts its operands into an object that has no cotangents: a reference or a function
+ * value. */
+bool wick_grad_hides(const wick_node *n);
 /* Differentiates a node by its definition in other operators. */
 typedef void wick_grad_define(wick_builder *b, const wick_node *n, const wick_value *in,
                               wick_value *out);
