@@ -41,7 +41,7 @@ static wick_value index_ends(wick_builder *b, wick_elem e)
 
 /* ---- gathers ---- */
 
-enum { INDEX_PRODUCT = 1 << 14 }; /* most elements of a one-hot matrix */
+enum { INDEX_PRODUCT = 1 << 11 }; /* most elements of a one-hot matrix */
 
 /* Adds rows, of `at`'s dimensions and x's but the first, to operand 0's sum of cotangents so far. */
 static void index_add_rows(wick_adjoint *a, wick_value at, wick_value rows)
