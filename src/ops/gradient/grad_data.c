@@ -36,12 +36,29 @@ bool wick_has_cotangent(const wick_module *m, wick_type t)
   return has;
 }
 
+/* Returns whether a type that exists can be the one of d's cotangents: it is being defined, or has
+ * the constructors. */
+static bool data_fits(const wick_module *m, const wick_data *d, const wick_data *made)
+{
+  bool fits = !made->nctor || (made->nctor == d->nctor + 1 && !made->ctor[0].nfield);
+  for (uint32_t k = 0; k < d->nctor && fits && made->nctor; k++) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < d->ctor[k].nfield; i++)
+      n += wick_has_cotangent(m, d->ctor[k].field[i]);
+    fits = made->ctor[k + 1].nfield == n;
+  }
+  return fits;
+}
+
 static wick_type data_cotangent(wick_module *m, wick_type t, wick_arena *mem)
 {
   const wick_data d = *wick_data_get(m, t);
   uint32_t before = m->data.n;
   wick_type made = wick_data_type(m, wick_str_printf(mem, "%s.d", d.name));
-  if (m->data.n == before) return made; /* it exists, or is being defined */
+  for (uint32_t k = 2; m->data.n == before; k++) {
+    if (data_fits(m, &d, wick_data_get(m, made))) return made;
+    made = wick_data_type(m, wick_str_printf(mem, "%s.d%u", d.name, k));
+  }
   wick_ctor *ctor = wick_new(mem, wick_ctor, d.nctor + 1u);
   ctor[0].name = "Zero";
   for (uint32_t k = 0; k < d.nctor; k++) {
