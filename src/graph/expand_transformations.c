@@ -220,12 +220,12 @@ wick_status wick_pass_expand_transformations(const wick_pass_context *pass, cons
   expand e = {.m = m, .mem = pass->mem};
   expand_list named = {0}, before = {0};
   for (uint32_t i = 0; i < m->funcs.n; i++) expand_reach(&e, m->funcs.at[i], true, &named);
+  *out = (wick_func *)(uintptr_t)f;
+  if (!named.n) return NULL;
   for (uint32_t i = 0; i < m->funcs.n; i++) wick_push(e.mem, &before, m->funcs.at[i]->name);
   const char *name = f->name;
-  for (uint32_t i = 0; i < m->funcs.n && named.n; i++)
-    WICK_TRY(expand_visit(&e, m->funcs.at[i]->name));
-  for (uint32_t i = 0; i < m->funcs.n && named.n; i++)
-    WICK_TRY(expand_marks(m->funcs.at[i], pass->mem));
+  for (uint32_t i = 0; i < m->funcs.n; i++) WICK_TRY(expand_visit(&e, m->funcs.at[i]->name));
+  for (uint32_t i = 0; i < m->funcs.n; i++) WICK_TRY(expand_marks(m->funcs.at[i], pass->mem));
   expand_drop(&e, &named, &before);
   *out = (wick_func *)(uintptr_t)wick_module_find(m, name); /* NULL: it has gone */
   return NULL;

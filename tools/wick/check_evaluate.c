@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "graph/expand_transformations.h"
 #include "model_inputs.h"
 
 wick_status wick_check_arrays(const wick_words *inputs, const char *path, wick_files *files,
@@ -38,6 +39,10 @@ wick_status wick_check_run(const char *command, const char *path, bool unlimited
 {
   const wick_evaluate_options o = {.most_seconds = unlimited ? 0 : WICK_EVALUATION_SECONDS};
   static const char advice[] = "--no-limit evaluates them nevertheless";
+  const wick_pass_context pass = {.mem = mem, .tmp = tmp};
+  wick_func *expanded;
+  WICK_TRY(wick_pass_expand_transformations(&pass, f, &expanded));
+  f = expanded;
   double seconds = wick_evaluate_seconds(f, n, in, tmp);
   if (o.most_seconds > 0 && seconds > o.most_seconds)
     return wick_fail(mem, WICK_ELIMIT, path, "the operators' definitions take %s; %s",
