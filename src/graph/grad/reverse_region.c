@@ -307,7 +307,8 @@ static wick_value region_left(wick_builder *b, wick_value list)
 /* Returns the row of a stacked result's cotangent. */
 static wick_value region_row(wick_builder *b, wick_value rows, wick_value index)
 {
-  wick_attr attr[2] = {{.i = 0}, {.i = 0}};
+  const wick_attr attr[] = {
+      [WICK_ATTR_dynamic_index_axis] = {.i = 0}, [WICK_ATTR_dynamic_index_reverse] = {.i = 0}};
   wick_value in[2] = {rows, index};
   return wick_build(b, WICK_OP_dynamic_index, 2, in, attr, 0, NULL);
 }
