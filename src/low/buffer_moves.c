@@ -77,13 +77,22 @@ static bool buffer_moves_place(const wick_buffer_moves *m, const wick_buffer_mov
   return wick_memref_move(&m->alias.memref[v.id], &whole, &x->to, m->tmp, out);
 }
 
+/* Returns true if the node copies to the root, which joins its target. */
+static bool buffer_moves_begins(const wick_buffer_moves *m, const wick_buffer_move *x,
+                                uint32_t node)
+{
+  const wick_node *n = &m->alias.f->node[node];
+  return x->kind == WICK_MOVE_JOIN && n->op == WICK_OP_copy &&
+         m->alias.memref[n->in[0].id].root.id == x->root.id;
+}
+
 /* Returns true if the move makes this copy, in its direction, a copy of bytes to themselves. It
  * is then removed. */
 static bool buffer_moves_idle(const wick_buffer_moves *m, const wick_buffer_move *x, uint32_t node)
 {
   const wick_node *n = &m->alias.f->node[node];
   if (n->op != WICK_OP_copy || x->kind == WICK_MOVE_UNDER) return false;
-  wick_value moved = n->in[x->kind == WICK_MOVE_BACK ? 0 : 1];
+  wick_value moved = n->in[x->kind == WICK_MOVE_BACK || buffer_moves_begins(m, x, node) ? 0 : 1];
   wick_memref dst, src;
   return m->alias.memref[moved.id].root.id == x->root.id &&
          buffer_moves_place(m, x, n->in[0], &dst) && buffer_moves_place(m, x, n->in[1], &src) &&
@@ -125,7 +134,8 @@ static bool buffer_moves_covers(const wick_buffer_moves *m, const wick_buffer_mo
   uint32_t n = 0;
   for (uint32_t i = 0; i < list->n; i++) {
     const wick_access *b = &list->at[i];
-    if (m->drop[b->node] || !buffer_moves_idle(m, x, b->node)) continue;
+    if (m->drop[b->node] || !buffer_moves_idle(m, x, b->node) || buffer_moves_begins(m, x, b->node))
+      continue;
     dst[n] = m->alias.memref[m->alias.f->node[b->node].in[0].id];
     if (x->to.dynamic) return wick_memref_covers(&dst[n], &x->to);
     if (!dst[n].known) return false;
@@ -146,6 +156,26 @@ static bool buffer_moves_is_dense(const wick_buffer_moves *m, uint32_t node)
          (g && g->level == WICK_LOW);
 }
 
+/* Returns true if no write to the root can run before node `copy`, which is in branches only: a
+ * write before it is in another region of a branch around both. */
+static bool buffer_moves_is_first(const wick_buffer_moves *m, const wick_buffer_move *x,
+                                  uint32_t copy)
+{
+  const wick_alias *a = &m->alias;
+  const wick_access_list *list = &a->access[x->root.id];
+  for (uint32_t p = a->parent[copy]; p != a->parent[x->at]; p = a->parent[p])
+    if (p == UINT32_MAX || a->f->node[p].op != WICK_OP_if) return false;
+  for (uint32_t i = 0; i < list->n; i++) {
+    uint32_t node = list->at[i].node, p = a->parent[copy];
+    if (m->drop[node] || !list->at[i].writes || node >= copy) continue;
+    while (p != UINT32_MAX && node < p) p = a->parent[p];
+    if (p == UINT32_MAX || p == a->parent[x->at]) return false;
+    const wick_region *second = &a->f->node[p].region[1];
+    if (node >= second->begin || copy < second->begin) return false;
+  }
+  return true;
+}
+
 /* Returns true if each access to the root can be moved, and is at the right time. */
 static bool buffer_moves_root_legal(const wick_buffer_moves *m, const wick_buffer_move *x,
                                     buffer_moves_times *t)
@@ -162,6 +192,10 @@ static bool buffer_moves_root_legal(const wick_buffer_moves *m, const wick_buffe
     if (!buffer_moves_place(m, x, b->value, &p)) return false;
     if (buffer_moves_is_dense(m, b->node) && !wick_memref_contiguous(&p)) return false;
     if (!buffer_moves_idle(m, x, b->node)) continue;
+    if (buffer_moves_begins(m, x, b->node)) {
+      if (!buffer_moves_is_first(m, x, b->node)) return false;
+      continue;
+    }
     if (m->alias.parent[b->node] != m->alias.parent[x->at]) return false; /* the copy may not run */
     if (b->node < t->first_idle) t->first_idle = b->node;
     t->last_idle = b->node;
@@ -173,10 +207,12 @@ static bool buffer_moves_root_legal(const wick_buffer_moves *m, const wick_buffe
     if (x->kind == WICK_MOVE_BACK &&
         (b->node < t->first_idle || (b->writes && !buffer_moves_idle(m, x, b->node))))
       return false;
+    if (x->kind == WICK_MOVE_JOIN && b->node > t->last_idle) return false;
     if (x->kind == WICK_MOVE_OVER && b->node < x->at) return false;
     if (x->kind == WICK_MOVE_UNDER && b->node > x->at) return false;
   }
-  bool goes = x->kind == WICK_MOVE_AHEAD || (x->kind == WICK_MOVE_OVER && t->last_idle);
+  bool goes = x->kind == WICK_MOVE_AHEAD || x->kind == WICK_MOVE_JOIN ||
+              (x->kind == WICK_MOVE_OVER && t->last_idle);
   return !goes || buffer_moves_covers(m, x);
 }
 
@@ -192,6 +228,7 @@ static bool buffer_moves_target_legal(const wick_buffer_move *x, const buffer_mo
   case WICK_MOVE_OVER:
     return b->node < x->at ||
            (t->last_idle && b->node > t->last_idle && (!b->writes || b->node > t->live.last));
+  case WICK_MOVE_JOIN:
   case WICK_MOVE_UNDER: return !during;
   }
   return false;
@@ -227,7 +264,7 @@ static bool buffer_moves_legal(const wick_buffer_moves *m, const wick_buffer_mov
   if (!buffer_moves_root_legal(m, x, &t)) return false;
   bool over = x->kind == WICK_MOVE_OVER && !t.last_idle; /* the target's contents are overwritten */
   if (over && wick_alias_scope(a, x->to.root) != scope) return false;
-  if (!in_place && !buffer_moves_idle(m, x, x->at)) return false;
+  if (!in_place && x->kind != WICK_MOVE_JOIN && !buffer_moves_idle(m, x, x->at)) return false;
   const wick_access_list *list = &a->access[x->to.root.id];
   int64_t end = x->to.known ? wick_memref_end(&x->to) : INT64_MAX;
   for (uint32_t i = list->n; i-- > 0;) { /* the last first: most often it is in the way */

@@ -14,7 +14,10 @@ typedef enum wick_buffer_move_kind {
   /* node `at` is the first to write the root, and the last to read `to` before `to` is written, if
    * it ever is (a loop writes a carried buffer by a copy of the root) */
   WICK_MOVE_OVER,
-  WICK_MOVE_UNDER /* node `at` writes `to`, and reads the root for the last time */
+  WICK_MOVE_UNDER, /* node `at` writes `to`, and reads the root for the last time */
+  /* branches in node `at` begin with copies of `to` to the root, and a copy after it writes `to`
+   * from the root: where nothing else uses `to` between, they are one */
+  WICK_MOVE_JOIN
 } wick_buffer_move_kind;
 
 typedef struct wick_buffer_move {

@@ -80,9 +80,14 @@ static bool in_place_pair(in_place *p, uint32_t i, const wick_schedule *s, uint3
 static void in_place_copy(in_place *p, uint32_t i)
 {
   const wick_node *n = &p->m.alias.f->node[i];
-  const wick_memref w = p->m.alias.memref[n->in[0].id], x = p->m.alias.memref[n->in[1].id];
+  const wick_alias *a = &p->m.alias;
+  const wick_memref w = a->memref[n->in[0].id], x = a->memref[n->in[1].id];
   wick_memref whole = in_place_whole(p, w.root);
   wick_buffer_move move = {.kind = WICK_MOVE_OVER, .root = w.root, .at = i};
+  uint32_t scope = wick_alias_scope(a, w.root);
+  for (; a->parent[move.at] != scope && a->parent[move.at] != UINT32_MAX;
+       move.at = a->parent[move.at])
+    move.kind = WICK_MOVE_JOIN;
   if (!wick_memref_resolved(&w) || !wick_memref_resolved(&x) || w.root.id == x.root.id ||
       !wick_memref_covers(&w, &whole) || !wick_memref_extend(&w, &whole, &x, p->tmp, &move.to) ||
       !wick_buffer_move_legal(&p->m, &move) || !wick_buffer_moves_fit(&p->m, &move, 1))
