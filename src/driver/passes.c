@@ -35,6 +35,7 @@
 #include "graph/layout/assign_layouts.h"
 #include "graph/licm.h"
 #include "graph/merge_loops.h"
+#include "graph/outline_loops.h"
 #include "graph/promote_to_f64.h"
 #include "graph/raise_activation.h"
 #include "graph/region_dce.h"
@@ -124,6 +125,8 @@ const wick_pass wick_passes[] = {
      "transposes operands whose slices are short or alternate, and results back"},
     {"delay_scalars", WICK_GRAPH, wick_pass_delay_scalars, WICK_EXACT,
      "moves element-wise nodes after data movement where no kernel before takes them"},
+    {"outline_loops", WICK_GRAPH, wick_pass_outline_loops, WICK_EXACT,
+     "makes functions of loops on numbers, so that their values are in registers"},
     {"form_kernels", WICK_GRAPH, wick_pass_form_kernels, WICK_EXACT,
      "forms kernels with schedules from nodes, buffers from tensors, and procedures from functions "
      "that are called"},
@@ -239,6 +242,7 @@ static const wick_step passes_graph[] = {
 
 /* From there to kernels with schedules, on buffers of a planned arena. */
 static const wick_step passes_low[] = {
+    {"outline_loops", NULL},
     {"form_kernels", NULL},
     {"copy_elim", NULL},
     {"in_place", NULL},

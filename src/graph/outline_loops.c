@@ -1,0 +1,137 @@
+/* Finds outermost loops, and replays each in a function of its own. Values from outside become
+ * parameters, besides constants. */
+#include "graph/outline_loops.h"
+
+#include "graph/group/registers.h"
+#include "ir/call.h"
+#include "ir/copy.h"
+#include "ir/replay.h"
+
+typedef struct outline {
+  const wick_func *f;
+  wick_arena *mem, *tmp;
+  const bool *apart;
+  const uint32_t *definer;
+  uint32_t nfound;
+} outline;
+
+/* Returns whether v has a constant size. */
+static bool outline_is_sized(const wick_func *f, wick_value v)
+{
+  int64_t dim[WICK_MAX_RANK];
+  const wick_type_info *t = wick_info_of(f, v);
+  return t->kind == WICK_TENSOR && wick_type_const_dims(t, dim);
+}
+
+/* Returns whether node i, which has no regions, needs no kernel in a procedure. */
+static bool outline_is_scalar(const outline *o, uint32_t i)
+{
+  const wick_node *n = &o->f->node[i];
+  int64_t offset;
+  wick_picked choice;
+  return n->op == WICK_OP_const || wick_op_of(n)->terminator || o->apart[i] ||
+         wick_callee(o->f->module, n) || wick_group_is_view(o->f, n, &offset, &choice);
+}
+
+static bool outline_takes(const outline *o, uint32_t loop)
+{
+  const wick_func *f = o->f;
+  if (f->node[loop].op != WICK_OP_loop) return false;
+  for (uint32_t i = loop; i < f->node[loop].end; i++) {
+    const wick_node *n = &f->node[i];
+    for (uint32_t k = 0; k < n->nin + n->nout; k++) {
+      wick_value v = k < n->nin ? n->in[k] : (wick_value){n->first.id + k - n->nin};
+      if (v.id && !outline_is_sized(f, v)) return false;
+    }
+    if (!n->nregion && !outline_is_scalar(o, i)) return false;
+  }
+  return true;
+}
+
+/* ---- the function ---- */
+
+/* Makes parameters of the values from outside that the nodes from..to-1 use. Returns how many. */
+static uint32_t outline_params(const outline *o, uint32_t from, uint32_t to, wick_replay *r,
+                               wick_value *out)
+{
+  const wick_func *f = o->f;
+  bool *inside = wick_new(o->tmp, bool, f->nvalue + 1);
+  uint32_t n = 0;
+  for (uint32_t i = from; i < to; i++) {
+    const wick_node *x = &f->node[i];
+    for (uint32_t k = 0; k < x->nout; k++) inside[x->first.id + k] = true;
+    for (uint32_t g = 0; g < x->nregion; g++)
+      for (uint32_t k = 0; k < x->region[g].nparam; k++) inside[x->region[g].first.id + k] = true;
+  }
+  for (uint32_t i = from; i < to; i++)
+    for (uint32_t k = 0; k < f->node[i].nin; k++) {
+      wick_value v = f->node[i].in[k];
+      uint32_t d = o->definer[v.id];
+      bool constant = d != UINT32_MAX && f->node[d].op == WICK_OP_const;
+      if (!v.id || inside[v.id] || r->to[v.id].id || constant) continue;
+      r->to[v.id] = wick_build_param(r->b, wick_type_of(f, v), WICK_IN, NULL);
+      out[n++] = v;
+    }
+  for (uint32_t i = from; i < to; i++)
+    for (uint32_t k = 0; k < f->node[i].nin; k++) {
+      wick_value v = f->node[i].in[k];
+      if (v.id && !inside[v.id] && !r->to[v.id].id)
+        wick_replay_nodes(r, o->definer[v.id], o->definer[v.id] + 1);
+    }
+  return n;
+}
+
+/* Replaces the loop in c's function by a call. */
+static wick_status outline_loop(outline *o, wick_copier *c, uint32_t loop)
+{
+  const wick_func *f = o->f;
+  const wick_node *n = &f->node[loop];
+  wick_builder b;
+  const char *name = wick_str_printf(o->tmp, "%s.loop.%u", f->name, o->nfound++);
+  wick_build_begin(&b, f->module, WICK_GRAPH, name, &f->module->mem);
+  wick_replay r = wick_replay_func(&b, f);
+  wick_value *in = wick_new(o->tmp, wick_value, f->nvalue + 1),
+             *result = wick_new(o->tmp, wick_value, n->nout + 1u);
+  wick_type *type = wick_new(o->tmp, wick_type, n->nout + 1u);
+  uint32_t nin = outline_params(o, loop, n->end, &r, in);
+  wick_replay_nodes(&r, loop, n->end);
+  for (uint32_t k = 0; k < n->nout; k++) {
+    result[k] = r.to[n->first.id + k];
+    type[k] = wick_type_of(f, (wick_value){n->first.id + k});
+  }
+  wick_build_return(&b, n->nout, result);
+  wick_func *g;
+  WICK_TRY(wick_build_end(&b, &g));
+  wick_module_set(f->module, g);
+  for (uint32_t k = 0; k < nin; k++) in[k] = c->to[in[k].id];
+  c->b.loc = n->loc;
+  wick_value v =
+      wick_build(&c->b, WICK_OP_call, nin, in, &(wick_attr){.s = g->name}, n->nout, type);
+  for (uint32_t k = 0; k < n->nout; k++) {
+    const wick_value_info *old = &f->value[n->first.id + k];
+    c->to[n->first.id + k].id = v.id + k;
+    wick_build_name(&c->b, c->to[n->first.id + k], old->name, old->relation);
+  }
+  return c->b.status;
+}
+
+wick_status wick_pass_outline_loops(const wick_pass_context *pass, const wick_func *f,
+                                    wick_func **out)
+{
+  outline o = {.f = f, .mem = pass->mem, .tmp = pass->tmp};
+  bool any = false;
+  *out = (wick_func *)(uintptr_t)f;
+  for (uint32_t i = 0; i < f->nnode; i++) any = any || f->node[i].op == WICK_OP_loop;
+  if (!any || wick_func_is_called(f)) return NULL;
+  o.apart = wick_form_apart(f, o.tmp);
+  o.definer = wick_definers_of(f, o.tmp);
+  wick_copier c = wick_copy_begin(f, o.mem);
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (outline_takes(&o, i)) {
+      WICK_TRY(outline_loop(&o, &c, i));
+      i = f->node[i].end - 1;
+    } else {
+      wick_copy_node(&c, &f->node[i]);
+    }
+  return wick_copy_finish(&c, out);
+}
