@@ -263,6 +263,8 @@ static void memory_view(emit *e, const wick_node *n)
     p = LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), p, &at, 1, "");
   }
   emit_set(e, n->first, p);
+  /* it is defined where its buffer is, which may be before indices that are older than the view */
+  if (p == emit_operand(e, n->in[0])) e->order[n->first.id] = e->order[n->in[0].id];
 }
 
 const struct emit_named emit_memory_rows[] = {
