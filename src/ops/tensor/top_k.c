@@ -227,10 +227,12 @@ static void top_k_few(const top_k *t)
 
 /* ---- several slices at once ---- */
 
-/* A list of fewer elements is kept in registers, without branches: several neighbouring slices
- * then run as the lanes of vectors. That takes k steps for each element, whether it changes the
- * list or not; for long slices, most elements do not. */
+/* A list of few elements is kept in registers, a longer one in the results, without branches:
+ * several neighbouring slices then run as the lanes of vectors. That takes k steps for each
+ * element, whether it changes the list or not; for long slices, most elements do not. A list in
+ * memory is for whole vectors: masked ones are slow to read what was just written. */
 enum { TOP_K_LANES = 4, TOP_K_STEPS = 2048 };
+enum { TOP_K_LIST = 64, TOP_K_LIST_LANES = 16, TOP_K_LIST_STEPS = 1 << 15 };
 
 /* Builds the list after v, the element with index i, for a list of `have` elements, sorted, that
  * is full if `have` is k. The list has the values first, then the positions. */
@@ -280,12 +282,50 @@ static void top_k_lanes(const top_k *t, uint32_t k)
   }
 }
 
-/* Returns true if a list in registers pays. */
-static bool top_k_in_registers(wick_dim n, wick_dim k)
+/* Builds the list after element i, for a list of `have` elements in memory. The element goes down
+ * the list: from the first element that it comes before, each moves by one. */
+static void top_k_lane_pass(const top_k *t, wick_value i, wick_value have, wick_value *last)
 {
-  return wick_dim_is_const(n) && wick_dim_is_const(k) && k.v > 0 && k.v <= TOP_K_FEW &&
-         n.v <= INT32_MAX && (k.v <= 2 || n.v * k.v <= TOP_K_STEPS);
+  wick_builder *b = t->b;
+  wick_value v = wick_line_read(b, &t->line, t->x, i), init[2] = {v, i};
+  wick_value j = wick_for_begin(b, wick_build_i64(b, 0), have, 2, init);
+  wick_value moved[2] = {{j.id + 1}, {j.id + 2}},
+             own[2] = {top_k_best(t, j), wick_get(b, t->place, t->line.index, 1, &j)}, next[2];
+  wick_value on = top_k_stage_before(t, v, own[0]);
+  for (uint32_t s = 0; s < 2; s++) {
+    wick_line_put(b, &t->line, s ? t->place : t->best, j,
+                  wick_build3(b, WICK_OP_where, on, moved[s], own[s]));
+    next[s] = wick_build3(b, WICK_OP_where, on, own[s], moved[s]);
+  }
+  j = wick_for_end(b, 2, next);
+  last[0] = j, last[1] = (wick_value){j.id + 1};
 }
+
+/* As top_k_lanes, for a list that registers do not hold. */
+static void top_k_lane_lists(const top_k *t)
+{
+  wick_builder *b = t->b;
+  wick_value zero = wick_build_i64(b, 0), last[2];
+  wick_value i = wick_for_begin(b, zero, t->k, 0, NULL);
+  top_k_lane_pass(t, i, i, last);
+  wick_line_put(b, &t->line, t->best, i, last[0]);
+  wick_line_put(b, &t->line, t->place, i, last[1]);
+  wick_for_end(b, 0, NULL);
+  i = wick_for_begin(b, t->k, t->n, 0, NULL);
+  top_k_lane_pass(t, i, t->k, last);
+  wick_for_end(b, 0, NULL);
+}
+
+/* Returns true if a list of the best of each lane pays: in registers, or in memory. */
+static bool top_k_in_lists(wick_dim n, wick_dim k)
+{
+  if (!wick_dim_is_const(n) || !wick_dim_is_const(k) || k.v <= 0 || n.v > INT32_MAX) return false;
+  return k.v <= TOP_K_FEW ? k.v <= 2 || n.v * k.v <= TOP_K_STEPS
+                          : k.v <= TOP_K_LIST && n.v * k.v <= TOP_K_LIST_STEPS;
+}
+
+/* Returns the least number of neighbouring slices for which it does. */
+static int64_t top_k_least(wick_dim k) { return k.v <= TOP_K_FEW ? TOP_K_LANES : TOP_K_LIST_LANES; }
 
 /* Returns k if vectors of neighbouring slices pay, else 0. */
 static uint32_t top_k_in_lanes(const wick_compute *c)
@@ -293,8 +333,8 @@ static uint32_t top_k_in_lanes(const wick_compute *c)
   const wick_type_info *x = wick_built_info(c->b, c->in[0]);
   uint32_t at = (uint32_t)c->attr[WICK_ATTR_top_k_axis].i;
   wick_dim k = c->attr[WICK_ATTR_top_k_k].dims[0], last = x->dim[x->rank - 1u];
-  bool pays = at + 1u < x->rank && top_k_in_registers(x->dim[at], k) && wick_dim_is_const(last) &&
-              last.v >= TOP_K_LANES;
+  bool pays = at + 1u < x->rank && top_k_in_lists(x->dim[at], k) && wick_dim_is_const(last) &&
+              last.v >= top_k_least(k);
   return pays ? (uint32_t)k.v : 0;
 }
 
@@ -303,7 +343,7 @@ static wick_turn top_k_turn(const wick_attr *attr, int64_t n, int64_t inner, int
 {
   (void)lanes;
   wick_dim k = attr[WICK_ATTR_top_k_k].dims[0];
-  bool pays = inner < TOP_K_LANES && n <= TOP_K_STEPS && top_k_in_registers(wick_dim_const(n), k);
+  bool pays = top_k_in_lists(wick_dim_const(n), k) && inner < top_k_least(k) && n <= TOP_K_STEPS;
   return pays ? WICK_TURN_FIRST : WICK_TURN_NONE;
 }
 
@@ -407,20 +447,22 @@ static void top_k_compute(const wick_compute *c)
   wick_type scratch[WICK_SORT_NSCRATCH];
   int64_t lo, hi;
   wick_dim_range(d, k, &lo, &hi);
-  bool few = hi <= TOP_K_FEW;
   uint32_t lanes = top_k_in_lanes(c);
+  bool few = hi <= TOP_K_FEW, sorts = !few && !lanes;
   wick_dim capacity =
       wick_dim_max(d, wick_dim_mul(d, k, wick_dim_const(2)), wick_dim_const(TOP_K_CAPACITY));
   capacity = wick_dim_min(d, capacity, n);
   top_k t = {.c = c, .b = b, .least = c->attr[WICK_ATTR_top_k_least].i != 0, .x = c->in[0]};
   wick_sort s = {0};
-  if (!few) s = wick_sort_of(b, wick_built_info(b, c->in[0])->elem, capacity, scratch);
-  t.best = wick_lines_begin(c, "top_k", at, few ? 0 : WICK_SORT_NSCRATCH, scratch, &t.line);
+  if (sorts) s = wick_sort_of(b, wick_built_info(b, c->in[0])->elem, capacity, scratch);
+  t.best = wick_lines_begin(c, "top_k", at, sorts ? WICK_SORT_NSCRATCH : 0, scratch, &t.line);
   t.place = (wick_value){t.best.id + 1};
   s.key = (wick_value){t.best.id + 2}, s.number = (wick_value){t.best.id + 3};
   s.count = (wick_value){t.best.id + 4};
   t.n = wick_index(b, n), t.k = wick_index(b, k);
-  if (lanes) {
+  if (lanes > TOP_K_FEW) {
+    top_k_lane_lists(&t);
+  } else if (lanes) {
     top_k_lanes(&t, lanes);
   } else {
     wick_if_begin(b, wick_loop_nest_by(b, WICK_OP_gt, t.k, 0), 0, NULL);
