@@ -76,6 +76,45 @@ static void map_flat(template_state *t)
   wick_text_printf(&t->steps, "parallel %s.%s; ", o, name);
 }
 
+/* Returns true if elements of the last axis that are left after whole vectors are computed in a masked
+ * vector: one by one, they would take longer. Elements that only move are stored together then. */
+static bool map_masks(const template_state *t, uint32_t axis, int64_t lanes)
+{
+  bool computes = false;
+  for (uint32_t i = 0; i < t->g->nnode; i++) {
+    const wick_node *n = &t->g->node[i];
+    if (n->op == WICK_OP_fail) return false; /* what lanes that are masked compute may fail */
+    computes = computes || (wick_op_of(n)->scalar != WICK_NOT_SCALAR && n->nin);
+  }
+  return computes && lanes > 1 && !template_varies(t->out, axis) &&
+         template_extent(t, t->out, axis) % lanes > 1 && template_has_masks(t);
+}
+
+enum { MAP_VECTORS = 16, MAP_TASKS = 64 };
+
+/* Puts several rows into a task if rows are short: the indices that depend on outer axes are
+ * computed once for all of them. Enough tasks are left for the threads. `inside` is the first axis
+ * of a row, which has that many vectors. Returns the first axis whose loop is in the task. */
+static uint32_t map_rows(template_state *t, uint32_t inside, int64_t vectors)
+{
+  int64_t tasks = 1, extent = 1;
+  for (uint32_t k = 0; k < inside; k++) {
+    if (template_varies(t->out, k)) return inside;
+    tasks *= template_extent(t, t->out, k);
+  }
+  for (; inside > 0 && vectors < MAP_VECTORS; inside--) {
+    extent = template_extent(t, t->out, inside - 1);
+    if (tasks / extent < MAP_TASKS) break;
+    if (!t->cut) t->cut = template_cut(t, inside - 1, 1);
+    vectors *= extent, tasks /= extent;
+  }
+  int64_t rows = wick_ceildiv_i64(MAP_VECTORS, vectors);
+  if (inside > 0 && vectors < MAP_VECTORS && tasks / rows >= MAP_TASKS)
+    wick_text_printf(&t->steps, "split %s.%s rows:%lld; ", t->out->name,
+                     template_loop(t, t->out, inside - 1), (long long)template_even(extent, rows));
+  return inside;
+}
+
 bool template_map_match(template_state *t)
 {
   return t->plain && !t->nfold && t->out->naxis >= 1 && t->out->naxis <= TEMPLATE_AXES;
@@ -93,6 +132,8 @@ void template_map(template_state *t)
     return;
   }
   int64_t lanes = template_short_lanes(t, n - 1);
+  bool masks = map_masks(t, n - 1, lanes);
+  if (masks && lanes < t->lanes) lanes *= 2; /* one vector has them all */
   /* The loop of the last axis stays inside the task, because a task of one vector is too small. */
   const char *o = t->out->name, *last = template_loop(t, t->out, n - 1);
   bool whole = lanes > 1 && template_is(t->out, n - 1, lanes), split = lanes > 1 && !whole;
@@ -110,9 +151,14 @@ void template_map(template_state *t)
     wick_text_printf(&t->steps, "%s%s; ", period > 1 ? " vb" : "", split ? " lane" : "");
   }
   if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, split ? "lane" : last);
+  if (masks && split && wide == lanes && period == 1)
+    wick_text_printf(&t->steps, "tail %s.lane mask; ", o);
   if (period > 1) wick_text_printf(&t->steps, "unroll %s.vb; ", o);
   /* the axes from here on are whole rows of vectors */
   uint32_t inside = whole && n > 2 ? n - 2 : n - 1;
+  int64_t vectors = wick_ceildiv_i64(template_extent(t, t->out, n - 1), lanes);
+  if (inside + 1 < n) vectors *= template_extent(t, t->out, inside);
+  if (n == naxis) inside = map_rows(t, inside, vectors);
   for (uint32_t k = 0; k < naxis; k++)
     if (k < inside || (lanes > 1 && k >= n))
       wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));

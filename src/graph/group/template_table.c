@@ -36,7 +36,7 @@ const wick_template wick_templates[] = {
      "A map that reads something along another axis than the one along which it writes.",
      "Blocks are read in vectors along the one axis and transposed in registers."},
     {"map", template_map_match, template_map, "Any other map.",
-     "Vectors run along the last axis, tasks over the others."},
+     "Vectors run along the last axis, tasks over the others. A task has several short rows."},
     {"outer_product", template_outer_product_match, template_outer_product,
      "A sum of products, one factor of which all lanes share: convolutions, matrix products.",
      "The sum is computed in a register tile of vectors by positions, which the cost model "
