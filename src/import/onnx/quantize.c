@@ -27,6 +27,7 @@ static wick_value quantize_repeat(wick_onnx_op *o, wick_value v, uint32_t axis, 
     return v;
   }
   for (uint32_t k = 0; k < rank; k++) whole[k] = dim[k + (k > axis)] = s->dim[k];
+  if (wick_dim_is(blocks, 1)) return v; /* one number for all */
   dim[axis + 1] = wick_dim_const(1);
   v = wick_onnx_reshape(o, v, rank + 1, dim);
   dim[axis + 1] = size;

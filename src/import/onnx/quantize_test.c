@@ -34,6 +34,14 @@ static void test_rows(void **state)
        "  %5 = matmul %3, %4 : i32[2,4]\n"
        "  return %5\n"
        "}"},
+      /* one block is not repeated */
+      {"opset 21; in x 1 2,6; in s 1 2,1; QuantizeLinear x,s -> y block_size=i16; out y",
+       "graph @main(%p0: f32[2,6], %p1: f32[2,1]) -> u8[2,6] {\n"
+       "  %0 = div %p0, %p1 : f32[2,6]\n"
+       "  %1 = round_even %0 : f32[2,6]\n"
+       "  %2 = cast %1 : u8[2,6]\n"
+       "  return %2\n"
+       "}"},
   };
   onnx_check(rows, WICK_COUNT(rows));
 }
