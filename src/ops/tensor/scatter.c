@@ -158,26 +158,75 @@ static wick_status scatter_elements_ref(wick_ref *c)
   return NULL;
 }
 
+/* Where a loop nest over slices is: the index of its elements. The position along the axis is a value;
+ * if the axis is not the last one, that along the last one is, too: a point of the nest has the
+ * neighbouring slices from `begin` on, because they share cache lines. */
+typedef struct scatter_slices {
+  wick_dim index[WICK_MAX_RANK];
+  uint32_t rank, at;
+  bool several;
+  wick_value begin, end;
+} scatter_slices;
+
+enum { SCATTER_SLICES = 32 };
+
+static wick_value scatter_slices_begin(const wick_compute *c, scatter_slices *s)
+{
+  wick_builder *b = c->b;
+  wick_dims *d = b->module->dims;
+  wick_axis all[WICK_MAX_RANK], axis[WICK_MAX_RANK];
+  uint32_t n = 0, rank = wick_axes_of(b, c->out_type[0], all), last = rank - 1;
+  s->rank = rank, s->at = (uint32_t)c->attr[WICK_ATTR_scatter_elements_axis].i;
+  s->several = s->at < last;
+  wick_dim size = wick_dim_const(SCATTER_SLICES), first, extent = all[last].extent;
+  for (uint32_t k = 0; k < rank; k++) {
+    bool open = k == s->at || (k == last && s->several);
+    s->index[k] = open ? WICK_DIM_ANY : all[k].sym;
+    if (!open) axis[n++] = all[k];
+  }
+  if (s->several) axis[n++] = wick_make_axis(b, "slices", wick_dim_ceildiv(d, extent, size), false);
+  wick_value out = wick_loop_nest_begin(b, wick_ops[c->op]->name, n, axis, 1, c->out_type);
+  if (!s->several) return out;
+  first = wick_dim_mul(d, axis[n - 1].sym, size);
+  s->begin = wick_index(b, first);
+  s->end = wick_index(b, wick_dim_min(d, wick_dim_add(d, first, size), extent));
+  return out;
+}
+
+/* Opens loops over `n` positions along the axis, and over the slices that are before `extent` along
+ * the last dimension. any[] is set to their indices. Returns the number of loops. */
+static uint32_t scatter_slices_loops(wick_builder *b, const scatter_slices *s, wick_dim n,
+                                     wick_dim extent, wick_value *any)
+{
+  scatter_loops(b, 1, &n, any);
+  if (!s->several) return 1;
+  wick_value end = wick_build2(b, WICK_OP_min, s->end, wick_index(b, extent));
+  any[1] = wick_for_begin(b, s->begin, end, 0, NULL);
+  return 2;
+}
+
 /* The updates of an element are in its own slice along the axis, so that slices are independent. */
 static void scatter_elements_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
   const wick_type_info *x = wick_built_info(b, c->in[0]), *indices = wick_built_info(b, c->in[1]);
-  uint32_t at = (uint32_t)c->attr[WICK_ATTR_scatter_elements_axis].i, nother = 0;
   wick_dim others[WICK_MAX_RANK], sizes[WICK_MAX_RANK];
-  wick_line line;
-  wick_value out = wick_lines_begin(c, wick_ops[c->op]->name, at, 0, NULL, &line), inside = {0};
-  scatter_copy(c, out, 1, &x->dim[at], line.index);
-  for (uint32_t k = 0; k < x->rank; k++)
-    if (k != at && !wick_dim_eq(indices->dim[k], x->dim[k]))
-      others[nother] = line.index[k], sizes[nother++] = indices->dim[k];
+  scatter_slices s;
+  wick_value out = scatter_slices_begin(c, &s), any[2], inside = {0};
+  uint32_t last = s.rank - 1, nother = 0, n;
+  n = scatter_slices_loops(b, &s, x->dim[s.at], x->dim[last], any);
+  wick_put(b, out, s.index, n, any, wick_read(b, c->in[0], s.index, n, any, (wick_value){0}));
+  scatter_loops_end(b, n);
+  for (uint32_t k = 0; k < s.rank; k++)
+    if (!wick_dim_eq(s.index[k], WICK_DIM_ANY) && !wick_dim_eq(indices->dim[k], x->dim[k]))
+      others[nother] = s.index[k], sizes[nother++] = indices->dim[k];
   wick_value there = wick_stage_inside(b, nother, others, sizes);
   if (there.id) wick_if_begin(b, there, 0, NULL);
-  wick_value t = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, indices->dim[at]), 0, NULL);
-  wick_value i = scatter_walk_index(c, line.index, 1, &t, x->dim[at], &inside);
-  wick_value v = wick_read(b, c->in[2], line.index, 1, &t, (wick_value){0});
-  scatter_walk_update(c, out, line.index, 1, &i, v, inside);
-  wick_for_end(b, 0, NULL);
+  n = scatter_slices_loops(b, &s, indices->dim[s.at], indices->dim[last], any);
+  wick_value i = scatter_walk_index(c, s.index, n, any, x->dim[s.at], &inside);
+  wick_value v = wick_read(b, c->in[2], s.index, n, any, (wick_value){0}), to[2] = {i, any[1]};
+  scatter_walk_update(c, out, s.index, n, to, v, inside);
+  scatter_loops_end(b, n);
   if (there.id) {
     wick_if_else(b, 0, NULL);
     wick_if_end(b, 0, NULL);
