@@ -181,6 +181,7 @@ static const row_case lines[] = {
      "T[3,2]; i32[5]: 0 0 0 0 1; T[5]: 0 0 0 1 -1; i32[5,2]: 0 0 1 1 2 2 0 4 1 2; i32[1,2]: 3 4",
      "depth=2", "i32[3,2]", 0},
     {"grid_sample", "T[2,2,3,4]; T[2,2,3,2]", "padding=reflection", "T[2,2,2,3]", 0.02},
+    {"grid_sample", "T[1,5,3,4]; T[1,2,3,2]", "padding=border", "T[1,5,2,3]", 0.02},
     {"grid_sample", "T[1,2,3,4]; T[1,2,3,2]: 0 0 3.5 1 -0.5 0 2.25 1.5 3 2 9 9", "elements=true",
      "T[1,2,2,3]", 0},
     {"group_norm", "T[2,4,3]; T[4]; T[4]", "groups=2", "T[2,4,3]", 0},

@@ -325,10 +325,23 @@ static wick_value grid_stage_value(const grid_stage *s, uint32_t k, wick_value p
   return zeros ? wick_build3(b, WICK_OP_where, inside, v, s->zero) : v;
 }
 
-/* A loop nest over 1-D slices of points, one channel after another. */
+/* Returns how many channels a point of the loop nest has: they share the indices of neighbours. */
+static int64_t grid_channels(const grid_stage *s, wick_dim channels)
+{
+  enum { MOST = 4, NEIGHBOURS = 32 };
+  int64_t neighbours = 1, most, n = channels.v;
+  for (uint32_t k = 0; k < s->n; k++) neighbours *= s->ntap;
+  most = wick_min_i64(wick_max_i64(NEIGHBOURS / neighbours, 1), MOST);
+  return wick_dim_is_const(channels) && n > 0 ? wick_ceildiv_i64(n, wick_ceildiv_i64(n, most))
+                                              : most;
+}
+
+/* A loop nest over 1-D slices of points, some channels after another. If the last ones are fewer, the
+ * last channel is computed repeatedly. */
 static void grid_sample_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
+  wick_dims *d = b->module->dims;
   wick_elem e = wick_built_info(b, c->in[0])->elem;
   const wick_type_info *out = wick_type_get(b->module, c->out_type[0]);
   grid_stage s = {.c = c, .b = b, .e = wick_stage_arith(e), .n = out->rank - 2u};
@@ -338,12 +351,16 @@ static void grid_sample_compute(const wick_compute *c)
   grid_taps(&s);
   wick_axis all[WICK_MAX_RANK], axis[3];
   wick_value any[GRID_MOST] = {{0}}, place[GRID_MOST];
+  wick_dim channels = wick_dim_const(grid_channels(&s, out->dim[1])),
+           last =
+               wick_dim_max(d, wick_dim_sub(d, out->dim[1], wick_dim_const(1)), wick_dim_const(0));
   wick_axes_of(b, c->out_type[0], all);
-  axis[0] = all[0], axis[1] = all[2], axis[2] = all[1];
+  axis[0] = all[0], axis[1] = all[2];
+  axis[2] = wick_make_axis(b, "channels", wick_dim_ceildiv(d, out->dim[1], channels), false);
   wick_value y = wick_loop_nest_begin(b, "grid_sample", 3, axis, 1, c->out_type);
   wick_dim of[WICK_MAX_RANK] = {WICK_DIM_INVALID, all[0].sym, all[2].sym},
-           to[WICK_MAX_RANK] = {all[0].sym, all[1].sym, all[2].sym};
-  s.index[0] = all[0].sym, s.index[1] = all[1].sym;
+           to[WICK_MAX_RANK] = {all[0].sym, WICK_DIM_INVALID, all[2].sym};
+  s.index[0] = all[0].sym;
   s.zero = grid_number(&s, 0);
   for (uint32_t k = 1; k < s.n; k++) {
     any[k - 1] = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, out->dim[2 + k]), 0, NULL);
@@ -356,8 +373,12 @@ static void grid_sample_compute(const wick_compute *c)
       s.tap[k][i] = wick_build_cast(b, v, WICK_I64);
       s.weight[k][i] = wick_read(b, s.weights, of, s.n - 1, any, (wick_value){0});
     }
-  wick_value v = grid_stage_value(&s, 0, place);
-  wick_put(b, y, to, s.n - 1, any, wick_build_cast(b, v, e));
+  for (int64_t k = 0; k < channels.v; k++) {
+    wick_dim own = wick_dim_add(d, wick_dim_mul(d, axis[2].sym, channels), wick_dim_const(k));
+    s.index[1] = to[1] = wick_dim_min(d, own, last);
+    wick_value v = grid_stage_value(&s, 0, place);
+    wick_put(b, y, to, s.n - 1, any, wick_build_cast(b, v, e));
+  }
   for (uint32_t k = 1; k < s.n; k++) wick_for_end(b, 0, NULL);
   c->out[0] = wick_loop_nest_end(b);
 }
