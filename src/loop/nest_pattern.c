@@ -5,7 +5,7 @@
 
 #include "loop/nest_state.h"
 
-enum { PATTERN_LANES = 32, PATTERN_RUNS = 8 };
+enum { PATTERN_LANES = 64, PATTERN_RUNS = 8 };
 
 /* The elements that the lanes read: lane i reads the one `at[i]` elements after `rest`. Lanes that
  * are not active, or outside of the tensor (`outside`), read none. */

@@ -11,6 +11,7 @@ enum { COLLAPSE_NONE = WICK_MAX_RANK };
 enum {
   COLLAPSE_SHORT = 32,   /* elements of a row that is joined with the next ones */
   COLLAPSE_SHORTEST = 8, /* also if a read has one element for each row, or one row for all */
+  COLLAPSE_COLUMNS = 4,  /* also if a read has the rows as columns */
 };
 
 typedef struct collapse {
@@ -196,15 +197,29 @@ static bool collapse_is_row(const collapse *s, wick_dim d, wick_dim row, wick_di
 static wick_dim collapse_part(const collapse *s, wick_dim d, const wick_axis *pair, wick_dim both)
 {
   wick_dims *dims = s->g->module->dims;
-  if (!s->maps || !wick_dim_is_const(s->inner) || s->inner.v >= COLLAPSE_SHORTEST)
-    return WICK_DIM_INVALID;
   return wick_dim_eq(d, pair[0].sym)   ? wick_dim_floordiv(dims, both, s->inner)
          : wick_dim_eq(d, pair[1].sym) ? wick_dim_mod(dims, both, s->inner)
                                        : WICK_DIM_INVALID;
 }
 
+/* Returns true if the dimensions in which a read uses the pair, from k on, can have indices of elements
+ * of both axes, because rows are short. */
+static bool collapse_parts(const collapse *s, const wick_node *n, const wick_axis *pair, uint32_t k,
+                           uint32_t used)
+{
+  const wick_attr *index = wick_read_index(n);
+  int64_t most = used == 1 ? COLLAPSE_SHORTEST : COLLAPSE_COLUMNS;
+  if (!s->maps || n->in[0].id > s->g->nparam || !wick_dim_is_const(s->inner) || s->inner.v >= most)
+    return false;
+  for (; k < index->n; k++)
+    if (collapse_uses(s, index->dims[k], pair) &&
+        wick_dim_eq(collapse_part(s, index->dims[k], pair, pair[0].sym), WICK_DIM_INVALID))
+      return false;
+  return true;
+}
+
 /* A read uses both axes of the pair next to each other, the second one unchanged, and its value has
- * the pair there; or neither; or, if rows are short, only one. */
+ * the pair there; or neither; or, if rows are short, only one, or both in another order. */
 static bool collapse_read(collapse *s, const wick_node *stage, const wick_node *n, bool *changed)
 {
   const wick_attr *axes = wick_stage_axes(stage);
@@ -224,9 +239,9 @@ static bool collapse_read(collapse *s, const wick_node *stage, const wick_node *
     if (!used++) k = i;
   }
   if (used == 0) return at == COLLAPSE_NONE;
-  if (used == 1 && at == COLLAPSE_NONE)
-    return n->in[0].id <= s->g->nparam && *pair + 2 == axes->n &&
-           !wick_dim_eq(collapse_part(s, index[k], p, p[0].sym), WICK_DIM_INVALID);
+  bool turned = used == 2 && wick_dim_eq(index[k], p[1].sym);
+  if ((used == 1 || turned) && at == COLLAPSE_NONE)
+    return *pair + 2 == axes->n && collapse_parts(s, n, p, k, used);
   return used == 2 && collapse_is_row(s, index[k], p[0].sym, extent[k]) &&
          wick_dim_eq(index[k + 1], p[1].sym) && collapse_mark(s, n->in[0], k, changed);
 }
