@@ -37,7 +37,9 @@ typedef struct recurrent {
   const recurrent_kind *kind;
   int64_t directions;
   bool batch_first;
-  size_t alpha, beta; /* elements of the lists that were read */
+  wick_dim steps, longest; /* known lengths: of the sequences' tensor, and of the longest one */
+  bool equal;              /* all sequences are that long: no lengths are needed */
+  size_t alpha, beta;      /* elements of the lists that were read */
 } recurrent;
 
 /* ---- activations ---- */
@@ -151,6 +153,49 @@ static wick_value recurrent_join(recurrent *r, const wick_value *x, uint32_t axi
   return wick_onnx_end(&e, 2, x);
 }
 
+/* ---- lengths ---- */
+
+/* Finds the longest sequence if all lengths are known, so that no steps after it are computed. */
+static void recurrent_lengths(recurrent *r, wick_value x)
+{
+  wick_onnx_op *o = r->o;
+  r->steps = r->longest = wick_built_info(o->b, x)->dim[0];
+  if (!wick_onnx_has(o, 4)) return;
+  const wick_value_info *v = &o->b->values.at[o->in[4].id];
+  int64_t most = 0, least = INT64_MAX;
+  for (uint32_t k = 0; k < v->ncontent; k++) {
+    if (!wick_dim_is_const(v->content[k])) return;
+    most = wick_max_i64(most, v->content[k].v), least = wick_min_i64(least, v->content[k].v);
+  }
+  if (!v->ncontent || !wick_dim_is_const(r->steps) || least < 0 || most < 1 || most > r->steps.v)
+    return;
+  r->longest = wick_dim_const(most), r->equal = least == most;
+}
+
+/* Takes the first steps of a tensor [steps, ...]: those of the longest sequence. */
+static wick_value recurrent_shorten(recurrent *r, wick_value x)
+{
+  wick_dim begin[3] = {{0}}, shape[3];
+  if (r->o->b->status || wick_dim_eq(r->longest, r->steps)) return x;
+  const wick_type_info *t = wick_built_info(r->o->b, x);
+  for (uint32_t k = 0; k < 3; k++) shape[k] = k ? t->dim[k] : r->longest;
+  wick_onnx_emit e = wick_onnx_begin(r->o, WICK_OP_slice);
+  wick_onnx_set_dims(&e, "begin", 3, begin);
+  wick_onnx_set_dims(&e, "shape", 3, shape);
+  return wick_onnx_end1(&e, x);
+}
+
+/* Adds zeros for the steps that were not computed. */
+static wick_value recurrent_lengthen(recurrent *r, wick_value y)
+{
+  wick_dim pad[6] = {{0}};
+  if (r->o->b->status || wick_dim_eq(r->longest, r->steps)) return y;
+  pad[3] = wick_dim_const(r->steps.v - r->longest.v);
+  wick_onnx_emit e = wick_onnx_begin(r->o, WICK_OP_pad);
+  wick_onnx_set_dims(&e, "pad", 6, pad);
+  return wick_onnx_end1(&e, y);
+}
+
 /* ---- a layer ---- */
 
 static wick_value recurrent_direction(recurrent *r, wick_value x, int64_t direction, bool reverse)
@@ -161,7 +206,7 @@ static wick_value recurrent_direction(recurrent *r, wick_value x, int64_t direct
                                    recurrent_part(r, 1, 0, 3, direction, "W"),
                                    recurrent_part(r, 2, 0, 3, direction, "R"),
                                    recurrent_part(r, 3, 0, 2, direction, "B"),
-                                   wick_onnx_has(o, 4) ? o->in[4] : (wick_value){0},
+                                   wick_onnx_has(o, 4) && !r->equal ? o->in[4] : (wick_value){0},
                                    recurrent_part(r, 5, axis, 3, direction, "initial_h"),
                                    recurrent_part(r, 6, axis, 3, direction, "initial_c"),
                                    recurrent_part(r, 7, 0, 2, direction, "P")};
@@ -208,11 +253,15 @@ static void recurrent_layer(wick_onnx_op *o, const recurrent_kind *kind)
   if (o->failed) return;
   wick_value x = r.batch_first ? wick_onnx_transpose(o, o->in[0], 3, swap) : o->in[0],
              part[3][2] = {{{0}}};
+  if (o->b->status) return;
+  recurrent_lengths(&r, x);
+  x = recurrent_shorten(&r, x);
   for (int64_t d = 0; d < r.directions; d++) {
     wick_value y = recurrent_direction(&r, x, d, way == 1 || d == 1);
     if (o->failed || o->b->status || !y.id) return;
     for (uint32_t k = 0; k <= kind->nstate; k++) {
       wick_value v = {y.id + k};
+      if (k == 0) v = recurrent_lengthen(&r, v);
       if (k == 0 && r.batch_first) v = wick_onnx_transpose(o, v, 3, swap);
       part[k][d] = recurrent_place(&r, v, k == 0 ? 1 + r.batch_first : r.batch_first);
     }

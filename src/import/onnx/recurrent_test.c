@@ -76,6 +76,32 @@ static void test_layers(void **state)
        "  %6 = reshape %3 {shape=[4, 1, N, 5]} : f32[4,1,N,5]\n"
        "  return %6\n"
        "}"},
+      /* steps after the longest sequence are not computed; equal lengths are not needed then */
+      {"opset 14; in x 1 4,2,3; in w 1 1,5,3; in r 1 1,5,5; const n 6 2 = 3,1; RNN x,w,r,_,n -> "
+       "y,h; out y; out h",
+       "graph @main(%p0: f32[4,2,3], %p1: f32[1,5,3], %p2: f32[1,5,5]) -> (f32[4,1,2,5], "
+       "f32[1,2,5]) {\n"
+       "  %0 = const @n : i32[2]\n"
+       "  %1 = slice %p0 {begin=[0, 0, 0], shape=[3, 2, 3]} : f32[3,2,3]\n"
+       "  %2 = reshape %p1 {shape=[5, 3]} : f32[5,3]\n"
+       "  %3 = reshape %p2 {shape=[5, 5]} : f32[5,5]\n"
+       "  %4, %5 = rnn %1, %2, %3, _, %0 : f32[3,2,5], f32[2,5]\n"
+       "  %6 = pad %4 {pad=[0, 0, 0, 1, 0, 0]} : f32[4,2,5]\n"
+       "  %7 = reshape %6 {shape=[4, 1, 2, 5]} : f32[4,1,2,5]\n"
+       "  %8 = reshape %5 {shape=[1, 2, 5]} : f32[1,2,5]\n"
+       "  return %7, %8\n"
+       "}"},
+      {"opset 14; in x 1 4,2,3; in w 1 1,5,3; in r 1 1,5,5; const n 6 2 = 3,3; RNN x,w,r,_,n -> "
+       "y,h direction=sreverse; out y",
+       "graph @main(%p0: f32[4,2,3], %p1: f32[1,5,3], %p2: f32[1,5,5]) -> f32[4,1,2,5] {\n"
+       "  %0 = slice %p0 {begin=[0, 0, 0], shape=[3, 2, 3]} : f32[3,2,3]\n"
+       "  %1 = reshape %p1 {shape=[5, 3]} : f32[5,3]\n"
+       "  %2 = reshape %p2 {shape=[5, 5]} : f32[5,5]\n"
+       "  %3, %4 = rnn %0, %1, %2 {reverse=true} : f32[3,2,5], f32[2,5]\n"
+       "  %5 = pad %3 {pad=[0, 0, 0, 1, 0, 0]} : f32[4,2,5]\n"
+       "  %6 = reshape %5 {shape=[4, 1, 2, 5]} : f32[4,1,2,5]\n"
+       "  return %6\n"
+       "}"},
   };
   onnx_check(rows, WICK_COUNT(rows));
 }
