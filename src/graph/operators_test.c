@@ -26,6 +26,8 @@ static const row_case lines[] = {
      "T[1,2,3]", 0},
     {"avg_pool", "T[1,2,7]", "kernel=[3], stride=[3], dilation=[2], pad=[2,1], ceil=true",
      "T[1,2,3]", 0},
+    {"barrier", "T[3,4]", "", "T[3,4]", 0},
+    {"stop_gradient", "T[3,4]", "", "T[3,4]", 0},
     {"batch_norm", "T[2,3,4]; T[3]; T[3]; T[3]; T[3]: 0.5 2 1", "", "T[2,3,4]", 0},
     {"clip", "T[3,4]; T[]: 1; T[]: 2", "", "T[3,4]", 0},
     {"channel_shuffle", "T[2,6,3]", "groups=3", "T[2,6,3]", 0},
