@@ -8,7 +8,39 @@
 
 /* ---- scales and zero points ---- */
 
-/* Repeats the number of each block of elements along the axis for each element. */
+/* Returns true if the input is computed in blocks along the axis, each of which is a dimension of its
+ * own, so that its number broadcasts. Constants keep their shape: weights are recognised by it. */
+static bool quantize_splits(wick_onnx_op *o, uint32_t axis)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  const wick_node *n = wick_onnx_definer(o->b, o->in[0]);
+  int64_t block = wick_onnx_int(o, "block_size", 0), size = axis < x->rank ? x->dim[axis].v : 0;
+  return block > 0 && wick_onnx_info(o, 1)->rank && x->rank < WICK_MAX_RANK && axis < x->rank &&
+         wick_dim_is_const(x->dim[axis]) && size > block && size % block == 0 &&
+         !(n && n->op == WICK_OP_const);
+}
+
+/* Reshapes the input to blocks. */
+static wick_value quantize_blocks(wick_onnx_op *o, uint32_t axis)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  wick_dim dim[WICK_MAX_RANK + 1];
+  int64_t block = wick_onnx_int(o, "block_size", 0);
+  if (!quantize_splits(o, axis)) return o->in[0];
+  for (uint32_t k = 0; k < x->rank; k++) dim[k + (k > axis)] = x->dim[k];
+  dim[axis] = wick_dim_const(x->dim[axis].v / block), dim[axis + 1] = wick_dim_const(block);
+  return wick_onnx_reshape(o, o->in[0], x->rank + 1, dim);
+}
+
+/* Reshapes a result in blocks to the input's shape. */
+static wick_value quantize_whole(wick_onnx_op *o, wick_value y, uint32_t axis)
+{
+  const wick_type_info *x = wick_onnx_info(o, 0);
+  return quantize_splits(o, axis) ? wick_onnx_reshape(o, y, x->rank, x->dim) : y;
+}
+
+/* Repeats the number of each block of elements along the axis for each element, or, if the input is
+ * in blocks, has one for each. */
 static wick_value quantize_repeat(wick_onnx_op *o, wick_value v, uint32_t axis, int64_t block)
 {
   wick_dims *t = o->c->module->dims;
@@ -30,6 +62,7 @@ static wick_value quantize_repeat(wick_onnx_op *o, wick_value v, uint32_t axis, 
   if (wick_dim_is(blocks, 1)) return v; /* one number for all */
   dim[axis + 1] = wick_dim_const(1);
   v = wick_onnx_reshape(o, v, rank + 1, dim);
+  if (quantize_splits(o, axis)) return v;
   dim[axis + 1] = size;
   wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_broadcast_to);
   wick_onnx_set_dims(&e, "shape", rank + 1, dim);
@@ -137,9 +170,9 @@ static void quantize_quantize(wick_onnx_op *o)
   wick_value scale = quantize_parameter(o, 1, axis), zero = quantize_parameter(o, 2, axis);
   if (o->failed) return;
   if (wick_elem_is_int(e)) e = WICK_F32;
-  wick_value x = wick_build_cast(b, o->in[0], e);
+  wick_value x = wick_build_cast(b, quantize_blocks(o, axis), e);
   wick_value q = wick_build2(b, WICK_OP_div, x, wick_build_cast(b, scale, e));
-  o->out[0] = quantize_round(o, q, zero, to);
+  o->out[0] = quantize_whole(o, quantize_round(o, q, zero, to), axis);
 }
 
 static void quantize_dequantize(wick_onnx_op *o)
@@ -148,13 +181,13 @@ static void quantize_dequantize(wick_onnx_op *o)
   uint32_t axis;
   if (!quantize_axis(o, &axis)) return;
   wick_elem to = quantize_type(o, "output_dtype", quantize_arith(o));
-  wick_value scale = quantize_parameter(o, 1, axis), zero = quantize_parameter(o, 2, axis),
-             v = o->in[0];
+  wick_value scale = quantize_parameter(o, 1, axis), zero = quantize_parameter(o, 2, axis), v;
   if (o->failed) return;
+  v = quantize_blocks(o, axis);
   if (quantize_is_integer(wick_onnx_info(o, 0)->elem)) v = quantize_centre(o, v, zero);
   v = wick_build_cast(b, v, WICK_F32), scale = wick_build_cast(b, scale, WICK_F32);
   v = wick_build2(b, WICK_OP_mul, v, scale);
-  o->out[0] = wick_build_cast(b, v, to);
+  o->out[0] = quantize_whole(o, wick_build_cast(b, v, to), axis);
 }
 
 /* Quantizes to u8. The scale comes from the range of all elements, which is extended to contain

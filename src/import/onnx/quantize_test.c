@@ -34,7 +34,15 @@ static void test_rows(void **state)
        "  %5 = matmul %3, %4 : i32[2,4]\n"
        "  return %5\n"
        "}"},
-      /* one block is not repeated */
+      /* the input is reshaped to blocks; one block is not repeated */
+      {"opset 21; in x 1 2,6; in s 1 2,3; DequantizeLinear x,s -> y block_size=i2; out y",
+       "graph @main(%p0: f32[2,6], %p1: f32[2,3]) -> f32[2,6] {\n"
+       "  %0 = reshape %p1 {shape=[2, 3, 1]} : f32[2,3,1]\n"
+       "  %1 = reshape %p0 {shape=[2, 3, 2]} : f32[2,3,2]\n"
+       "  %2 = mul %1, %0 : f32[2,3,2]\n"
+       "  %3 = reshape %2 {shape=[2, 6]} : f32[2,6]\n"
+       "  return %3\n"
+       "}"},
       {"opset 21; in x 1 2,6; in s 1 2,1; QuantizeLinear x,s -> y block_size=i16; out y",
        "graph @main(%p0: f32[2,6], %p1: f32[2,1]) -> u8[2,6] {\n"
        "  %0 = div %p0, %p1 : f32[2,6]\n"
