@@ -63,9 +63,7 @@ static wick_status form_kernels_stages(form_state *s, wick_builder *b, uint32_t 
   return b->status;
 }
 
-/* Adds a map that copies the results if the group ends in a fold, because templates compute folds
- * inside the loops of a map. */
-static void form_kernels_output(wick_builder *b, uint32_t nout, wick_value *v)
+void wick_form_output(wick_builder *b, uint32_t nout, wick_value *v)
 {
   if (b->status || b->nodes.at[b->nodes.n - 1].op != WICK_OP_yield) return;
   for (uint32_t i = b->nodes.n; i-- > 0;) {
@@ -133,7 +131,7 @@ static wick_status form_kernels_group(form_state *s, uint32_t root, wick_func **
     WICK_TRY(form_kernels_stages(s, &b, i, to));
   wick_value *result = wick_new(s->tmp, wick_value, last->nout);
   for (uint32_t k = 0; k < last->nout; k++) result[k] = to[last->first.id + k];
-  form_kernels_output(&b, last->nout, result);
+  wick_form_output(&b, last->nout, result);
   wick_build_return(&b, last->nout, result);
   wick_func *g;
   WICK_TRY(wick_build_end(&b, &g));

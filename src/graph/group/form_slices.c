@@ -53,6 +53,7 @@ wick_status wick_form_slices(form_state *s, uint32_t i, const uint32_t *joins, w
                                          .in = &in,
                                          .out = out,
                                          .out_type = out_type});
+  wick_form_output(&b, n->nout, out);
   wick_build_return(&b, n->nout, out);
   return wick_build_end(&b, group);
 }

@@ -45,6 +45,9 @@ wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space);
 void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *all);
 /* Fails at the first node of f that has an effect, or an object as an operand or a result. */
 WICK_CHECKED wick_status wick_form_refuses_objects(const wick_func *f, wick_arena *tmp);
+/* Adds a map that copies the results v[] if the group ends in a fold, because templates compute folds
+ * inside the loops of a map. */
+void wick_form_output(wick_builder *b, uint32_t nout, wick_value *v);
 /* Builds the group of an operator that works on slices again, on tensors with at most three
  * dimensions. If that is not possible, the group stays. joins: per
  * operand and result, the bits of dimensions that are contiguous with the next. */

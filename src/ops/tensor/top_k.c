@@ -4,6 +4,7 @@
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/ref.h"
+#include "ops/stage.h"
 #include "ops/tensor.h"
 #include "ops/tensor/sort.h"
 
@@ -438,6 +439,40 @@ static void top_k_many(const top_k *t, const wick_sort *s, wick_dim capacity)
   wick_for_end(b, 0, NULL);
 }
 
+/* ---- one element ---- */
+
+/* Returns true if the best element is found by a fold, whose lanes are parts of a slice. For a fold,
+ * NaN is the best element. */
+static bool top_k_is_fold(const wick_compute *c, uint32_t lanes)
+{
+  wick_elem e = wick_built_info(c->b, c->in[0])->elem;
+  return !lanes && wick_dim_is(c->attr[WICK_ATTR_top_k_k].dims[0], 1) &&
+         !(c->attr[WICK_ATTR_top_k_least].i && wick_elem_is_float(e));
+}
+
+static void top_k_fold(const wick_compute *c)
+{
+  wick_builder *b = c->b;
+  const wick_type_info *x = wick_built_info(b, c->in[0]);
+  uint32_t at = (uint32_t)c->attr[WICK_ATTR_top_k_axis].i, n;
+  wick_axis axis[WICK_MAX_RANK + 1];
+  wick_dim index[WICK_MAX_RANK];
+  n = wick_axes_of(b, c->out_type[0], axis);
+  axis[n] = wick_make_axis(b, "c", x->dim[at], true);
+  for (uint32_t k = 0; k < n; k++) index[k] = axis[k == at ? n : k].sym;
+  const wick_best_rule rule = {.least = c->attr[WICK_ATTR_top_k_least].i != 0,
+                               .ordered = true,
+                               .at = wick_stage_position(b, x->dim[at], x->elem)};
+  wick_best state = wick_stage_best(b, &rule, "top_k", n + 1, axis, 2, c->out_type, x->elem),
+            element;
+  element.value = wick_read(b, c->in[0], index, 0, NULL, (wick_value){0});
+  element.at = wick_stage_number(b, index[at], rule.at);
+  wick_best r = wick_stage_best_finish(b, &rule, state, element, (wick_value){0});
+  wick_yield(b, 2, (wick_value[]){r.value, wick_build_cast(b, r.at, WICK_I64)});
+  c->out[0] = wick_build_close(b);
+  c->out[1] = (wick_value){c->out[0].id + 1};
+}
+
 static void top_k_compute(const wick_compute *c)
 {
   wick_builder *b = c->b;
@@ -448,6 +483,10 @@ static void top_k_compute(const wick_compute *c)
   int64_t lo, hi;
   wick_dim_range(d, k, &lo, &hi);
   uint32_t lanes = top_k_in_lanes(c);
+  if (top_k_is_fold(c, lanes)) {
+    top_k_fold(c);
+    return;
+  }
   bool few = hi <= TOP_K_FEW, sorts = !few && !lanes;
   wick_dim capacity =
       wick_dim_max(d, wick_dim_mul(d, k, wick_dim_const(2)), wick_dim_const(TOP_K_CAPACITY));
