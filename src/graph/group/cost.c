@@ -13,13 +13,25 @@ double wick_cost_first(const wick_target *t, uint64_t nbytes)
   return wick_target_weights(t, nbytes) * t->vector_bytes / WICK_LINE;
 }
 
+/* Returns the cycles of a step's loads, or with `all` of its multiply-adds. Lanes that are elements
+ * apart come from several vectors, most of which cross the end of a line, and shuffles that join
+ * them take the place of multiply-adds. */
+static double cost_pipe(const wick_target *t, const wick_cost_tile *x, bool all)
+{
+  static const double crossing = 1.75;
+  bool apart = x->apart > 1;
+  double n = (double)x->vectors, shuffles = apart ? n * (double)(x->apart - 1) : 0;
+  if (all) return ((double)x->products + shuffles) / wick_target_products(t);
+  if (apart) n *= crossing * (double)x->apart;
+  return (n + (double)x->positions) / wick_target_loads(t);
+}
+
 double wick_cost_step(const wick_target *t, const wick_cost_tile *x)
 {
   static const double loop = 0.3; /* of its counter and branch */
   double latency = wick_target_processor(t)->latency,
          stream = (double)x->vectors * wick_target_stream(t, x->stream_bytes),
-         products = (double)x->products / wick_target_products(t),
-         load = (double)(x->vectors + x->positions) / wick_target_loads(t);
+         products = cost_pipe(t, x, true), load = cost_pipe(t, x, false);
   return fmax(fmax(products, load), fmax(stream, latency)) + loop;
 }
 
@@ -27,8 +39,7 @@ static wick_cost_limit cost_step_limit(const wick_target *t, const wick_cost_til
 {
   wick_cost_tile near = *x;
   near.stream_bytes = 0;
-  double products = (double)x->products / wick_target_products(t),
-         load = (double)(x->vectors + x->positions) / wick_target_loads(t),
+  double products = cost_pipe(t, x, true), load = cost_pipe(t, x, false),
          latency = wick_target_processor(t)->latency;
   if (wick_cost_step(t, x) > wick_cost_step(t, &near)) return WICK_COST_STREAM;
   if (load > products && load > latency) return WICK_COST_LOADS;

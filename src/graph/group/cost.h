@@ -15,6 +15,9 @@
 typedef struct wick_cost_tile {
   int64_t vectors, positions, products; /* products: accumulators */
   uint64_t stream_bytes; /* bytes of vectors that the whole sum streams or reads again */
+  /* Vectors of memory that the lanes of a vector come from, if these are elements apart; 0 or 1:
+   * they are neighbours. */
+  int64_t apart;
 } wick_cost_tile;
 /* Cycles of one step. */
 double wick_cost_step(const wick_target *t, const wick_cost_tile *tile);

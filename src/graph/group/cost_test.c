@@ -21,11 +21,13 @@ static void cost_steps(void **state)
     wick_cost_tile tile;
     double cycles;
   } rows[] = {
-      {{2, 12, 24, 0}, 12.3},      /* multiply-adds */
-      {{1, 28, 28, 0}, 14.8},      /* loads */
-      {{1, 2, 2, 0}, 4.3},         /* the latency of a chain */
-      {{7, 3, 21, 500000}, 10.8},  /* from the second cache, after the multiply-adds */
-      {{7, 3, 21, 2000000}, 24.8}, /* from the third cache */
+      {{2, 12, 24, 0, 0}, 12.3},      /* multiply-adds */
+      {{1, 28, 28, 0, 1}, 14.8},      /* loads */
+      {{1, 2, 2, 0, 0}, 4.3},         /* the latency of a chain */
+      {{7, 3, 21, 500000, 0}, 10.8},  /* from the second cache, after the multiply-adds */
+      {{7, 3, 21, 2000000, 0}, 24.8}, /* from the third cache */
+      {{2, 12, 24, 0, 3}, 14.3},      /* every third element: two shuffles for each vector */
+      {{1, 15, 15, 0, 3}, 10.425},    /* and three loads */
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) {
     double got = wick_cost_step(&t, &rows[i].tile);

@@ -56,6 +56,7 @@ typedef struct product_stream {
   int64_t steps; /* steps of the sum; 0: many */
   /* number of operands that are as large as the result, and are read when it is stored */
   uint32_t beside;
+  int64_t apart; /* vectors of memory that a vector's lanes come from; 0: one */
 } product_stream;
 
 /* Returns the cycles per step that a tile needs in addition to its sum, to begin and to store its
@@ -91,7 +92,7 @@ static double product_tile_cost(const template_state *t, const template_tile *al
     }
     if (!count[0] || !count[1]) continue;
     int64_t vectors = own * size[0] * size[1], positions = size[2] * size[3];
-    wick_cost_tile c = {vectors, positions, vectors * positions, stream->all};
+    wick_cost_tile c = {vectors, positions, vectors * positions, stream->all, stream->apart};
     if (stream->each) c.stream_bytes = (uint64_t)c.vectors * stream->each;
     double step = wick_cost_step(t->t, &c),
            wait = (double)vectors * stream->far - product_hidden * step;
@@ -344,7 +345,7 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
   template_state s = {.t = t};
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,      vectors, positions,
                       0,          1,          1,          least_positions, most};
-  product_stream once = {0, 0, far, 0, 0};
+  product_stream once = {.far = far};
   template_tile all = {vectors, 1, 1, positions},
                 best = product_tile_best(&s, product_spare(&s, elem), &all, &all, &r, &once);
   double least = (double)(vectors * positions) / 2;
@@ -371,6 +372,15 @@ static uint64_t product_steps(const template_state *t, const wick_stage *fold)
 }
 
 /* ---- outer products ---- */
+
+/* Returns the distance between the elements of neighbouring lanes, if they are in a few vectors;
+ * else 0. */
+static int64_t product_apart(const template_state *t, const wick_node *vectors, wick_dim sym)
+{
+  return template_step_of(t, vectors, sym) == 2 && template_is_near(t, vectors, sym, t->lanes)
+             ? template_stride(t, vectors, sym)
+             : 0;
+}
 
 typedef struct product_outer {
   const wick_node *a, *b; /* the factors */
@@ -415,21 +425,24 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   if (t->rows) r.y = UINT32_MAX;
   template_tile all = {r.no, wick_ceildiv_i64(v, lanes),
                        r.y != UINT32_MAX ? template_extent(t, t->out, r.y) : 1, r.nx};
-  const wick_node *shared = template_step_of(t, a, fold->axis[n - 1].sym) ? b : a;
+  const wick_node *shared = template_step_of(t, a, fold->axis[n - 1].sym) ? b : a,
+                  *vectors = shared == a ? b : a;
   template_tile most = all;
   if (r.x != UINT32_MAX && product_pages_apart(t, shared, fold->axis[r.x].sym))
     most.tw = wick_min_i64(all.tw, PRODUCT_PAGES_MOST);
   int64_t spare = dot != UINT32_MAX ? 2 : product_spare(t, product_sum(t, fold));
   if (dot != UINT32_MAX && product_dot_row(t, fold)->pairs) spare = 4, r.parts = 2;
-  uint64_t weights = product_bytes(t, shared == a ? b : a),
-           column =
-               /* bytes of one vector in the whole sum */
-           product_steps(t, fold) * t->t->vector_bytes;
+  uint64_t weights = product_bytes(t, vectors), column =
+                                                    /* bytes of one vector in the whole sum */
+                                                product_steps(t, fold) * t->t->vector_bytes;
   if (dot != UINT32_MAX) column /= (uint64_t)template_extent(t, fold, dot);
   bool outside = product_outside(t, shared, weights) || template_has_groups(t, &r);
   if (t->knobs.outside) outside = t->knobs.outside > 1;
-  product_stream stream = {outside ? column : 0, weights, wick_cost_first(t->t, weights),
-                           (int64_t)(column / t->t->vector_bytes), product_beside(t, a, b)};
+  product_stream stream = {
+      outside ? column : 0,           weights,
+      wick_cost_first(t->t, weights), (int64_t)(column / t->t->vector_bytes),
+      product_beside(t, a, b),        product_apart(t, vectors, fold->axis[n - 1].sym)};
+  if (stream.apart > 1) spare += stream.apart - 1; /* the places that shuffles take elements from */
   template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);
   template_order order = {outside, UINT32_MAX, 0};
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
@@ -445,7 +458,7 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
       template_reads_far(t, &r, fold, shared))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name,
                      template_rows_loop(t, &r, &tile, &order));
-  if (template_streams(t, fold, shared == a ? b : a, lanes * tile.vb))
+  if (template_streams(t, fold, vectors, lanes * tile.vb))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, n - 1));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, &(template_fold){r.o, n - 1, dot, lanes, unroll, false, false});
