@@ -108,10 +108,15 @@ static void random_matmul_packed(random_graph *r, wick_opcode op)
   const wick_type_info t = *random_info(r, x);
   int64_t d[3] = {1 + random_below(r, 3), t.dim[t.rank - 1].v, 1 + random_below(r, 16)};
   bool bytes = t.elem == WICK_U8 || t.elem == WICK_I8, dots = bytes && d[1] % 4 == 0;
-  int64_t d4[4] = {d[0], d[1] / 4, d[2], 4};
-  wick_value in[2] = {x, dots ? random_tensor(r, WICK_I8, 4, d4, true)
-                              : random_tensor(r, t.elem, 3, d, true)};
-  random_build(r, op, 2, in, NULL, NULL);
+  uint32_t batch = (uint32_t)random_below(r, t.rank), rank = batch;
+  int64_t dim[8];
+  for (uint32_t k = 0; k < batch; k++) dim[k] = t.dim[k].v;
+  dim[rank++] = d[0], dim[rank++] = dots ? d[1] / 4 : d[1], dim[rank++] = d[2];
+  if (dots) dim[rank++] = 4;
+  wick_value in[2] = {x, random_tensor(r, dots ? WICK_I8 : t.elem, rank, dim, true)};
+  wick_attr *a = random_attrs(r, op);
+  random_attr(op, a, "batch")->i = batch;
+  random_build(r, op, 2, in, a, NULL);
 }
 
 #endif

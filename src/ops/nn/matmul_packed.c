@@ -9,10 +9,10 @@
 /* Operands: x [.., K]; w [NB, K, v] (the columns of a matrix in blocks), or [NB, K / k, v, k] for
  * dot products of k neighbours. With narrow weights, w is i8 or u8, [NB, K, v] or, for two numbers of
  * 4 bits in a byte, [NB, K / 2, v]; scale [NB, G, v] and zero [NB, G, v] belong to groups of K / G
- * steps. Result: [.., NB, v]. */
-static wick_dim matmul_packed_k(const wick_type_info *w)
+ * steps. Result: [.., NB, v]. The first `batch` axes of x and w count independent products. */
+static wick_dim matmul_packed_k(const wick_type_info *w, uint32_t batch)
 {
-  return w->rank == 4 ? w->dim[3] : wick_dim_const(1);
+  return w->rank == batch + 4 ? w->dim[batch + 3] : wick_dim_const(1);
 }
 
 /* Returns true if the bytes of w are two numbers of 4 bits for each. */
@@ -28,7 +28,8 @@ static wick_status matmul_packed_infer_shared(wick_infer *c, const wick_type_inf
                                               const wick_type_info *w)
 {
   const wick_elem elems[] = {WICK_F32, w->elem};
-  if (x->elem != WICK_F32 || w->rank != 3 || (w->elem != WICK_I8 && w->elem != WICK_U8))
+  if (x->elem != WICK_F32 || w->rank != 3 || c->attr[WICK_ATTR_matmul_packed_batch].i ||
+      (w->elem != WICK_I8 && w->elem != WICK_U8))
     return wick_infer_fail(c, WICK_ETYPE, "a scale belongs to x of f32 and w of bytes");
   wick_dim inner = x->dim[x->rank - 1];
   const wick_type_info *first = wick_type_get(c->module, c->in[2]->type);
@@ -50,20 +51,25 @@ static wick_status matmul_packed_infer(wick_infer *c)
   const wick_type_info *x = wick_type_get(c->module, c->in[0]->type),
                        *w = wick_type_get(c->module, c->in[1]->type);
   wick_dim dim[WICK_MAX_RANK];
-  if (x->rank < 1 || x->rank + 1u > WICK_MAX_RANK || (w->rank != 3 && w->rank != 4))
+  uint32_t batch = (uint32_t)c->attr[WICK_ATTR_matmul_packed_batch].i;
+  if (x->rank < batch + 1 || x->rank + 1u > WICK_MAX_RANK ||
+      (w->rank != batch + 3 && w->rank != batch + 4))
     return wick_infer_fail(c, WICK_ETYPE,
                            "operands of rank %u and %u are not packed for each other", x->rank,
                            w->rank);
   bool narrow = c->nin > 2, nibbles = narrow && matmul_packed_nibbles(c->module->dims, x, w);
-  wick_dim inner =
-      wick_dim_mul(c->module->dims, w->dim[1], nibbles ? wick_dim_const(2) : matmul_packed_k(w));
+  wick_dim inner = wick_dim_mul(c->module->dims, w->dim[batch + 1],
+                                nibbles ? wick_dim_const(2) : matmul_packed_k(w, batch));
+  for (uint32_t k = 0; k < batch; k++)
+    if (!wick_infer_equal(c, x->dim[k], w->dim[k]))
+      return wick_infer_fail(c, WICK_ETYPE, "x and w have different batches");
   if (!(narrow || wick_packed_elems(x->elem, w->elem)) ||
       !wick_infer_equal(c, x->dim[x->rank - 1], inner))
     return wick_infer_fail(c, WICK_ETYPE, "x and w have different inner sizes");
   if (narrow) WICK_TRY(matmul_packed_infer_shared(c, x, w));
   memcpy(dim, x->dim, x->rank * sizeof *dim);
-  dim[x->rank - 1] = w->dim[0];
-  dim[x->rank] = w->dim[2];
+  dim[x->rank - 1] = w->dim[batch];
+  dim[x->rank] = w->dim[batch + 2];
   c->out[0].type = wick_type_tensor(c->module, wick_packed_sum(x->elem), x->rank + 1u, dim);
   return NULL;
 }
@@ -87,15 +93,18 @@ static double matmul_packed_weight(const wick_ref *c, uint64_t b, uint64_t k, ui
 static wick_status matmul_packed_ref(wick_ref *c)
 {
   const wick_tensor *x = &c->in[0], *w = &c->in[1];
+  uint32_t batch = (uint32_t)c->attr[WICK_ATTR_matmul_packed_batch].i;
   uint64_t inner = (uint64_t)x->dim[x->rank - 1], rows = inner ? wick_ref_numel(x) / inner : 0,
-           v = (uint64_t)w->dim[2], blocks = (uint64_t)w->dim[0],
-           dot = w->rank == 4 ? (uint64_t)w->dim[3] : 1;
+           v = (uint64_t)w->dim[batch + 2], blocks = (uint64_t)w->dim[batch], each = 1,
+           dot = w->rank == batch + 4 ? (uint64_t)w->dim[batch + 3] : 1;
+  for (uint32_t k = batch; k + 1 < x->rank; k++) each *= (uint64_t)x->dim[k]; /* rows in a batch */
   for (uint64_t r = 0; r < rows; r++)
     for (uint64_t b = 0; b < blocks; b++)
       for (uint64_t i = 0; i < v; i++) {
         wick_scalar sum = {.i = 0};
         for (uint64_t k = 0; k < inner; k++) {
-          uint64_t at = ((b * (inner / dot) + k / dot) * v + i) * dot + k % dot;
+          uint64_t block = r / each * blocks + b,
+                   at = ((block * (inner / dot) + k / dot) * v + i) * dot + k % dot;
           wick_scalar p = wick_load_elem(x->elem, x->data, r * inner + k);
           if (c->nin > 2) {
             sum.f += p.f * matmul_packed_weight(c, b, k, i);
@@ -181,13 +190,17 @@ static void matmul_packed_compute(const wick_compute *c)
     matmul_packed_compute_narrow(c);
     return;
   }
-  uint32_t n = wick_axes_of(b, c->out_type[0], axis), all = n + w->rank - 2u;
-  axis[n] = wick_make_axis(b, "k", w->dim[1], true);
-  if (all > n + 1) axis[n + 1] = wick_make_axis(b, "q", w->dim[3], true);
+  uint32_t batch = (uint32_t)c->attr[WICK_ATTR_matmul_packed_batch].i,
+           n = wick_axes_of(b, c->out_type[0], axis), all = n + w->rank - batch - 2u;
+  axis[n] = wick_make_axis(b, "k", w->dim[batch + 1], true);
+  if (all > n + 1) axis[n + 1] = wick_make_axis(b, "q", w->dim[batch + 3], true);
   for (uint32_t k = 0; k + 1 < x->rank; k++) xi[k] = axis[k].sym;
-  xi[x->rank - 1] = wick_dim_mul(t, axis[n].sym, matmul_packed_k(w));
+  xi[x->rank - 1] = wick_dim_mul(t, axis[n].sym, matmul_packed_k(w, batch));
   if (all > n + 1) xi[x->rank - 1] = wick_dim_add(t, xi[x->rank - 1], axis[n + 1].sym);
-  wick_dim wi[4] = {axis[n - 2].sym, axis[n].sym, axis[n - 1].sym, axis[all - 1].sym};
+  wick_dim wi[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < batch; k++) wi[k] = axis[k].sym;
+  wi[batch] = axis[n - 2].sym, wi[batch + 1] = axis[n].sym, wi[batch + 2] = axis[n - 1].sym;
+  if (all > n + 1) wi[batch + 3] = axis[all - 1].sym;
   wick_fold_begin(b, "matmul", all, axis, c->out_type[0], WICK_OP_add);
   wick_value p = wick_read(b, c->in[0], xi, 0, NULL, (wick_value){0}),
              q = wick_read(b, c->in[1], wi, 0, NULL, (wick_value){0});
@@ -205,9 +218,10 @@ const wick_op wick_op_matmul_packed = {
         "4 bits in a byte, the lower one first, [NB, K / 2, v]; a weight is then (w - zero) * "
         "scale, whose third and fourth operands scale and zero (like w), [NB, G, v], belong to "
         "groups of "
-        "K / G steps",
+        "K / G steps. The first `batch` axes of x and w count independent products",
     .nin = {2, 4},
     .nout = {1, 1},
+    .attr = {{"batch", WICK_ATTR_INT, 0, false, NULL, 0, WICK_MAX_RANK - 4}},
     .level = WICK_GRAPH,
     .elems = WICK_PACKED_ELEMS,
     .infer = matmul_packed_infer,
