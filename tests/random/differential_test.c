@@ -147,7 +147,8 @@ static diff_result diff_run(diff *d, const wick_func *f, const wick_tensor *in, 
   wick_model *m = NULL;
   wick_compiled *k = NULL;
   wick_error *e = wick_load_bytes(d->context, "random", text, strlen(text), &m);
-  wick_compile_options o = {.size = sizeof o, .target = target, .cache = "", .jobs = 1};
+  wick_compile_options o = {
+      .size = sizeof o, .target = target, .cache = "", .jobs = 1, .strict = d->strict};
   if (!e) e = wick_compile(m, &o, &k);
   if (e) {
     if (wick_error_code(e) != WICK_EUNSUPPORTED) diff_fails(&r, "compile", e);
