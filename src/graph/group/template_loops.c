@@ -83,6 +83,19 @@ static bool template_splits_rows(const template_roles *r, const template_tile *t
   return axis == o->axis && o->rows > (axis == r->y ? tile->th : axis == r->x ? tile->tw : 1);
 }
 
+/* Returns true if the loop over blocks of columns has another loop inside. */
+static bool template_splits_columns(const template_state *t, const template_order *o, int64_t lanes)
+{
+  uint32_t v = t->out->naxis - 1;
+  return o->columns && o->columns < wick_ceildiv_i64(template_extent(t, t->out, v), lanes);
+}
+
+const char *template_columns_loop(template_state *t, const template_order *order, int64_t lanes)
+{
+  return template_splits_columns(t, order, lanes) ? "columns"
+                                                  : template_loop(t, t->out, t->out->naxis - 1);
+}
+
 /* Splits the blocks and the tile off the output's axes. Returns the names of the tile's loops,
  * outermost first. */
 static wick_text template_out_split(template_state *t, const template_roles *r,
@@ -110,12 +123,15 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
     if (template_splits_rows(r, tile, order, k))
       wick_text_printf(&t->steps, "split %s.%s rows:%lld; ", out->name, template_loop(t, out, k),
                        (long long)order->rows);
+  if (split_v && template_splits_columns(t, order, lanes))
+    wick_text_printf(&t->steps, "split %s.%s columns:%lld; ", out->name,
+                     template_loop(t, out, r->v), (long long)order->columns);
   for (uint32_t i = 0; i < WICK_COUNT(part); i++) {
     if (part[i].axis == UINT32_MAX || part[i].size < 2) continue;
     const char *loop = part[i].axis == r->o ? template_channels_loop(t, r)
-                       : template_splits_rows(r, tile, order, part[i].axis)
-                           ? "rows"
-                           : template_loop(t, out, part[i].axis);
+                       : template_splits_rows(r, tile, order, part[i].axis) ? "rows"
+                       : part[i].axis == r->v ? template_columns_loop(t, order, lanes)
+                                              : template_loop(t, out, part[i].axis);
     wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name, loop, part[i].name,
                      (long long)part[i].size);
     /* a tile with few positions costs as much as a full one */
@@ -155,13 +171,17 @@ static const char *template_out_order(template_state *t, const template_roles *r
            block = position && order->axis != UINT32_MAX && k <= order->axis,
            rows = pass == 3 && template_splits_rows(r, tile, order, k),
            group = pass == 0 && k == r->o && template_has_groups(t, r);
+      bool columns = k == r->v && template_splits_columns(t, order, lanes);
       uint32_t when = channel ? (order->channels_outside ? 2 : 4) : !position ? 0 : block ? 1 : 3;
-      if (when != pass && !rows && !group) continue;
+      if (order->columns && k != r->v) when = k == r->x ? 3 : 1;
+      if (when != pass && !rows && !group && !(columns && pass == 2)) continue;
       if (k == r->v && !template_splits_lanes(out, k, lanes)) continue;
+      columns = columns && pass == when;
       at = rows                  ? "rows"
+           : columns             ? "columns"
            : k == r->o && !group ? template_channels_loop(t, r)
                                  : template_loop(t, out, k);
-      serial = serial || rows || (t->cut && k == r->v);
+      serial = serial || rows || columns || (t->cut && k == r->v);
       wick_text_printf(&t->steps, " %s", at);
       if (!serial) wick_text_printf(parallel, " %s.%s", out->name, at);
     }

@@ -39,6 +39,29 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
   return order_bytes(t, r, fold, shared, UINT32_MAX, 0) > 2 * order_cache(t);
 }
 
+template_order template_order_columns(const template_state *t, const template_roles *r,
+                                      const template_tile *tile, const wick_stage *fold,
+                                      const wick_node *vectors, const template_order *order)
+{
+  enum { STEPS = 64, LEAST = 8 /* vectors */ };
+  const wick_node *out = template_node(t, t->out);
+  uint32_t v = t->out->naxis - 1;
+  int64_t n = wick_ceildiv_i64(template_extent(t, t->out, v), t->lanes), columns = n, parts = 1,
+          steps = 1;
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (fold->axis[k].reduce) steps *= template_extent(t, fold, k);
+  uint64_t result = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, out->first));
+  if (tile->ob > 1 || tile->th > 1 || template_has_groups(t, r) || r->x == UINT32_MAX ||
+      r->v != v || t->cut || t->rows || template_varies(t->out, v) ||
+      template_extent(t, t->out, r->x) <= tile->tw || steps > STEPS || result <= order_cache(t))
+    return *order;
+  while (columns > LEAST &&
+         order_bytes(t, r, fold, vectors, v, columns * t->lanes) > order_cache(t) / 2)
+    columns = wick_ceildiv_i64(wick_ceildiv_i64(n, ++parts), tile->vb) * tile->vb;
+  if (columns < LEAST) return *order;
+  return (template_order){false, UINT32_MAX, 0, columns};
+}
+
 bool template_streams(const template_state *t, const wick_stage *fold, const wick_node *vectors,
                       int64_t width)
 {
@@ -72,7 +95,7 @@ template_order template_order_of(const template_state *t, const template_roles *
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared)
 {
-  const template_order all = {true, UINT32_MAX, 0};
+  const template_order all = {true, UINT32_MAX, 0, 0};
   template_order order = all;
   uint64_t budget = order_cache(t) / 2;
   /* the channels are traversed only once */
@@ -90,9 +113,9 @@ template_order template_order_of(const template_state *t, const template_roles *
       rows = order_even(t, r, fold, shared, k, least, budget);
     if (order_bytes(t, r, fold, shared, k, rows) > budget)
       /* one row in each block; the next axis divides it further */
-      order = (template_order){true, k, rows};
+      order = (template_order){true, k, rows, 0};
     else
-      return n == 1 ? order : (template_order){true, k, rows};
+      return n == 1 ? order : (template_order){true, k, rows, 0};
   }
   return all;
 }

@@ -62,7 +62,7 @@ void template_reduce(template_state *t)
   template_inline_maps(t);
   if (t->out->naxis) { /* otherwise there is only one element, and the fold is computed first */
     template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
-    template_order order = {false, UINT32_MAX, 0};
+    template_order order = {false, UINT32_MAX, 0, 0};
     const char *at = template_out_loops(t, &r, &(template_tile){1, 1, 1, 1}, &order, 1);
     wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   }

@@ -116,6 +116,9 @@ typedef struct template_order {
   bool channels_outside;
   uint32_t axis; /* UINT32_MAX: no blocks */
   int64_t rows;
+  /* Vectors in a block of the output's last axis. The loop over the tiles of such a block is the
+   * innermost one, just inside of the loop along x. 0: the order is as above. */
+  int64_t columns;
 } template_order;
 
 /* Returns true if the output has a loop around a vector of that many lanes along axis v
@@ -131,6 +134,8 @@ const char *template_out_loops(template_state *t, const template_roles *r,
  * channels is then inside a loop over groups. */
 bool template_has_groups(const template_state *t, const template_roles *r);
 const char *template_channels_loop(template_state *t, const template_roles *r);
+/* Returns the innermost loop over the output's vectors, except those of a tile. */
+const char *template_columns_loop(template_state *t, const template_order *order, int64_t lanes);
 /* Returns the innermost loop over rows. */
 const char *template_rows_loop(template_state *t, const template_roles *r,
                                const template_tile *tile, const template_order *order);
@@ -147,6 +152,13 @@ bool template_cut(template_state *t, uint32_t axis, int64_t lanes);
 template_order template_order_of(const template_state *t, const template_roles *r,
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared);
+/* Chooses blocks of columns, if the result is written row by row, several rows at once: a result
+ * that is larger than the second cache takes long to write in short pieces of many rows, compared
+ * to few products. What `vectors` reads for a block stays in the second cache. Returns the order
+ * unchanged if this does not apply. */
+template_order template_order_columns(const template_state *t, const template_roles *r,
+                                      const template_tile *tile, const wick_stage *fold,
+                                      const wick_node *vectors, const template_order *order);
 /* Returns true if the data that `shared` reads for all positions of a group of channels exceeds the
  * second cache. */
 bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,

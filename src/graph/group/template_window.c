@@ -20,7 +20,7 @@ static const char *window_out_loops(template_state *t, int64_t vectors, int64_t 
                       0,
                       0};
   template_tile tile = {1, vectors, 1, positions};
-  return template_out_loops(t, &r, &tile, &(template_order){!t->cut, UINT32_MAX, 0}, lanes);
+  return template_out_loops(t, &r, &tile, &(template_order){!t->cut, UINT32_MAX, 0, 0}, lanes);
 }
 
 /* Returns how far an index moves while an axis of the fold changes from one value to another, with
