@@ -16,6 +16,7 @@
 #include "graph/decompose_conv_transpose.h"
 #include "graph/decompose_resize.h"
 #include "graph/defer_dequantize.h"
+#include "graph/defunctionalize.h"
 #include "graph/delay_scalars.h"
 #include "graph/demote.h"
 #include "graph/drop_identity.h"
@@ -65,6 +66,8 @@ const wick_pass wick_passes[] = {
     {"fold_control_flow", WICK_GRAPH, wick_pass_fold_control_flow, WICK_EXACT,
      "keeps one arm of a branch whose condition is known, and writes out short loops whose count "
      "is known"},
+    {"defunctionalize", WICK_GRAPH, wick_pass_defunctionalize, WICK_EXACT,
+     "replaces function values by data, and their calls by functions that choose"},
     {"licm", WICK_GRAPH | WICK_LOOP, wick_pass_licm, WICK_EXACT,
      "moves what does not change between iterations out of loops"},
     {"cse", WICK_GRAPH | WICK_GROUP, wick_pass_cse, WICK_EXACT, "computes equal nodes once"},

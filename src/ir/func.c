@@ -27,6 +27,34 @@ const uint32_t *wick_definers_of(const wick_func *f, wick_arena *mem)
   return definer;
 }
 
+wick_func *wick_func_head(wick_module *m, wick_level level, const char *name, uint32_t nparam,
+                          const wick_type *param, const wick_qualifier *qual, uint32_t nresult,
+                          const wick_type *result, wick_arena *mem)
+{
+  wick_value_info *value = wick_new(mem, wick_value_info, nparam + nresult + 1);
+  wick_value *in = wick_new(mem, wick_value, nresult);
+  for (uint32_t i = 0; i < nparam; i++) value[1 + i].type = param[i];
+  for (uint32_t i = 0; i < nresult; i++) {
+    in[i] = (wick_value){1 + nparam + i};
+    value[in[i].id].type = result[i];
+  }
+  wick_node *node = wick_new(mem, wick_node, 1);
+  *node = (wick_node){.op = WICK_OP_return, .nin = (uint16_t)nresult, .end = 1, .in = in};
+  wick_func *f = wick_new(mem, wick_func, 1);
+  *f = (wick_func){.module = m,
+                   .name = wick_intern(m, name),
+                   .level = level,
+                   .nparam = nparam,
+                   .qual = qual ? wick_dup(mem, wick_qualifier, qual, nparam)
+                                : wick_new(mem, wick_qualifier, nparam),
+                   .nnode = 1,
+                   .node = node,
+                   .nvalue = nparam + nresult,
+                   .value = value,
+                   .head = true};
+  return f;
+}
+
 static void func_dims(const wick_module *m, wick_type type, wick_arena *mem, wick_dim_list *out)
 {
   const wick_type_info *t = wick_type_get(m, type);

@@ -317,6 +317,11 @@ uint32_t wick_constant_find(const wick_module *m, const char *name); /* 0: none 
 /* Returns the current version of the function of that name, or NULL. wick_module_set replaces the
  * version of the same name, or appends the function. */
 const wick_func *wick_module_find(const wick_module *m, const char *name);
+/* Returns a function of which only the types of parameters and results are known, so that calls of
+ * it can be built before it is. `qual` may be NULL. It lives in `mem`. */
+wick_func *wick_func_head(wick_module *m, wick_level level, const char *name, uint32_t nparam,
+                          const wick_type *param, const wick_qualifier *qual, uint32_t nresult,
+                          const wick_type *result, wick_arena *mem);
 /* The index of that function, which must exist, in the module's functions. */
 uint32_t wick_module_index(const wick_module *m, const char *name);
 void wick_module_set(wick_module *m, const wick_func *f);

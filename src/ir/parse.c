@@ -196,32 +196,17 @@ static bool parse_function_head(wick_parser *p, parse_head *h)
   return wick_parse_punct(p, '{', "`{`");
 }
 
-/* Adds a function of the head's types that contains only a `return`, so that calls of it can be
- * inferred. */
+/* Adds a function of the head's types, so that calls of it can be inferred. */
 static void parse_declare(wick_parser *p, const parse_head *h)
 {
-  uint32_t n = p->params.n, nout = p->wanted.n;
-  wick_value_info *value = wick_new(p->tmp, wick_value_info, n + nout + 1);
-  wick_value *in = wick_new(p->tmp, wick_value, nout);
+  uint32_t n = p->params.n;
+  wick_type *type = wick_new(p->tmp, wick_type, n);
   wick_qualifier *qual = wick_new(p->tmp, wick_qualifier, n);
   for (uint32_t i = 0; i < n; i++)
-    value[i + 1].type = p->params.at[i].is.type, qual[i] = p->params.at[i].qual;
-  for (uint32_t i = 0; i < nout; i++)
-    value[n + i + 1].type = p->wanted.at[i], in[i] = (wick_value){n + i + 1};
-  wick_node *node = wick_new(p->tmp, wick_node, 1);
-  *node = (wick_node){.op = WICK_OP_return, .nin = (uint16_t)nout, .end = 1, .in = in};
-  wick_func *f = wick_new(p->tmp, wick_func, 1);
-  *f = (wick_func){.module = p->m,
-                   .name = wick_intern(p->m, h->name),
-                   .level = h->level,
-                   .procedure = h->procedure,
-                   .nparam = n,
-                   .qual = qual,
-                   .nnode = 1,
-                   .node = node,
-                   .nvalue = n + nout,
-                   .value = value,
-                   .head = true};
+    type[i] = p->params.at[i].is.type, qual[i] = p->params.at[i].qual;
+  wick_func *f = wick_func_head(p->m, h->level, h->name, n, type, qual, p->wanted.n, p->wanted.at,
+                                p->tmp);
+  f->procedure = h->procedure;
   wick_module_set(p->m, f);
 }
 
