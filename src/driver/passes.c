@@ -37,6 +37,8 @@
 #include "graph/licm.h"
 #include "graph/merge_loops.h"
 #include "graph/outline_loops.h"
+#include "graph/partial_eval.h"
+#include "graph/promote_refs.h"
 #include "graph/promote_to_f64.h"
 #include "graph/raise_activation.h"
 #include "graph/region_dce.h"
@@ -66,6 +68,11 @@ const wick_pass wick_passes[] = {
     {"fold_control_flow", WICK_GRAPH, wick_pass_fold_control_flow, WICK_EXACT,
      "keeps one arm of a branch whose condition is known, and writes out short loops whose count "
      "is known"},
+    {"promote_refs", WICK_GRAPH, wick_pass_promote_refs, WICK_EXACT,
+     "makes the contents of references that do not leave their function plain values"},
+    {"partial_eval", WICK_GRAPH, wick_pass_partial_eval, WICK_EXACT,
+     "writes out calls, branches and switches that are decided by known data, functions and "
+     "integers"},
     {"defunctionalize", WICK_GRAPH, wick_pass_defunctionalize, WICK_EXACT,
      "replaces function values by data, and their calls by functions that choose"},
     {"licm", WICK_GRAPH | WICK_LOOP, wick_pass_licm, WICK_EXACT,
@@ -197,7 +204,11 @@ static const wick_condition when_placed = {"all but bundles", passes_unplanned};
 /* From an imported model to a graph whose nodes can become stages and whose tensors have
  * layouts. */
 static const wick_step passes_graph[] = {
+    {"promote_refs", NULL},
+    {"partial_eval", NULL},
+    {"defunctionalize", NULL}, /* functions that are differentiated have no function values */
     {"expand_transformations", NULL},
+    {"defunctionalize", NULL}, /* function values that transformations gave */
     {"inline", NULL},
     {"intern_strings", NULL},
     {"promote_to_f64", &when_f64},

@@ -328,7 +328,7 @@ wick_status wick_pass_defunctionalize(const wick_pass_context *pass, const wick_
   *out = (wick_func *)(uintptr_t)f;
   if (m->funcs.at[first] != f) return NULL; /* all were built again when it was the first's turn */
   s.flow = wick_functions_follow(m, pass->tmp);
-  if (!s.flow) return NULL;
+  if (!s.flow || s.flow->later) return NULL;
   WICK_TRY(defun_module(&s));
   *out = (wick_func *)(uintptr_t)wick_module_find(m, f->name);
   return NULL;

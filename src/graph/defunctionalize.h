@@ -6,7 +6,8 @@
  * are the captured values, and a function `apply.N` that calls the one that its first operand is.
  * Data types with fields of function type are redefined.
  *
- * The pass works on all graphs of the module at once. Needs: nothing. Fails: WICK_EUNSUPPORTED for
+ * The pass works on all graphs of the module at once. Leaves alone: modules in which transformations
+ * take or give function values (see expand_transformations). Needs: nothing. Fails: WICK_EUNSUPPORTED for
  * function values in the interface of the entry, and for those that other operators take. Exact. */
 #ifndef WICK_GRAPH_DEFUNCTIONALIZE_H
 #define WICK_GRAPH_DEFUNCTIONALIZE_H

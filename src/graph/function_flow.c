@@ -142,12 +142,14 @@ static void flow_items(wick_function_flow *s, uint32_t whole, uint32_t n, const 
   for (uint32_t k = 0; k < n; k++) flow_join(s, wick_flow_part(s, whole, k), item[k]);
 }
 
-static void flow_other(wick_function_flow *s, const flow_at *at, const wick_node *n)
+/* Transformations of functions (vjp, ...) wait until they are expanded. */
+static void flow_other(wick_function_flow *s, const flow_at *at, const wick_node *n, bool named)
 {
   bool moves = false;
   for (uint32_t k = 0; k < n->nin; k++) moves = moves || flow_in(at, n, k);
   for (uint32_t k = 0; k < n->nout; k++) moves = moves || at->value[n->first.id + k];
-  if (moves && !s->failed)
+  s->later = s->later || (moves && named);
+  if (moves && !named && !s->failed)
     s->failed = wick_fail(s->mem, WICK_EUNSUPPORTED, wick_loc_text(s->m, n->loc),
                           "%s: a function value, or a reference, does not become data here",
                           wick_op_of(n)->name);
@@ -185,7 +187,7 @@ static void flow_node(wick_function_flow *s, const flow_at *at, const wick_node 
   case WICK_OP_return:
   case WICK_OP_print:
   case WICK_OP_assert: return;
-  default: flow_other(s, at, n);
+  default: flow_other(s, at, n, graph);
   }
 }
 

@@ -32,6 +32,7 @@ typedef struct wick_function_flow {
   wick_list(wick_flow_member) members; /* at[0] is unused */
   uint32_t **value;   /* per function of the module, per value: its place; 0: none */
   uint32_t ***field;  /* per data type, constructor, field */
+  bool later;         /* a transformation that is not expanded yet takes or gives some */
   wick_status failed; /* the first function value that cannot be followed */
 } wick_function_flow;
 

@@ -60,7 +60,13 @@ void wick_replay_nodes(wick_replay *r, uint32_t begin, uint32_t end)
     const wick_node n = r->node[i];
     wick_value *in = wick_new(b->mem, wick_value, n.nin + 1u), first = {0};
     for (uint32_t k = 0; k < n.nin; k++) in[k] = wick_replayed(r, n.in[k]);
+    wick_value *out = r->instead ? wick_new(b->mem, wick_value, n.nout + 1u) : NULL;
     b->loc = n.loc;
+    if (out && n.op != WICK_OP_yield && r->instead(r, &r->node[i], in, out)) {
+      for (uint32_t k = 0; k < n.nout; k++) r->to[n.first.id + k] = out[k];
+      i = n.end;
+      continue;
+    }
     if (n.op == WICK_OP_yield) {
       wick_yield(b, n.nin, in);
     } else if (n.nregion) {
@@ -75,4 +81,29 @@ void wick_replay_nodes(wick_replay *r, uint32_t begin, uint32_t end)
     i = n.end;
   }
   b->loc = loc;
+}
+
+wick_status wick_replay_whole(wick_replay *r, const wick_func *f, wick_func **out)
+{
+  wick_builder *b = r->b;
+  wick_arena *mem = b->mem;
+  wick_build_begin(b, f->module, f->level, f->name, mem);
+  wick_build_keep_constraints(b, f);
+  wick_replay fresh = wick_replay_func(b, f);
+  fresh.instead = r->instead, fresh.arg = r->arg;
+  *r = fresh;
+  for (uint32_t i = 1; i <= f->nparam; i++) {
+    r->to[i] = wick_build_param(b, f->value[i].type, f->qual[i - 1], NULL);
+    b->values.at[r->to[i].id] = f->value[i];
+  }
+  wick_replay_nodes(r, 0, f->nnode - 1);
+  const wick_node *ret = wick_return(f);
+  wick_value *in = wick_new(mem, wick_value, ret->nin + 1u);
+  for (uint32_t k = 0; k < ret->nin; k++) in[k] = wick_replayed(r, ret->in[k]);
+  b->loc = ret->loc;
+  wick_build_return(b, ret->nin, in);
+  for (uint32_t v = 1; v <= f->nvalue && !b->status; v++)
+    if (r->to[v].id && !b->values.at[r->to[v].id].name)
+      wick_build_name(b, r->to[v], f->value[v].name, f->value[v].relation);
+  return wick_build_end(b, out);
 }

@@ -1,0 +1,20 @@
+/* Partial evaluation: a `switch` of a known constructor and an `if` of a known bool become their
+ * region, an `apply` of a known closure becomes a call, integers and bools that follow from known
+ * ones become constants, and calls with an operand that is known (data, a closure, an integer, a
+ * bool) are replaced by the nodes of the function, so that recursion on known data is written out.
+ *
+ * Nothing is run: nodes that may fail, and floats, stay as they are. A call that leads to more
+ * than 2,000 nodes or calls, or to 400 calls inside each other, stays a call, and so do the later
+ * calls of its function.
+ *
+ * Needs: nothing. Leaves alone: calls of which nothing is known (see inline), and functions without
+ * calls and switches. Exact. */
+#ifndef WICK_GRAPH_PARTIAL_EVAL_H
+#define WICK_GRAPH_PARTIAL_EVAL_H
+
+#include "ir/pass.h"
+
+WICK_CHECKED wick_status wick_pass_partial_eval(const wick_pass_context *pass, const wick_func *f,
+                                                wick_func **out);
+
+#endif
