@@ -218,8 +218,8 @@ static void emulate_subbyte_node(emulate_subbyte *s, const wick_node *n)
 /* Returns true if the node can copy packed bytes without unpacking them. */
 static bool emulate_subbyte_passes(const wick_node *n)
 {
-  return n->op == WICK_OP_const || n->op == WICK_OP_return || n->op == WICK_OP_call ||
-         n->op == WICK_OP_reinterpret || n->nregion;
+  return n->op == WICK_OP_const || n->op == WICK_OP_return || n->op == WICK_OP_reinterpret ||
+         n->nregion || wick_op_of(n)->objects;
 }
 
 wick_status wick_pass_emulate_subbyte(const wick_pass_context *pass, const wick_func *f,

@@ -1,25 +1,35 @@
-/* Interns strings: copies the function with i64 instead of string types. */
+/* Interns strings: copies all graphs of the module with i64 instead of string types. */
 #include "graph/intern_strings.h"
 
 #include "ir/copy.h"
 #include "ir/op.h"
 
-static bool intern_strings_is_text(const wick_func *f, wick_value v)
+/* Returns the type with i64 for strings, also inside of references, functions and tuples. */
+static wick_type intern_strings_type(wick_module *m, wick_type type)
 {
-  const wick_type_info *t = wick_info_of(f, v);
-  return t->kind == WICK_TENSOR && t->elem == WICK_STRING;
+  const wick_type_info t = *wick_type_get(m, type);
+  if (t.kind == WICK_TENSOR && t.elem == WICK_STRING) return wick_type_with_elem(m, type, WICK_I64);
+  if (t.kind != WICK_REF && t.kind != WICK_FN && t.kind != WICK_TUPLE) return type;
+  wick_type_info to = t;
+  wick_type *item = wick_dup(&m->mem, wick_type, t.item, t.nitem);
+  for (uint32_t k = 0; k < t.nitem; k++) item[k] = intern_strings_type(m, item[k]);
+  to.item = item;
+  return wick_type_intern(m, &to);
 }
 
-static wick_type intern_strings_type(const wick_func *f, wick_value v)
+static wick_type intern_strings_of(const wick_func *f, wick_value v)
 {
-  const wick_type_info *t = wick_info_of(f, v);
-  return intern_strings_is_text(f, v) ? wick_type_tensor(f->module, WICK_I64, t->rank, t->dim)
-                                      : wick_type_of(f, v);
+  return intern_strings_type(f->module, wick_type_of(f, v));
 }
 
 static wick_type intern_strings_retype(const wick_copier *c, wick_value old)
 {
-  return intern_strings_type(c->f, old);
+  return intern_strings_of(c->f, old);
+}
+
+static bool intern_strings_changes(const wick_func *f, wick_value v)
+{
+  return v.id && !wick_type_eq(intern_strings_of(f, v), wick_type_of(f, v));
 }
 
 static void intern_strings_name(wick_copier *c, wick_value from, wick_value to)
@@ -33,7 +43,7 @@ static void intern_strings_name(wick_copier *c, wick_value from, wick_value to)
 static void intern_strings_const(wick_copier *c, const wick_node *n)
 {
   wick_module *m = c->f->module;
-  wick_type type = intern_strings_type(c->f, n->first);
+  wick_type type = intern_strings_of(c->f, n->first);
   const wick_imm *imm = wick_const_imm(n);
   c->b.loc = n->loc;
   if (!imm->constant) {
@@ -48,11 +58,11 @@ static void intern_strings_const(wick_copier *c, const wick_node *n)
 /* Copies a node whose result types are stated, with i64 for strings. */
 static void intern_strings_typed(wick_copier *c, const wick_node *n)
 {
-  wick_value in[16];
-  wick_type want[4];
+  wick_value *in = wick_new(c->b.mem, wick_value, n->nin + 1u);
+  wick_type *want = wick_new(c->b.mem, wick_type, n->nout + 1u);
   for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
   for (uint32_t k = 0; k < n->nout; k++)
-    want[k] = intern_strings_type(c->f, (wick_value){n->first.id + k});
+    want[k] = intern_strings_of(c->f, (wick_value){n->first.id + k});
   c->b.loc = n->loc;
   wick_value v = wick_build(&c->b, n->op, n->nin, in, n->nattr ? n->attr : NULL, n->nout, want);
   for (uint32_t k = 0; k < n->nout; k++)
@@ -68,31 +78,86 @@ static wick_copier intern_strings_begin(const wick_func *f, wick_arena *mem)
   for (uint32_t p = 1; p <= f->nparam; p++) {
     wick_value from = {p};
     intern_strings_name(&c, from,
-                        wick_build_param(&c.b, intern_strings_type(f, from), f->qual[p - 1], NULL));
+                        wick_build_param(&c.b, intern_strings_of(f, from), f->qual[p - 1], NULL));
   }
   return c;
 }
 
-wick_status wick_pass_intern_strings(const wick_pass_context *pass, const wick_func *f,
-                                     wick_func **out)
+static wick_status intern_strings_func(const wick_func *f, wick_arena *mem, wick_func **out)
 {
-  wick_arena *mem = pass->mem;
-  bool any = false;
-  for (uint32_t v = 1; v <= f->nvalue; v++) any = any || intern_strings_is_text(f, (wick_value){v});
-  wick_copier c = any ? intern_strings_begin(f, mem) : wick_copy_begin(f, mem);
+  wick_copier c = intern_strings_begin(f, mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     bool text = false;
-    for (uint32_t k = 0; k < n->nin; k++)
-      text = text || (n->in[k].id && intern_strings_is_text(f, n->in[k]));
+    for (uint32_t k = 0; k < n->nin; k++) text = text || intern_strings_changes(f, n->in[k]);
     for (uint32_t k = 0; k < n->nout; k++)
-      text = text || intern_strings_is_text(f, (wick_value){n->first.id + k});
+      text = text || intern_strings_changes(f, (wick_value){n->first.id + k});
     if (text && n->op == WICK_OP_const)
       intern_strings_const(&c, n);
-    else if (text && wick_op_of(n)->typed && n->nin <= 16 && n->nout <= 4)
+    else if (text && wick_op_of(n)->typed)
       intern_strings_typed(&c, n);
     else
       wick_copy_node(&c, n);
   }
   return wick_copy_finish(&c, out);
+}
+
+static bool intern_strings_any(const wick_module *m)
+{
+  bool any = false;
+  for (uint32_t i = 0; i < m->funcs.n && !any; i++) {
+    const wick_func *f = m->funcs.at[i];
+    for (uint32_t v = 1; f->level == WICK_GRAPH && v <= f->nvalue && !any; v++)
+      any = intern_strings_changes(f, (wick_value){v});
+  }
+  return any;
+}
+
+/* Declares f with its new types, so that calls of it can be built. */
+static void intern_strings_declare(const wick_func *f, wick_arena *mem)
+{
+  const wick_node *r = wick_return(f);
+  wick_type *take = wick_new(mem, wick_type, f->nparam + 1),
+            *give = wick_new(mem, wick_type, r->nin + 1u);
+  for (uint32_t i = 0; i < f->nparam; i++) take[i] = intern_strings_of(f, (wick_value){1 + i});
+  for (uint32_t i = 0; i < r->nin; i++) give[i] = intern_strings_of(f, r->in[i]);
+  wick_module_set(f->module, wick_func_head(f->module, f->level, f->name, f->nparam, take, f->qual,
+                                            r->nin, give, mem));
+}
+
+static void intern_strings_data(wick_module *m, wick_arena *tmp)
+{
+  for (uint32_t d = 1; d < m->data.n; d++) {
+    const wick_data old = m->data.at[d];
+    wick_ctor *ctor = wick_dup(tmp, wick_ctor, old.ctor, old.nctor);
+    for (uint32_t c = 0; c < old.nctor; c++) {
+      wick_type *field = wick_dup(tmp, wick_type, ctor[c].field, ctor[c].nfield);
+      for (uint32_t k = 0; k < ctor[c].nfield; k++) field[k] = intern_strings_type(m, field[k]);
+      ctor[c].field = field;
+    }
+    if (old.nctor) wick_data_define(m, old.type, old.nctor, ctor);
+  }
+}
+
+wick_status wick_pass_intern_strings(const wick_pass_context *pass, const wick_func *f,
+                                     wick_func **out)
+{
+  wick_module *m = f->module;
+  uint32_t n = m->funcs.n, first = 0;
+  const wick_func **all = wick_dup(pass->tmp, const wick_func *, m->funcs.at, n);
+  while (all[first]->level != WICK_GRAPH) first++;
+  *out = (wick_func *)(uintptr_t)f;
+  /* all graphs are copied when it is the first one's turn */
+  if (all[first] != f || !intern_strings_any(m)) return NULL;
+  intern_strings_data(m, pass->tmp);
+  for (uint32_t i = 0; i < n; i++)
+    if (all[i]->level == WICK_GRAPH) intern_strings_declare(all[i], pass->mem);
+  for (uint32_t i = 0; i < n; i++) {
+    if (all[i]->level != WICK_GRAPH) continue;
+    wick_func *made;
+    WICK_TRY(intern_strings_func(all[i], pass->mem, &made));
+    wick_module_set(m, made);
+  }
+  *out = (wick_func *)(uintptr_t)wick_module_find(m, f->name);
+  return NULL;
 }

@@ -70,7 +70,7 @@ static void promote_to_f64_cast(wick_copier *c, const wick_node *n)
 static bool promote_to_f64_takes(const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
-  return !op->typed && n->op != WICK_OP_call && n->op != WICK_OP_return &&
+  return !op->typed && !op->objects && n->op != WICK_OP_return &&
          (!op->elems || (op->elems & WICK_BIT(WICK_F64)));
 }
 
