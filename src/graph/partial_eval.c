@@ -208,5 +208,7 @@ wick_status wick_pass_partial_eval(const wick_pass_context *pass, const wick_fun
   if (!any) return NULL;
   partial_state s = {.b = {.mem = pass->mem}};
   wick_replay r = {.b = &s.b, .instead = partial_instead, .arg = &s};
-  return wick_replay_whole(&r, f, out);
+  WICK_TRY(wick_replay_whole(&r, f, out));
+  wick_func_drop(f, *out, pass->tmp);
+  return NULL;
 }

@@ -3,6 +3,8 @@
  * ones become constants, and calls with an operand that is known (data, a closure, an integer, a
  * bool) are replaced by the nodes of the function, so that recursion on known data is written out.
  *
+ * Functions that are no longer called go.
+ *
  * Nothing is run: nodes that may fail, and floats, stay as they are. A call that leads to more
  * than 2,000 nodes or calls, or to 400 calls inside each other, stays a call, and so do the later
  * calls of its function.

@@ -1,6 +1,8 @@
 /* Worklists follow the functions that nodes name. A call is inlined by a replay of the callee. */
 #include "ir/call.h"
 
+#include <string.h>
+
 #include "ir/grammar.h"
 #include "ir/replay.h"
 
@@ -58,6 +60,32 @@ bool wick_func_recurs_through(const wick_func *f, const wick_func *g, wick_arena
   call_reach(g, tmp, &seen);
   for (uint32_t i = 0; i < seen.n; i++) back = back || seen.at[i] == own;
   return back;
+}
+
+static bool call_listed(const call_list *list, const wick_func *f)
+{
+  for (uint32_t i = 0; i < list->n; i++)
+    if (list->at[i] == f) return true;
+  return false;
+}
+
+void wick_func_drop(const wick_func *f, const wick_func *now, wick_arena *tmp)
+{
+  wick_module *m = f->module;
+  call_list old = {0}, keep = {0};
+  call_reach(f, tmp, &old);
+  wick_module_set(m, now);
+  call_reach(now, tmp, &keep);
+  for (uint32_t i = 0; i < m->funcs.n; i++) {
+    const wick_func *g = m->funcs.at[i];
+    bool root = strcmp(g->name, "main") == 0 || !call_listed(&old, g);
+    if (g->name != f->name && root) call_reach(g, tmp, &keep);
+  }
+  for (uint32_t i = 0; i < old.n; i++) {
+    const wick_func *g = old.at[i];
+    if (g->name == f->name || strcmp(g->name, "main") == 0 || call_listed(&keep, g)) continue;
+    wick_module_remove(m, g->name);
+  }
 }
 
 bool wick_func_is_called(const wick_func *f)

@@ -47,6 +47,10 @@ static inline bool wick_func_is_procedure(const wick_func *f)
  * not call itself. */
 bool wick_func_recurs_through(const wick_func *f, const wick_func *g, wick_arena *tmp);
 
+/* Replaces f by `now` in the module, and removes the functions that f named, directly or through
+ * others, and that nobody names any more. The entry, main, stays. */
+void wick_func_drop(const wick_func *f, const wick_func *now, wick_arena *tmp);
+
 /* Returns whether inlining leaves calls of f, a graph: f is recursive, or computes a loop of
  * scalars, which is faster as code of its own. */
 bool wick_func_stays(const wick_func *f, wick_arena *tmp);
