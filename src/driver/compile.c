@@ -12,6 +12,7 @@
 #include "driver/specialization/branch_decisions.h"
 #include "driver/specialization/specializations.h"
 #include "import/onnx/onnx.h"
+#include "ir/call.h"
 #include "ir/copy.h"
 #include "lower/lower.h"
 #include "ops/host.h"
@@ -161,6 +162,7 @@ static wick_status compile_passed(void *arg, const wick_pass_time *done, const w
 
 static wick_status compile_passes(wick_compilation *c, const char *pipeline, wick_lowered *out)
 {
+  wick_module_keep_reached(c->module, "main", &c->tmp);
   wick_pipeline_begin(&c->pipeline, c->module);
   c->pipeline.target = c->target;
   c->pipeline.precision = c->precision;

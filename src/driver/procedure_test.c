@@ -307,13 +307,23 @@ static void tail_calls(void **state)
   assert_int_equal(out[1], 0);
 }
 
+/* Graphs that main does not reach are no part of the program. */
+static void unreached(void **state)
+{
+  (void)state;
+  static const char text[] =
+      "graph @main(%n: i64[]) -> i64[] { %0 = add %n, %n; return %0 }\n"
+      "graph @other(%a: i64[], %b: i64[]) -> i64[] { %0 = mul %a, %b; return %0 }\n";
+  int64_t n = 3, out;
+  assert_int_equal(compiled(text, 1, &n, &out), 0);
+  assert_int_equal(out, 6);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(agree),
-      cmocka_unit_test(failures),
-      cmocka_unit_test(depth),
-      cmocka_unit_test(tail_calls),
+      cmocka_unit_test(agree),      cmocka_unit_test(failures),  cmocka_unit_test(depth),
+      cmocka_unit_test(tail_calls), cmocka_unit_test(unreached),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,7 +157,7 @@ static void flow_other(wick_function_flow *s, const flow_at *at, const wick_node
 
 static void flow_node(wick_function_flow *s, const flow_at *at, const wick_node *n)
 {
-  const char *name = wick_named_func(n);
+  const char *name = wick_named_func(n, 0);
   const wick_func *callee = name ? wick_module_find(s->m, name) : NULL;
   bool graph = callee && callee->level == WICK_GRAPH;
   uint32_t *in = wick_new(s->mem, uint32_t, n->nin + 1u);

@@ -32,7 +32,7 @@ static const wick_func *inline_callee(const wick_func *f, const wick_node *n, wi
 static bool inline_names(const wick_func *f, const wick_func *g)
 {
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (wick_named_func(&f->node[i]) == g->name) return true;
+    if (wick_node_names(&f->node[i], g)) return true;
   return false;
 }
 
@@ -86,7 +86,7 @@ static void inline_drop(const wick_func *f, const wick_func *of, const wick_func
 {
   wick_module *m = f->module;
   for (uint32_t i = 0; i < of->nnode; i++) {
-    const char *name = wick_named_func(&of->node[i]);
+    const char *name = wick_named_func(&of->node[i], 0);
     const wick_func *g = name ? wick_module_find(m, name) : NULL;
     bool called = g && (g == f || inline_is_entry(g) || inline_names(now, g));
     for (uint32_t k = 0; g && k < m->funcs.n && !called; k++)

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "ir/grammar.h"
 #include "ir/replay.h"
 
 const wick_func *wick_callee(const wick_module *m, const wick_node *n)
@@ -13,14 +12,30 @@ const wick_func *wick_callee(const wick_module *m, const wick_node *n)
   return f && f->level == WICK_GRAPH ? f : NULL;
 }
 
-const char *wick_named_func(const wick_node *n)
+const char *wick_named_func(const wick_node *n, uint32_t k)
 {
   const wick_op *op = wick_op_of(n);
-  uint32_t i = op->level & WICK_GRAPH ? wick_op_positional(op) : WICK_MAX_ATTR;
-  return i < n->nattr && op->attr[i].kind == WICK_ATTR_FUNC ? n->attr[i].s : NULL;
+  for (uint32_t i = 0; op->level & WICK_GRAPH && i < n->nattr; i++)
+    if (op->attr[i].kind == WICK_ATTR_FUNC && k-- == 0) return n->attr[i].s;
+  return NULL;
+}
+
+bool wick_node_names(const wick_node *n, const wick_func *f)
+{
+  const char *name;
+  for (uint32_t k = 0; (name = wick_named_func(n, k)); k++)
+    if (name == f->name) return true;
+  return false;
 }
 
 typedef wick_list(const wick_func *) call_list;
+
+static bool call_listed(const call_list *list, const wick_func *f)
+{
+  for (uint32_t i = 0; i < list->n; i++)
+    if (list->at[i] == f) return true;
+  return false;
+}
 
 /* Adds the functions that f names, directly or through others, each once. Functions in the list are
  * not followed. */
@@ -28,13 +43,11 @@ static void call_reach(const wick_func *f, wick_arena *mem, call_list *out)
 {
   const wick_func *of = f;
   for (uint32_t at = out->n; of; of = at < out->n ? out->at[at++] : NULL)
-    for (uint32_t i = 0; i < of->nnode; i++) {
-      const char *name = wick_named_func(&of->node[i]);
-      const wick_func *g = name ? wick_module_find(f->module, name) : NULL;
-      bool known = !g;
-      for (uint32_t k = 0; k < out->n && !known; k++) known = out->at[k] == g;
-      if (!known) wick_push(mem, out, g);
-    }
+    for (uint32_t i = 0; i < of->nnode; i++)
+      for (uint32_t k = 0; wick_named_func(&of->node[i], k); k++) {
+        const wick_func *g = wick_module_find(f->module, wick_named_func(&of->node[i], k));
+        if (g && !call_listed(out, g)) wick_push(mem, out, g);
+      }
 }
 
 bool wick_func_recurs(const wick_func *f, wick_arena *tmp)
@@ -62,13 +75,6 @@ bool wick_func_recurs_through(const wick_func *f, const wick_func *g, wick_arena
   return back;
 }
 
-static bool call_listed(const call_list *list, const wick_func *f)
-{
-  for (uint32_t i = 0; i < list->n; i++)
-    if (list->at[i] == f) return true;
-  return false;
-}
-
 void wick_func_drop(const wick_func *f, const wick_func *now, wick_arena *tmp)
 {
   wick_module *m = f->module;
@@ -88,12 +94,25 @@ void wick_func_drop(const wick_func *f, const wick_func *now, wick_arena *tmp)
   }
 }
 
+void wick_module_keep_reached(wick_module *m, const char *entry, wick_arena *tmp)
+{
+  const wick_func *f = wick_module_find(m, entry);
+  call_list keep = {0}, drop = {0};
+  if (!f) return;
+  wick_push(tmp, &keep, f);
+  call_reach(f, tmp, &keep);
+  for (uint32_t i = 0; i < m->funcs.n; i++)
+    if (m->funcs.at[i]->level == WICK_GRAPH && !call_listed(&keep, m->funcs.at[i]))
+      wick_push(tmp, &drop, m->funcs.at[i]);
+  for (uint32_t i = 0; i < drop.n; i++) wick_module_remove(m, drop.at[i]->name);
+}
+
 bool wick_func_is_called(const wick_func *f)
 {
   const wick_module *m = f->module;
   for (uint32_t k = 0; k < m->funcs.n; k++)
     for (uint32_t i = 0; i < m->funcs.at[k]->nnode; i++)
-      if (wick_named_func(&m->funcs.at[k]->node[i]) == f->name) return true;
+      if (wick_node_names(&m->funcs.at[k]->node[i], f)) return true;
   return false;
 }
 

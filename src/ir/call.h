@@ -7,9 +7,10 @@
 /* Returns the graph that n calls; NULL if n is no call, or if the graph does not exist. */
 const wick_func *wick_callee(const wick_module *m, const wick_node *n);
 
-/* Returns the name of the function that n names (a call, a closure, ...), as it is interned in the
- * module; NULL: none. Launches of kernels do not count. */
-const char *wick_named_func(const wick_node *n);
+/* Returns the name of function k, from 0, of those that n names (a call, a closure, ...), as it is
+ * interned in the module; NULL: there are fewer. Launches of kernels do not count. */
+const char *wick_named_func(const wick_node *n, uint32_t k);
+bool wick_node_names(const wick_node *n, const wick_func *f);
 
 /* Which functions of a module have effects: those that reach an operator of WICK_EFFECT, or a call
  * of a function that is not defined (yet). Stale once a function is replaced by one that has more
@@ -50,6 +51,10 @@ bool wick_func_recurs_through(const wick_func *f, const wick_func *g, wick_arena
 /* Replaces f by `now` in the module, and removes the functions that f named, directly or through
  * others, and that nobody names any more. The entry, main, stays. */
 void wick_func_drop(const wick_func *f, const wick_func *now, wick_arena *tmp);
+
+/* Removes the graphs that the entry does not name, directly or through others; without a function of
+ * that name, none. */
+void wick_module_keep_reached(wick_module *m, const char *entry, wick_arena *tmp);
 
 /* Returns whether inlining leaves calls of f, a graph: f is recursive, or computes a loop of
  * scalars, which is faster as code of its own. */
