@@ -34,7 +34,7 @@
 #define WICK_BUNDLE_EINVAL 1  /* an input has a value that the network does not accept */
 #define WICK_BUNDLE_ETYPE 3   /* the branch that runs does not support these sizes */
 #define WICK_BUNDLE_ERANGE 4  /* an index in an input is out of bounds */
-#define WICK_BUNDLE_ELIMIT 6  /* calls are nested too deep for the stack */
+#define WICK_BUNDLE_ELIMIT 6  /* calls are nested too deep, or there are too many objects */
 #define WICK_BUNDLE_ENULL 101 /* an address is NULL; nothing was done */
 #define WICK_BUNDLE_EALIGN                                                                         \
   102 /* an address is not a multiple of WICK_BUNDLE_ALIGN; nothing was done */

@@ -357,6 +357,10 @@ typedef struct wick_bundle_options {
   const char *name;           /* of the C function; NULL: derived from the model's file name */
   bool embed;                 /* put the weights into the object */
   wick_bundle_report *report; /* out, on success; may be NULL */
+  /* For programs with objects (lists, trees): the bytes of the arena that they may take in one run.
+   * 0: 64 KiB, or 8 KiB with pointers of 32 bits. A run that needs more returns
+   * WICK_BUNDLE_ELIMIT. */
+  uint64_t heap_bytes;
 } wick_bundle_options;
 
 /* Compiles a model to a bundle: the files NAME.o, NAME.h and NAME.weights.bin, which run without
@@ -498,6 +502,9 @@ typedef struct wick_session_options {
    * only the base program. */
   void (*profile)(void *arg, uint32_t kernel, uint64_t nanoseconds);
   void *arg; /* the argument of profile */
+  /* The most memory that objects (lists, trees) may take in one run, in bytes; 0: 8 GiB, or what the
+   * system grants. Pages are used as needed. A run that needs more fails with WICK_ELIMIT. */
+  uint64_t heap_bytes;
 } wick_session_options;
 
 /* Creates a session. `options` may be NULL. The compiled model must outlive its sessions. */

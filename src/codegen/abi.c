@@ -79,6 +79,7 @@ static wick_status abi_direct(const wick_func *f, const wick_target *t, wick_are
                        callee->name);
     out->scratch |= inner.scratch;
     out->stack |= inner.stack;
+    out->heap |= inner.heap;
     out->fault |= inner.fault;
     if (inner.scratch_bytes > out->scratch_bytes) out->scratch_bytes = inner.scratch_bytes;
   }
@@ -139,7 +140,8 @@ wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,
   }
   out_frame->place = place;
   out_frame->procedure = wick_func_is_procedure(f);
-  out_frame->stack = abi_reaches_stack(f, mem);
+  out_frame->heap = wick_func_reaches_heap(f, mem);
+  out_frame->stack = out_frame->heap || abi_reaches_stack(f, mem);
   out_frame->fault = out_frame->stack || wick_func_reaches_fail(f, mem);
   if (out_frame->procedure) return abi_procedure(f, mem, out_frame);
   out_frame->scratch |= out_frame->scratch_bytes > 0;

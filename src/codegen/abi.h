@@ -10,7 +10,8 @@
  * width. If the last two parameters of a kernel are i64, they are passed as begin and end, the
  * range of its tasks, and have no slots. After the declared slots are the hidden ones of
  * wick_frame: the scratch memory of this worker, 64-byte aligned, the wick_stack if it calls a
- * recursive procedure, and last the wick_fault if the kernel can fail.
+ * recursive procedure (if it needs objects: that of a wick_heap), and last the wick_fault if the
+ * kernel can fail.
  *
  * A procedure (ir/call.h) is called by loop functions of the same object. It takes its parameters,
  * the addresses of buffers among them, and returns its results as LLVM's values. Its buffers are on
@@ -18,8 +19,9 @@
  * caller that is a procedure returns a status that is not 0 at once; a kernel writes it to its
  * wick_fault. A procedure that is recursive, or whose buffers take more than WICK_SMALL_FRAME bytes,
  * fails with WICK_ELIMIT before it writes to its frame if the frame ends below the limit of the
- * wick_stack. The address of the wick_stack is the first parameter of such procedures and of those
- * that reach one, in a register that all calls leave alone (swiftself).
+ * wick_stack. The address of the wick_stack is the first parameter of such procedures, of those that
+ * need objects, and of those that reach one, in a register that all calls leave alone (swiftself).
+ * A block that does not fit in the heap is the same failure.
  *
  * An entry reaches its kernels through the runtime: before its declared slots are a wick_launch
  * function and its context. It has no hidden slots: the runtime adds those of each kernel. It
@@ -50,6 +52,7 @@ typedef struct wick_frame {
   bool range;                 /* its last two parameters are begin and end */
   bool procedure;             /* ir/call.h */
   bool scratch, stack, fault; /* it has these hidden slots; of a procedure: parameter, status */
+  bool heap;                  /* the stack's slot has a wick_heap */
   uint32_t nslot;             /* declared slots */
   uint64_t scratch_bytes;     /* of each worker, without buffers whose offsets are computed */
   uint64_t stack_bytes;       /* for small buffers */

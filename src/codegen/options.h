@@ -14,7 +14,10 @@ enum {
   WICK_STACK_OUTSIDE = 256, /* memcpy, helpers of the ABI */
   /* bytes of its caller's stack for a bundle's recursion, with pointers of 64 and of 32 bits */
   WICK_BUNDLE_RECURSION = 1 << 18,
-  WICK_BUNDLE_RECURSION_SMALL = 1 << 12
+  WICK_BUNDLE_RECURSION_SMALL = 1 << 12,
+  /* bytes of its arena for a bundle's objects, if the user gives no number */
+  WICK_BUNDLE_HEAP = 1 << 16,
+  WICK_BUNDLE_HEAP_SMALL = 1 << 13
 };
 
 typedef struct wick_codegen_options {
@@ -25,6 +28,7 @@ typedef struct wick_codegen_options {
    * none. */
   const char *bundle;
   wick_span constants; /* of a bundle: stored in the object as NAME_constants, unless at is NULL */
+  uint64_t heap_bytes; /* of a bundle: for objects, in the arena, before the scratch memory */
   /* With `bundle`: 8 bytes follow the object, the most stack that a call uses, or 0 if it is not
    * known. They include WICK_STACK_OUTSIDE bytes for external functions. */
   bool stack;

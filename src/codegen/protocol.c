@@ -34,6 +34,8 @@ wick_status wick_request_write(const wick_request *r, wick_arena *mem, wick_text
     if (*(const bool *)((const char *)&r->options + protocol_flags[i].offset))
       wick_text_printf(out, "%s\n", protocol_flags[i].name);
   if (r->options.bundle) wick_text_printf(out, "bundle %s\n", r->options.bundle);
+  if (r->options.heap_bytes)
+    wick_text_printf(out, "heap %llu\n", (unsigned long long)r->options.heap_bytes);
   if (r->options.constants.at)
     wick_text_printf(out, "constants %zu\n", r->options.constants.nbytes);
   for (uint32_t i = 0; i < r->options.nonly; i++) {
@@ -86,6 +88,8 @@ static bool protocol_line(protocol_reader *p, const char *line)
     p->r->options.constants.nbytes = strtoull(line, NULL, 10);
     return true;
   }
+  if (protocol_word(&line, "heap"))
+    return p->r->options.heap_bytes = strtoull(line, NULL, 10), true;
   if (protocol_word(&line, "only")) return wick_push(p->mem, &p->only, line), true;
   if (protocol_word(&line, "memory")) return p->r->memory_bytes = strtoull(line, NULL, 10), true;
   return false;

@@ -9,6 +9,7 @@
 #include "driver/report/contract.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
+#include "runtime/heap.h"
 #include "wick/bundle.h"
 
 /* ---- names ---- */
@@ -291,10 +292,20 @@ static wick_status bundle_flash(wick_compilation *c, wick_bundle *b, wick_span o
   return NULL;
 }
 
-static wick_status bundle_object(wick_compilation *c, wick_bundle *b, wick_span constants,
-                                 wick_span *out)
+/* Returns the bytes of the heap of objects. */
+static uint64_t bundle_heap(const wick_compilation *c, const wick_frame *frame, uint64_t given)
 {
-  wick_codegen_options o = {.output = WICK_OUTPUT_OBJECT, .direct = true, .bundle = b->name};
+  uint64_t small = c->target.pointer_bits == 32 ? WICK_BUNDLE_HEAP_SMALL : WICK_BUNDLE_HEAP;
+  if (!frame->heap) return 0;
+  given = wick_min_u64(given ? given : small, WICK_HEAP_MOST);
+  return bundle_ram(wick_max_u64(given, sizeof(wick_heap)));
+}
+
+static wick_status bundle_object(wick_compilation *c, wick_bundle *b, uint64_t heap,
+                                 wick_span constants, wick_span *out)
+{
+  wick_codegen_options o = {
+      .output = WICK_OUTPUT_OBJECT, .direct = true, .bundle = b->name, .heap_bytes = heap};
   o.stack = c->target.machine != WICK_MACHINE_WASM32; /* on wasm the stack is in linear memory */
   o.absolute = c->target.pointer_bits == 32; /* programs of small machines have fixed addresses */
   if (b->embed) {
@@ -355,9 +366,11 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   WICK_TRY(wick_frame_of(entry, &c->target, true, &c->mem, &frame));
   /* the kernels get it after the arena */
   b.arena_bytes += wick_lowered_most_scratch(&l, c->module);
+  uint64_t heap = bundle_heap(c, &frame, o->heap_bytes);
+  b.arena_bytes += heap;
   WICK_TRY(bundle_fits(c, &b, &c->mem));
   wick_span constants = bundle_constants(c, &l, &b), object;
-  WICK_TRY(bundle_object(c, &b, constants, &object));
+  WICK_TRY(bundle_object(c, &b, heap, constants, &object));
   WICK_TRY(wick_compile_constants_end(c));
   if (o->report)
     *o->report = (wick_bundle_report){.flash_bytes = b.flash_bytes,

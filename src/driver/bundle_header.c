@@ -17,7 +17,8 @@ static const bundle_number bundle_codes[] = {
     {"WICK_BUNDLE_EINVAL", WICK_BUNDLE_EINVAL, "an input has a value that it does not take"},
     {"WICK_BUNDLE_ETYPE", WICK_BUNDLE_ETYPE, "a branch that is taken is not for these sizes"},
     {"WICK_BUNDLE_ERANGE", WICK_BUNDLE_ERANGE, "an index in an input is out of range"},
-    {"WICK_BUNDLE_ELIMIT", WICK_BUNDLE_ELIMIT, "calls are nested too deep for the stack"},
+    {"WICK_BUNDLE_ELIMIT", WICK_BUNDLE_ELIMIT,
+     "calls are nested too deep, or there are too many objects"},
     {"WICK_BUNDLE_ENULL", WICK_BUNDLE_ENULL, "an address is NULL"},
     {"WICK_BUNDLE_EALIGN", WICK_BUNDLE_EALIGN, "an address is not aligned"},
 };

@@ -248,6 +248,7 @@ const wick_program_kernel *wick_compile_kernels(const wick_module *m, const wick
                                       .schedule = k->schedule,
                                       .scratch = k->scratch,
                                       .stack = k->stack,
+                                      .heap = k->heap,
                                       .fault = k->fault,
                                       .flops = k->model.flops * k->nrun,
                                       .bytes = (k->bytes - k->launch_weights) * k->nrun +

@@ -193,6 +193,18 @@ bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp)
   return wick_func_reaches(f, call_has_fail, tmp);
 }
 
+static bool call_has_heap(const wick_func *f)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (wick_op_of(&f->node[i])->heap) return true;
+  return false;
+}
+
+bool wick_func_reaches_heap(const wick_func *f, wick_arena *tmp)
+{
+  return wick_func_reaches(f, call_has_heap, tmp);
+}
+
 bool wick_func_reaches_recursion(const wick_func *f, wick_arena *tmp)
 {
   call_list seen = {0};

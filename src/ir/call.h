@@ -32,10 +32,12 @@ bool wick_func_recurs(const wick_func *f, wick_arena *tmp);
 /* Returns whether a function of f's module, perhaps f itself, names f. */
 bool wick_func_is_called(const wick_func *f);
 /* Returns whether f or a function that it calls, directly or through others, has a property,
- * contains `fail`, or (`recursion`) calls itself. Functions that do not exist are left out. */
+ * contains `fail`, calls itself, or needs the heap of objects. Functions that do not exist are left
+ * out. */
 bool wick_func_reaches(const wick_func *f, bool (*has)(const wick_func *), wick_arena *tmp);
 bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp);
 bool wick_func_reaches_recursion(const wick_func *f, wick_arena *tmp);
+bool wick_func_reaches_heap(const wick_func *f, wick_arena *tmp);
 
 /* A loop function that other loop functions call, and that no entry launches. It takes scalars and
  * buffers, and returns scalars; buffers that it writes are parameters. */

@@ -243,6 +243,7 @@ typedef struct wick_op {
   /* The result consists of exactly the elements of the operands, in another order or broadcast. So
    * element-wise operators can move before it. */
   bool rearranges;
+  bool heap;     /* loop level: needs the heap of counted objects (runtime/heap.h) */
   bool launched; /* low level: runs as tasks of a kernel, which only writes buffers */
   /* moves elements, or computes the best or the mean of some, rounded once */
   bool rounding_transparent;

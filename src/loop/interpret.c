@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "ir/build.h"
+#include "ir/call.h"
 #include "ir/element.h"
+#include "loop/interpret_object.h"
 
 typedef struct interpret_buffer {
   void *data;
@@ -15,7 +17,8 @@ typedef struct interpret_buffer {
 
 typedef struct interpret {
   const wick_func *f;
-  uint32_t depth; /* of calls */
+  uint32_t depth;  /* of calls */
+  wick_heap *heap; /* NULL: f needs none */
   wick_arena *mem, *tmp;
   const wick_type_info **type; /* per value */
   wick_scalar **lane;          /* per value: its lanes */
@@ -371,7 +374,7 @@ static wick_status interpret_call(interpret *t, const wick_node *n)
     return interpret_fail(t, n, WICK_ELIMIT, "calls are nested deeper than %d",
                           WICK_INTERPRET_DEPTH);
   wick_mark mark = wick_arena_mark(t->tmp);
-  interpret u = {.f = f, .depth = t->depth + 1, .mem = t->mem, .tmp = t->tmp};
+  interpret u = {.f = f, .depth = t->depth + 1, .heap = t->heap, .mem = t->mem, .tmp = t->tmp};
   interpret_begin(&u);
   for (uint32_t k = 0; k < n->nin; k++) {
     u.lane[k + 1][0] = t->lane[n->in[k].id][0];
@@ -382,6 +385,24 @@ static wick_status interpret_call(interpret *t, const wick_node *n)
     t->lane[n->first.id + k][0] = u.lane[wick_return(f)->in[k].id][0];
   wick_arena_rewind(t->tmp, mark);
   return NULL;
+}
+
+static wick_status interpret_object(interpret *t, const wick_node *n)
+{
+  wick_mark mark = wick_arena_mark(t->tmp);
+  wick_scalar *in = wick_new(t->tmp, wick_scalar, n->nin + 1u);
+  wick_elem *elem = wick_new(t->tmp, wick_elem, n->nin + 1u),
+            result = n->nout ? interpret_type(t, n->first)->elem : WICK_I64;
+  const char *what = NULL;
+  for (uint32_t k = 0; k < n->nin; k++) {
+    in[k] = t->lane[n->in[k].id][0];
+    elem[k] = interpret_type(t, n->in[k])->elem;
+  }
+  wick_scalar out = {.i = 0};
+  wick_code code = wick_interpret_object(t->heap, n, elem, in, result, &out, &what);
+  if (n->nout) t->lane[n->first.id][0] = out;
+  wick_arena_rewind(t->tmp, mark);
+  return code ? interpret_fail(t, n, code, "%s", what) : NULL;
 }
 
 /* ---- nodes ---- */
@@ -429,6 +450,7 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
                           (long long)t->lane[n->in[1].id][0].i);
   default: break;
   }
+  if (wick_op_of(n)->heap) return interpret_object(t, n);
   if (!wick_op_of(n)->eval)
     return interpret_fail(t, n, WICK_EUNSUPPORTED, "the operator cannot be interpreted");
   interpret_scalar(t, n);
@@ -467,6 +489,11 @@ wick_status wick_interpret(const wick_func *f, uint32_t narg, const wick_interpr
   if (f->level != WICK_LOOP || narg != f->nparam)
     return wick_fail(mem, WICK_EINTERNAL, f->name, "%u operands for a function of %u", narg,
                      f->nparam);
+  if (wick_func_reaches_heap(f, tmp)) {
+    t.heap = wick_arena_alloc(tmp, WICK_INTERPRET_HEAP, 64);
+    *t.heap = (wick_heap){0};
+    wick_heap_begin(t.heap, WICK_INTERPRET_HEAP);
+  }
   interpret_begin(&t);
   for (uint32_t i = 0; i < narg; i++) {
     t.buffer[i + 1] = (interpret_buffer){arg[i].data, arg[i].nelem};

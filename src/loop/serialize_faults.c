@@ -15,7 +15,8 @@ static bool serialize_fails(const wick_module *m, const char *kernel, char *seen
   const wick_func *f = wick_module_find(m, kernel);
   if (!f) return false;
   if (seen[name] == SERIALIZE_UNKNOWN) {
-    bool fails = wick_func_reaches_fail(f, tmp) || wick_func_reaches_recursion(f, tmp);
+    bool fails = wick_func_reaches_fail(f, tmp) || wick_func_reaches_recursion(f, tmp) ||
+                 wick_func_reaches_heap(f, tmp);
     seen[name] = fails ? SERIALIZE_FAILS : SERIALIZE_SAFE;
   }
   return seen[name] == SERIALIZE_FAILS;

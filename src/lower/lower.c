@@ -586,6 +586,7 @@ wick_status wick_lowered_frames(wick_lowered *l, const wick_module *m, const wic
     WICK_TRY(wick_verify_func(f, tmp));
     WICK_TRY(wick_frame_of(f, t, false, tmp, &frame));
     k->scratch = frame.scratch, k->stack = frame.stack, k->fault = frame.fault || k->host;
+    k->heap = frame.heap;
   }
   return NULL;
 }

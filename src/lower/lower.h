@@ -15,6 +15,7 @@ typedef struct wick_lowered_kernel {
   wick_dim tasks;             /* of one launch */
   wick_dim_list sizes;        /* symbols whose values a launch gets after the buffers */
   bool scratch, stack, fault; /* hidden slots (codegen/abi.h) */
+  bool heap;                  /* the stack's slot has a heap */
   wick_dim scratch_bytes;     /* for each worker */
   uint64_t bytes;          /* of one launch: the bytes of its operands that are read or written */
   uint64_t launch_weights; /* those of them that are constants */

@@ -70,6 +70,8 @@ static const struct {
     ALIKE(1, read, element_store),
     ALIKE(1, load, store),
     ALIKE(1, load, load_lanes),
+    ALIKE(3, object_new, object_reuse),
+    ALIKE(1, object_load, object_store),
     ALIKE(1, load, prefetch),
     ALIKE(1, call, kernel),
     ALIKE(1, kernel, launch),

@@ -16,8 +16,9 @@ typedef struct call_stack_job {
   int64_t begin, end;
 } call_stack_job;
 
-static bool call_stack_map(wick_call_stack *s)
+bool wick_call_stack_map(wick_call_stack *s)
 {
+  if (s->map) return true;
   size_t page = (size_t)sysconf(_SC_PAGESIZE), n = call_stack_most;
   void *map = MAP_FAILED;
   for (; map == MAP_FAILED && n >= 4 * WICK_STACK_RESERVE; n /= 2)
@@ -43,7 +44,7 @@ bool wick_call_stack_run(wick_call_stack *s, wick_kernel kernel, void **args, in
   call_stack_job job = {kernel, args, begin, end};
   ucontext_t here, there;
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  if ((!s->map && !call_stack_map(s)) || getcontext(&there)) return false;
+  if (getcontext(&there)) return false;
   there.uc_stack.ss_sp = (char *)s->map + page;
   there.uc_stack.ss_size = s->nmap - page;
   there.uc_link = &here;

@@ -12,8 +12,9 @@ typedef struct wick_call_stack {
   size_t nmap;
 } wick_call_stack;
 
-/* Runs the kernel on the stack, which is mapped when it is first needed. Returns false if the
- * system has no memory for it. */
+/* Maps the stack if it is not mapped yet. Returns false if the system has no memory for it. */
+bool wick_call_stack_map(wick_call_stack *s);
+/* Runs the kernel on the stack, which is mapped. Returns false if the system refuses. */
 bool wick_call_stack_run(wick_call_stack *s, wick_kernel kernel, void **args, int64_t begin,
                          int64_t end);
 void wick_call_stack_free(wick_call_stack *s);

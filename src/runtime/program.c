@@ -157,7 +157,7 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
     program_str(&t, p->kernel[i].location);
     program_str(&t, p->kernel[i].schedule);
     program_u32(&t, (p->kernel[i].scratch ? 1u : 0u) | (p->kernel[i].fault ? 2u : 0u) |
-                        (p->kernel[i].stack ? 4u : 0u));
+                        (p->kernel[i].stack ? 4u : 0u) | (p->kernel[i].heap ? 8u : 0u));
     program_u64(&t, p->kernel[i].flops);
     program_u64(&t, p->kernel[i].bytes);
     program_u64(&t, p->kernel[i].weights);
@@ -415,6 +415,7 @@ static bool program_get_kernel(wick_reader *r, wick_arena *mem, uint32_t nslot,
   k->scratch = flags & 1;
   k->fault = flags >> 1 & 1;
   k->stack = flags >> 2 & 1;
+  k->heap = flags >> 3 & 1;
   return wick_read_u64(r, &k->flops) && wick_read_u64(r, &k->bytes) &&
          wick_read_u64(r, &k->weights) && wick_read_u64(r, &k->cost) &&
          wick_read_u64(r, &k->cycles) && wick_read_u64(r, &k->tasks) &&

@@ -45,6 +45,7 @@ typedef struct wick_program_kernel {
   const char *location;       /* of the user's nodes, for errors and profiles */
   const char *schedule;       /* the steps that transform its plain loops */
   bool scratch, stack, fault; /* which hidden slots it has (codegen/abi.h) */
+  bool heap;                  /* the stack's slot has a heap */
   uint64_t flops, bytes;      /* of one run */
   uint64_t weights;           /* the bytes of constants in `bytes`, each once */
   uint64_t cost;              /* of one launch: estimated nanoseconds of one worker */

@@ -31,6 +31,7 @@ static wick_status run_create(wick_session *s, const wick_session_options *o, wi
   wick_session_setup setup = {.allocator = k->context->allocator,
                               .pool = s->pool,
                               .counts = s->counts,
+                              .heap_bytes = o->heap_bytes,
                               .profile = o->profile,
                               .profile_ctx = o->arg};
   WICK_TRY(wick_session_make(&k->image, &k->program, k->constants, &setup, mem, &s->state));
@@ -205,8 +206,9 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
   else if (f.kernel >= p->nkernel)
     snprintf(text, sizeof text, "the run failed with code %d", (int)code);
   else if (code == WICK_ELIMIT)
-    snprintf(text, sizeof text, "%s: calls are nested too deep for the stack",
-             p->kernel[f.kernel].location);
+    snprintf(text, sizeof text, "%s: calls are nested too deep for the stack%s",
+             p->kernel[f.kernel].location,
+             p->kernel[f.kernel].heap ? ", or its objects need more memory than heap_bytes" : "");
   else if (code == WICK_ENOMEM)
     snprintf(text, sizeof text, "%s: there is no memory for the stack of its calls",
              p->kernel[f.kernel].location);

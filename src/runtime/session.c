@@ -5,6 +5,7 @@
 #include "runtime/call_stack.h"
 #include "runtime/flow_counters.h"
 #include "runtime/growable_arena.h"
+#include "runtime/heap_map.h"
 #include "runtime/session_host.h"
 
 #include <fenv.h>
@@ -47,7 +48,7 @@ typedef struct session_worker { /* on cache lines of its own */
 typedef struct session_kernel {
   wick_kernel kernel;
   uint32_t index;
-  bool scratch, stack, fault;
+  bool scratch, stack, heap, fault;
   int64_t nargs, tasks;
   uint64_t before, cost;
   void *args[WICK_KERNEL_SLOTS];
@@ -74,6 +75,9 @@ struct wick_session_state {
   const wick_sized *sized;      /* NULL: sizes must be set first */
   uint32_t before, first;       /* slots before the sizes; the slot of the first input */
   wick_growable_arena growable; /* memory of arena and scratch, if sizes are dynamic */
+  wick_heap_map heap;           /* of objects */
+  uint64_t heap_bytes;          /* the most that it may have; 0: the default */
+  bool heap_used;               /* since it was reset */
   uint32_t nbatch, share;       /* share: the number of workers that share the batch */
   uint64_t cost; /* nanoseconds of the batches of the current run, or of the last one */
   bool alone;    /* the run uses only its own thread */
@@ -192,7 +196,10 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .nblock = nblock};
   for (uint32_t i = 0; i < program->nkernel; i++) s->cost += program->kernel[i].cost;
   if (sizing) s->growable.most = session_memory_most(s);
-  if (setup) s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
+  if (setup) {
+    s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
+    s->heap_bytes = setup->heap_bytes;
+  }
   union {
     wick_launch f;
     void *p;
@@ -282,6 +289,7 @@ void wick_session_drop(wick_session_state *s)
   wick_sizing_drop(s->sizing);
   wick_growable_arena_free(&s->growable);
   for (uint32_t w = 0; w < s->nworker; w++) wick_call_stack_free(&s->worker[w].own.stack);
+  wick_heap_map_free(&s->heap);
   s->allocator.free(s->allocator.self, s->block, s->nblock);
 }
 
@@ -329,14 +337,16 @@ static void session_kernel_run(const wick_session_state *s, const session_kernel
     int64_t n = k->nargs;
     memcpy(w->args, k->args, (size_t)n * sizeof *args);
     if (k->scratch) w->args[n++] = s->scratch + worker * s->scratch_stride;
-    if (k->stack) w->args[n++] = &w->stack.stack;
+    if (k->stack) w->args[n++] = k->heap ? (void *)s->heap.heap : &w->stack.stack;
     if (k->fault) w->args[n] = &w->fault;
     w->fault = (wick_fault){0};
     args = w->args;
   }
+  bool mapped = k->stack && wick_call_stack_map(&w->stack);
+  if (mapped && k->heap) s->heap.heap->stack = w->stack.stack;
   if (!k->stack)
     k->kernel(args, begin, end);
-  else if (!wick_call_stack_run(&w->stack, k->kernel, args, begin, end))
+  else if (!mapped || !wick_call_stack_run(&w->stack, k->kernel, args, begin, end))
     w->fault = (wick_fault){WICK_ENOMEM, begin, 0};
 }
 
@@ -419,10 +429,14 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
   }
   if (tasks <= 0) return 0;
   if (info->host.row) return session_host(s, (uint32_t)index, args);
+  if (info->heap && !s->heap.heap && !wick_heap_map_make(&s->heap, s->heap_bytes))
+    return WICK_ENOMEM;
+  s->heap_used |= info->heap;
   session_kernel *k = &s->batch[s->nbatch], *last = s->nbatch ? k - 1 : NULL;
   k->kernel = kernel;
   k->index = (uint32_t)index;
   k->scratch = info->scratch, k->stack = info->stack, k->fault = info->fault;
+  k->heap = info->heap;
   k->nargs = nargs, k->tasks = tasks;
   k->before = last ? last->before + last->cost : 0;
   k->cost = info->cost ? info->cost : 1;
@@ -446,6 +460,8 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   /* a run usually has the same loops and sizes as the one before */
   s->alone = s->cost < SESSION_ALONE_RUN;
   s->cost = 0;
+  if (s->heap_used) wick_heap_map_reset(&s->heap);
+  s->heap_used = false;
   s->run = wick_pool_begin(s->pool);
   s->nbatch = 0;
   int32_t code = s->entry(s->args);

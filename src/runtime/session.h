@@ -16,6 +16,7 @@ typedef struct wick_session_setup {
   wick_allocator allocator; /* of arena and scratch; all zero: malloc and free */
   wick_pool *pool;          /* NULL: the calling thread alone */
   int64_t *counts;          /* a table of counts (runtime/program.h); NULL: the session's own */
+  uint64_t heap_bytes;      /* the most that objects may take; 0: a default */
   wick_profile_fn *profile; /* NULL: none */
   void *profile_ctx;
 } wick_session_setup;

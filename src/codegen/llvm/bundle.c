@@ -1,6 +1,7 @@
 /* Emits the C function of a bundle, which calls its entry; codegen/abi.h specifies it. */
 #include "codegen/llvm/emit.h"
 
+#include "runtime/heap.h"
 #include "wick/bundle.h"
 
 _Static_assert(WICK_BUNDLE_ALIGN == WICK_FRAME_ALIGN, "scratch memory lies in the arena");
@@ -72,7 +73,8 @@ static void bundle_refuse(const bundle *b, LLVMValueRef bad, int code)
   LLVMPositionBuilderAtEnd(e->b, on);
 }
 
-/* Returns the bytes of parameter v; those of the last one include the scratch memory. */
+/* Returns the bytes of parameter v; those of the last one, the arena, include the heap of objects
+ * and the scratch memory, which follow it. */
 static uint64_t bundle_bytes(const bundle *b, uint32_t v)
 {
   uint64_t nbytes = 0;
@@ -80,7 +82,9 @@ static uint64_t bundle_bytes(const bundle *b, uint32_t v)
   if (!wick_type_nbytes(b->f->module, type, &nbytes))
     emit_fail(b->e, NULL, "parameter %u of a bundle has no constant size", v);
   bool last = v == b->f->nparam;
-  return last ? wick_align_up(nbytes, WICK_FRAME_ALIGN) + b->e->frame.scratch_bytes : nbytes;
+  return last ? wick_align_up(nbytes, WICK_FRAME_ALIGN) + b->e->options->heap_bytes +
+                    b->e->frame.scratch_bytes
+              : nbytes;
 }
 
 static void bundle_check(const bundle *b, uint32_t v)
@@ -103,14 +107,32 @@ static void bundle_slot(const bundle *b, uint32_t i, LLVMValueRef x)
   LLVMBuildStore(e->b, x, LLVMBuildGEP2(e->b, emit_pointer(e), b->slots, &at, 1, ""));
 }
 
-/* Returns the address of the scratch memory, which follows the arena. */
+static LLVMValueRef bundle_at(const bundle *b, LLVMValueRef p, uint64_t offset)
+{
+  LLVMValueRef at = LLVMConstInt(emit_word(b->e), offset, false);
+  return LLVMBuildGEP2(b->e->b, LLVMInt8TypeInContext(b->e->context), p, &at, 1, "");
+}
+
+/* Returns the address of the scratch memory. */
 static LLVMValueRef bundle_scratch(const bundle *b)
 {
+  uint64_t before = bundle_bytes(b, b->f->nparam) - b->e->frame.scratch_bytes;
+  return bundle_at(b, LLVMGetParam(b->e->function, b->f->nparam - 1), before);
+}
+
+/* Makes an empty heap, and returns its address. */
+static LLVMValueRef bundle_heap(const bundle *b)
+{
   emit *e = b->e;
-  uint64_t arena = bundle_bytes(b, b->f->nparam) - e->frame.scratch_bytes;
-  LLVMValueRef at = LLVMConstInt(emit_word(e), arena, false),
-               p = LLVMGetParam(e->function, b->f->nparam - 1);
-  return LLVMBuildGEP2(e->b, LLVMInt8TypeInContext(e->context), p, &at, 1, "");
+  uint64_t nbytes = e->options->heap_bytes;
+  LLVMValueRef heap = bundle_at(b, bundle_scratch(b), -nbytes);
+  LLVMBuildStore(e->b, emit_i64(e, sizeof(wick_heap)),
+                 bundle_at(b, heap, offsetof(wick_heap, top)));
+  LLVMBuildStore(e->b, emit_i64(e, (int64_t)nbytes), bundle_at(b, heap, offsetof(wick_heap, end)));
+  LLVMValueRef zero = LLVMConstNull(LLVMInt8TypeInContext(e->context));
+  LLVMBuildMemSet(e->b, bundle_at(b, heap, offsetof(wick_heap, free)), zero,
+                  LLVMConstInt(emit_word(e), WICK_HEAP_CLASSES * 8, false), 8);
+  return heap;
 }
 
 /* Allocates the function's variables on the stack, in its first block, so that they live until it
@@ -150,8 +172,9 @@ static LLVMValueRef bundle_call(const bundle *b)
   for (uint32_t i = 0; i < n; i++) bundle_slot(b, i, LLVMGetParam(e->function, i));
   if (e->frame.scratch) bundle_slot(b, n++, bundle_scratch(b));
   if (e->frame.stack) {
-    LLVMBuildStore(e->b, bundle_limit(b), b->stack);
-    bundle_slot(b, n++, b->stack);
+    LLVMValueRef stack = e->frame.heap ? bundle_heap(b) : b->stack;
+    LLVMBuildStore(e->b, bundle_limit(b), stack);
+    bundle_slot(b, n++, stack);
   }
   if (e->frame.fault) {
     LLVMBuildStore(e->b, emit_i64(e, 0), b->fault); /* the fault's code */
@@ -175,6 +198,8 @@ static const wick_func *bundle_entry(emit *e, const wick_module *m)
                 m->funcs.at[i]->name);
     entry = m->funcs.at[i];
     e->frame = frame;
+    if (frame.heap && e->options->heap_bytes < sizeof(wick_heap))
+      emit_fail(e, NULL, "a bundle of a program with objects has memory for them");
   }
   if (!entry || !e->options->direct)
     emit_fail(e, NULL, "a bundle has an entry, which calls its kernels itself");

@@ -114,6 +114,11 @@ LLVMValueRef emit_rarely(emit *e, LLVMValueRef branch); /* marks its first targe
 void emit_fault(emit *e, LLVMValueRef code, LLVMValueRef detail, LLVMBasicBlockRef on);
 /* Runs LLVM's pipeline for scalar code on the functions that have been emitted. */
 WICK_CHECKED wick_status emit_optimize(emit *e, const char *passes, void *machine);
+/* Fails with that status, an i32, if the condition is true. */
+void emit_check(emit *e, LLVMValueRef condition, LLVMValueRef status);
+/* Says that the first parameter of a function, or argument of a call, is the wick_stack. */
+void emit_stack_attribute(const emit *e, LLVMValueRef f);
+void emit_stack_argument(const emit *e, LLVMValueRef call);
 /* Returns whether f is a procedure that reaches recursion. */
 bool emit_gets_limit(LLVMValueRef f);
 /* Returns the bytes of its caller's stack that a bundle uses for recursion. */
@@ -132,7 +137,7 @@ extern const struct emit_named {
   const char *name;
   emit_row row;
 } emit_scalar_rows[], emit_float_rows[], emit_cast_rows[], emit_memory_rows[], emit_vector_rows[],
-    emit_control_rows[], emit_dot_rows[], emit_run_rows[],
-    emit_procedure_rows[]; /* each ends with a NULL name */
+    emit_control_rows[], emit_dot_rows[], emit_run_rows[], emit_procedure_rows[],
+    emit_object_rows[]; /* each ends with a NULL name */
 
 #endif

@@ -41,9 +41,22 @@ static unsigned procedure_self(void)
   return LLVMGetEnumAttributeKindForName(self, sizeof self - 1);
 }
 
+void emit_stack_attribute(const emit *e, LLVMValueRef f)
+{
+  LLVMAddAttributeAtIndex(f, 1, LLVMCreateEnumAttribute(e->context, procedure_self(), 0));
+}
+
+void emit_stack_argument(const emit *e, LLVMValueRef call)
+{
+  LLVMAddCallSiteAttribute(call, 1, LLVMCreateEnumAttribute(e->context, procedure_self(), 0));
+}
+
+static const char procedure_recursive[] = "wick-recursive";
+
 bool emit_gets_limit(LLVMValueRef f)
 {
-  return LLVMCountParams(f) && LLVMGetEnumAttributeAtIndex(f, 1, procedure_self());
+  return LLVMGetStringAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                       procedure_recursive, sizeof procedure_recursive - 1);
 }
 
 uint64_t emit_recursion_bytes(const emit *e)
@@ -82,8 +95,11 @@ static LLVMValueRef procedure_declare(emit *e, const wick_func *f, const wick_fr
   to = LLVMAddFunction(e->module, symbol, *out_type);
   LLVMSetVisibility(to, LLVMHiddenVisibility);
   emit_attributes(e, to);
-  if (frame->stack)
-    LLVMAddAttributeAtIndex(to, 1, LLVMCreateEnumAttribute(e->context, procedure_self(), 0));
+  if (frame->stack) emit_stack_attribute(e, to);
+  if (wick_func_reaches_recursion(f, e->mem))
+    LLVMAddAttributeAtIndex(to, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(e->context, procedure_recursive,
+                                                      sizeof procedure_recursive - 1, "", 0));
   procedure_buffers(e, f, frame->stack, to);
   return to;
 }
@@ -180,12 +196,11 @@ void emit_procedure(emit *e, const wick_func *f)
   for (uint32_t i = 0; i < f->nnode && !e->status; i = f->node[i].end) emit_node(e, &f->node[i]);
 }
 
-/* ---- call ---- */
+/* ---- failures ---- */
 
-static void procedure_checked(emit *e, LLVMValueRef status)
+void emit_check(emit *e, LLVMValueRef bad, LLVMValueRef status)
 {
   LLVMBasicBlockRef failed = emit_block(e, ""), on = emit_block(e, "");
-  LLVMValueRef bad = LLVMBuildICmp(e->b, LLVMIntNE, status, LLVMConstNull(LLVMTypeOf(status)), "");
   emit_rarely(e, LLVMBuildCondBr(e->b, bad, failed, on));
   LLVMPositionBuilderAtEnd(e->b, failed);
   if (e->frame.procedure)
@@ -194,6 +209,14 @@ static void procedure_checked(emit *e, LLVMValueRef status)
     emit_fault(e, LLVMBuildSExt(e->b, status, LLVMInt64TypeInContext(e->context), ""),
                emit_i64(e, 0), on);
   LLVMPositionBuilderAtEnd(e->b, on);
+}
+
+/* ---- call ---- */
+
+static void procedure_status(emit *e, LLVMValueRef status)
+{
+  LLVMValueRef none = LLVMConstNull(LLVMTypeOf(status));
+  emit_check(e, LLVMBuildICmp(e->b, LLVMIntNE, status, none, ""), status);
 }
 
 static void procedure_call(emit *e, const wick_node *n)
@@ -216,14 +239,13 @@ static void procedure_call(emit *e, const wick_node *n)
   if (frame.stack) arg[narg++] = e->stack;
   for (uint32_t k = 0; k < n->nin; k++) arg[narg++] = emit_get(e, n->in[k]);
   LLVMValueRef r = LLVMBuildCall2(e->b, type, to, arg, narg, "");
-  if (frame.stack)
-    LLVMAddCallSiteAttribute(r, 1, LLVMCreateEnumAttribute(e->context, procedure_self(), 0));
+  if (frame.stack) emit_stack_argument(e, r);
   if (n->nout + (uint32_t)frame.fault <= 1) {
     if (n->nout) emit_set(e, n->first, r);
-    if (frame.fault) procedure_checked(e, r);
+    if (frame.fault) procedure_status(e, r);
     return;
   }
-  if (frame.fault) procedure_checked(e, LLVMBuildExtractValue(e->b, r, n->nout, ""));
+  if (frame.fault) procedure_status(e, LLVMBuildExtractValue(e->b, r, n->nout, ""));
   for (uint32_t k = 0; k < n->nout; k++)
     emit_set(e, (wick_value){n->first.id + k}, LLVMBuildExtractValue(e->b, r, k, ""));
 }
