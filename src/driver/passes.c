@@ -11,6 +11,7 @@
 #include "graph/constant_fold.h"
 #include "graph/conv1d_to_conv2d.h"
 #include "graph/conv3d_to_conv2d.h"
+#include "graph/count_objects.h"
 #include "graph/cse.h"
 #include "graph/decompose.h"
 #include "graph/decompose_conv_transpose.h"
@@ -137,6 +138,9 @@ const wick_pass wick_passes[] = {
      "moves element-wise nodes after data movement where no kernel before takes them"},
     {"outline_loops", WICK_GRAPH, wick_pass_outline_loops, WICK_EXACT,
      "makes functions of loops on numbers, so that their values are in registers"},
+    {"count_objects", WICK_GRAPH, wick_pass_count_objects, WICK_EXACT,
+     "references to objects are counted: moved by last uses, retained before others; the memory of "
+     "objects that die is used again"},
     {"form_kernels", WICK_GRAPH, wick_pass_form_kernels, WICK_EXACT,
      "forms kernels with schedules from nodes, buffers from tensors, and procedures from functions "
      "that are called"},
@@ -257,6 +261,7 @@ static const wick_step passes_graph[] = {
 /* From there to kernels with schedules, on buffers of a planned arena. */
 static const wick_step passes_low[] = {
     {"outline_loops", NULL},
+    {"count_objects", NULL},
     {"form_kernels", NULL},
     {"copy_elim", NULL},
     {"in_place", NULL},

@@ -18,11 +18,21 @@ static const char inline_entry[] = "main", inline_again[] = "main.again";
 
 static bool inline_is_entry(const wick_func *f) { return f && strcmp(f->name, inline_entry) == 0; }
 
+/* Returns whether values of f are objects: the entry, whose values are in memory, calls such
+ * functions. */
+static bool inline_has_objects(const wick_func *f)
+{
+  for (uint32_t v = 1; v <= f->nvalue; v++)
+    if (wick_kind_is_object(wick_info_of(f, (wick_value){v})->kind)) return true;
+  return false;
+}
+
 /* Returns the graph whose nodes replace n; NULL if n is no call, or stays one. */
 static const wick_func *inline_callee(const wick_func *f, const wick_node *n, wick_arena *mem)
 {
   const wick_func *g = wick_callee(f->module, n);
-  if (!g || !wick_func_stays(g, mem)) return g;
+  if (!g || (inline_has_objects(g) && !inline_has_objects(f))) return NULL;
+  if (!wick_func_stays(g, mem)) return g;
   if (inline_is_entry(g) && !wick_func_recurs(g, mem)) return g;
   bool merges =
       g->nnode <= INLINE_CYCLE && f->nnode <= INLINE_CYCLE && wick_func_recurs_through(f, g, mem);
@@ -111,6 +121,18 @@ static wick_status inline_rename(const wick_func *f, const char *name, wick_aren
   return wick_copy_finish(&c, out);
 }
 
+/* Returns whether what the entry computes becomes a function that it calls: it is recursive, or has
+ * objects that it does not take or return. */
+static bool inline_splits(const wick_func *entry, wick_arena *mem)
+{
+  const wick_node *r = wick_return(entry);
+  for (uint32_t k = 0; k < entry->nparam + r->nin; k++) {
+    wick_value v = k < entry->nparam ? (wick_value){k + 1} : r->in[k - entry->nparam];
+    if (wick_kind_is_object(wick_info_of(entry, v)->kind)) return false;
+  }
+  return wick_func_recurs(entry, mem) || inline_has_objects(entry);
+}
+
 /* Gives the recursive entry f another name, and builds an entry that calls it. */
 static wick_status inline_split(const wick_func *f, wick_arena *mem, wick_func **out)
 {
@@ -141,7 +163,7 @@ wick_status wick_pass_inline(const wick_pass_context *pass, const wick_func *f, 
   WICK_TRY(inline_once(f, mem, &r)); /* at least a copy: passes return new functions */
   while (inline_any(r, mem)) WICK_TRY(inline_once(r, mem, &r));
   const wick_func *entry = wick_module_find(f->module, inline_entry);
-  bool again = entry && (wick_func_recurs(entry, mem) || wick_module_find(f->module, inline_again));
+  bool again = entry && (inline_splits(entry, mem) || wick_module_find(f->module, inline_again));
   inline_drop(f, f, r);
   if (again && inline_is_entry(f)) return inline_split(r, mem, out);
   if (again) return inline_rename(r, f->name, mem, out);

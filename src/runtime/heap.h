@@ -1,5 +1,6 @@
-/* The heap of counted objects, as generated code, the interpreter of loop functions and the runtime
- * see it. Its memory begins with a wick_heap. All other positions are byte offsets from there.
+/* The heap of counted objects (docs/decisions/0030-objects.md), as generated code, the interpreter of
+ * loop functions and the runtime see it. Its memory begins with a wick_heap. All other positions
+ * are byte offsets from there.
  *
  * A value of a data type is an i64. An odd one is a constructor without fields: tag << 1 | 1. An
  * even one is the offset of a block: one header word, then fields of one word each. The first

@@ -2,9 +2,11 @@
  * value that a loop carries has one buffer, and the next value is copied into it at the end of the
  * region. Later passes over copies let kernels write to the destination directly. In a procedure
  * numbers are results of branches, and carried by loops, in registers. */
+#include "graph/group/form_objects.h"
 #include "graph/group/form_state.h"
 #include "graph/group/registers.h"
 #include "graph/group/template.h"
+#include "ir/call.h"
 #include "ops/elementwise/scalar.h"
 
 static wick_value flow_alloc(form_state *s, wick_type tensor)
@@ -59,30 +61,78 @@ static void flow_bind(form_state *s, wick_value first, uint32_t n, wick_value re
     if (flow_is_number(s, (wick_value){first.id + k})) s->reg[first.id + k].id = reg.id++;
 }
 
-static void flow_if(form_state *s, const wick_node *n, wick_errors *all)
+/* Allocates the results that are in memory. */
+static void flow_results(form_state *s, const wick_node *n)
 {
-  const wick_func *f = s->f;
-  wick_value cond = s->registers ? wick_form_register(s, n->in[0]) : wick_form_low(s, n->in[0]);
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = {n->first.id + k};
-    if (!flow_is_number(s, v)) s->low[v.id] = flow_alloc(s, wick_type_of(f, v));
+    if (!flow_is_number(s, v)) s->low[v.id] = flow_alloc(s, wick_type_of(s->f, v));
   }
+}
+
+/* Emits region r of a branch, and copies what it yields to the results. Writes the numbers that it
+ * yields, and returns how many they are. */
+static uint32_t flow_arm(form_state *s, const wick_node *n, uint32_t r, wick_value *number,
+                         wick_errors *all)
+{
+  flow_mark mark = flow_enter(s);
+  const wick_node *y = &s->f->node[n->region[r].end - 1];
+  flow_region(s, &n->region[r], all);
+  s->b.loc = n->loc;
+  for (uint32_t k = 0; k < y->nin; k++)
+    if (!flow_is_number(s, y->in[k]))
+      flow_copy(s, s->low[n->first.id + k], wick_form_low(s, y->in[k]));
+  uint32_t nnumber = flow_registers(s, y->nin, y->in, number);
+  flow_leave(s, mark);
+  return nnumber;
+}
+
+static void flow_if(form_state *s, const wick_node *n, wick_errors *all)
+{
+  wick_value cond = s->registers ? wick_form_register(s, n->in[0]) : wick_form_low(s, n->in[0]);
+  flow_results(s, n);
   wick_build_open(&s->b, WICK_OP_if, 1, &cond, n->attr, 0, NULL);
+  wick_value *number = wick_new(s->tmp, wick_value, n->nout + 1u);
   for (uint32_t r = 0; r < 2; r++) {
-    flow_mark mark = flow_enter(s);
-    const wick_node *y = &f->node[n->region[r].end - 1];
-    wick_value *number = wick_new(s->tmp, wick_value, y->nin + 1u);
     wick_region_begin(&s->b, 0, NULL);
-    flow_region(s, &n->region[r], all);
-    s->b.loc = n->loc;
-    for (uint32_t k = 0; k < y->nin; k++)
-      if (!flow_is_number(s, y->in[k]))
-        flow_copy(s, s->low[n->first.id + k], wick_form_low(s, y->in[k]));
-    uint32_t nnumber = flow_registers(s, y->nin, y->in, number);
+    uint32_t nnumber = flow_arm(s, n, r, number, all);
     wick_yield(&s->b, nnumber, number);
-    flow_leave(s, mark);
   }
   flow_bind(s, n->first, n->nout, wick_build_close(&s->b));
+}
+
+/* Emits the choice among the constructors from `at` on in this order. Writes the numbers that the
+ * chosen region yields, and returns how many they are. */
+static uint32_t flow_choose(form_state *s, const wick_node *n, const uint32_t *order, uint32_t at,
+                            wick_value *number, wick_errors *all)
+{
+  uint32_t r = order[at], nnumber;
+  if (at + 1 == n->nregion) {
+    wick_errors_add(all, wick_form_fields(s, n, r));
+    return flow_arm(s, n, r, number, all);
+  }
+  wick_value is = wick_form_switch_test(s, n, order, at);
+  wick_build_open(&s->b, WICK_OP_if, 1, &is, NULL, 0, NULL);
+  wick_region_begin(&s->b, 0, NULL);
+  wick_errors_add(all, wick_form_fields(s, n, r));
+  nnumber = flow_arm(s, n, r, number, all);
+  wick_yield(&s->b, nnumber, number);
+  wick_region_begin(&s->b, 0, NULL);
+  nnumber = flow_choose(s, n, order, at + 1, number, all);
+  wick_yield(&s->b, nnumber, number);
+  wick_value v = wick_build_close(&s->b);
+  for (uint32_t k = 0; k < nnumber; k++) number[k].id = v.id + k;
+  return nnumber;
+}
+
+static void flow_switch(form_state *s, const wick_node *n, wick_errors *all)
+{
+  wick_value *number = wick_new(s->tmp, wick_value, n->nout + 1u);
+  flow_results(s, n);
+  wick_form_register(s, n->in[0]);
+  flow_choose(s, n, wick_form_switch_order(s, n), 0, number, all);
+  for (uint32_t k = 0, at = 0; k < n->nout; k++)
+    if (flow_is_number(s, (wick_value){n->first.id + k})) s->reg[n->first.id + k] = number[at++];
 }
 
 /* ---- loops ---- */
@@ -233,20 +283,28 @@ static void flow_loop_form(form_state *s, const wick_node *n, flow_loop *l, wick
   wick_build_close(&s->b);
 }
 
+/* Functions that are called have data and references, in registers. */
+static bool flow_refuses(const wick_func *f, wick_value v, bool called)
+{
+  wick_kind kind = wick_info_of(f, v)->kind;
+  return kind == WICK_FN || (wick_kind_is_object(kind) && !called);
+}
+
 wick_status wick_form_refuses_objects(const wick_func *f, wick_arena *tmp)
 {
+  bool called = wick_func_is_called(f);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    bool object = wick_op_of(n)->effect == WICK_EFFECT;
+    bool object = wick_op_of(n)->effect == WICK_EFFECT && !wick_form_is_object(n);
     for (uint32_t k = 0; k < n->nin && !object; k++)
-      object = n->in[k].id && wick_kind_is_object(wick_info_of(f, n->in[k])->kind);
+      object = n->in[k].id && flow_refuses(f, n->in[k], called);
     for (uint32_t k = 0; k < n->nout && !object; k++)
-      object = wick_kind_is_object(wick_info_of(f, (wick_value){n->first.id + k})->kind);
+      object = flow_refuses(f, (wick_value){n->first.id + k}, called);
     if (object)
       return wick_fail(tmp, WICK_EUNSUPPORTED,
                        n->loc.id ? wick_loc_text(f->module, n->loc) : f->name,
-                       "%s: data, references, function values and effects are not compiled yet",
-                       wick_op_of(n)->name);
+                       "%s: %sfunction values and effects are not compiled yet",
+                       wick_op_of(n)->name, called ? "" : "data, references, ");
   }
   return NULL;
 }
@@ -324,6 +382,8 @@ void wick_form_flow(form_state *s, uint32_t i, wick_errors *all)
   s->b.loc = n->loc;
   if (n->op == WICK_OP_if) {
     flow_if(s, n, all);
+  } else if (n->op == WICK_OP_switch) {
+    flow_switch(s, n, all);
   } else {
     flow_loop l = {.n = n, .ncarried = n->nin - 1u};
     l.carried = wick_new(s->tmp, wick_value, l.ncarried + 1);

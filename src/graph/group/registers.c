@@ -1,6 +1,7 @@
 /* Builds scalar code into the low function of a procedure. Begin with wick_form_scalar. */
 #include "graph/group/registers.h"
 
+#include "graph/group/form_objects.h"
 #include "ir/element.h"
 #include "ops/elementwise/scalar.h"
 #include "ops/to_stages.h"
@@ -8,6 +9,7 @@
 wick_type wick_form_number(const wick_func *f, wick_value v)
 {
   const wick_type_info *t = wick_info_of(f, v);
+  if (wick_kind_is_object(t->kind)) return wick_type_scalar(f->module, WICK_I64, 1);
   bool number = wick_type_is_one(f->module, wick_type_of(f, v)) && WICK_PLAIN & WICK_BIT(t->elem);
   return number ? wick_type_scalar(f->module, t->elem, 1) : (wick_type){0};
 }
@@ -76,7 +78,7 @@ const bool *wick_form_apart(const wick_func *f, wick_arena *tmp)
     const wick_node *n = &f->node[i];
     if (n->nregion || wick_op_of(n)->terminator || n->op == WICK_OP_const || n->op == WICK_OP_call)
       continue;
-    apart[i] = registers_is_row(f, n) || registers_is_scalar(f, n, tmp) ||
+    apart[i] = wick_form_is_object(n) || registers_is_row(f, n) || registers_is_scalar(f, n, tmp) ||
                registers_is_tuple(f, n, &uses, apart);
   }
   return apart;
@@ -384,6 +386,7 @@ static wick_status registers_scatter(form_state *s, const wick_node *n)
 wick_status wick_form_scalar(form_state *s, const wick_node *n)
 {
   s->b.loc = n->loc;
+  if (wick_form_is_object(n)) return wick_form_object(s, n);
   if (n->op == WICK_OP_concat) return NULL; /* its users take the parts */
   if (n->op == WICK_OP_scatter_nd) return registers_scatter(s, n);
   if (registers_is_row(s->f, n)) return registers_gather(s, n);

@@ -40,7 +40,7 @@ static wick_status object_results(wick_infer *c, uint32_t n, const wick_type *ty
 
 static wick_status construct_infer(wick_infer *c)
 {
-  int64_t i = c->attr[WICK_ATTR_construct_ctor].i;
+  int64_t i = c->attr[WICK_ATTR_construct_ctor].i, reuse = c->attr[WICK_ATTR_construct_reuse].i;
   if (wick_type_get(c->module, c->want[0])->kind != WICK_DATA)
     return wick_infer_fail(c, WICK_ETYPE, "the result is %s, expected a data type",
                            wick_infer_type_text(c, c->want[0]));
@@ -48,15 +48,20 @@ static wick_status construct_infer(wick_infer *c)
   if (i >= d->nctor)
     return wick_infer_fail(c, WICK_ERANGE, "constructor %lld of @%s, which has %u", (long long)i,
                            d->name, d->nctor);
-  return object_operands(c, 0, d->ctor[i].nfield, d->ctor[i].field, d->ctor[i].name);
+  if (reuse &&
+      (!c->nin || !wick_type_eq(c->in[0]->type, wick_type_tensor(c->module, WICK_I64, 0, NULL))))
+    return wick_infer_fail(c, WICK_ETYPE, "the first operand is no memory to reuse, an i64[]");
+  return object_operands(c, reuse != 0, d->ctor[i].nfield, d->ctor[i].field, d->ctor[i].name);
 }
 
 const wick_op wick_op_construct = {
     .name = "construct",
-    .doc = "A value of a data type: constructor `ctor`, counted from 0, with its fields",
+    .doc = "A value of a data type: constructor `ctor`, counted from 0, with its fields. With "
+           "`reuse` the first operand is memory for it, a result of `object_take`",
     .nin = {0, WICK_ANY},
     .nout = {1, 1},
-    .attr = {{"ctor", WICK_ATTR_INT, 0, true, NULL, 0, 0xffff}},
+    .attr = {{"ctor", WICK_ATTR_INT, 0, true, NULL, 0, 0xffff},
+             {"reuse", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .typed = true,
     .objects = true,

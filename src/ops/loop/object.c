@@ -1,6 +1,7 @@
 /* Counted objects in procedures. A value of a data type is an i64: a block of the heap, or an odd
  * number, which is a constructor without fields (runtime/heap.h). */
 #include "ir/op.h"
+#include "ops/gradient/grad.h"
 #include "runtime/heap.h"
 
 static wick_status object_operand(const wick_infer *c, uint32_t i)
@@ -141,16 +142,38 @@ const wick_op wick_op_object_store = {
     .infer = object_store_infer,
 };
 
-static wick_status object_none_infer(wick_infer *c) { return object_operand(c, 0); }
+/* ---- references, which graphs count, too ---- */
+
+static wick_status object_counted_infer(wick_infer *c)
+{
+  return wick_kind_is_object(wick_type_get(c->module, c->in[0]->type)->kind) ? NULL
+                                                                             : object_operand(c, 0);
+}
+
+static wick_status object_take_infer(wick_infer *c)
+{
+  bool graph = wick_kind_is_object(wick_type_get(c->module, c->in[0]->type)->kind);
+  c->out[0].type = graph ? wick_type_tensor(c->module, WICK_I64, 0, NULL)
+                         : wick_type_scalar(c->module, WICK_I64, 1);
+  return object_counted_infer(c);
+}
+
+static wick_status object_free_infer(wick_infer *c)
+{
+  bool graph = wick_type_eq(c->in[0]->type, wick_type_tensor(c->module, WICK_I64, 0, NULL));
+  return graph ? NULL : object_operand(c, 0);
+}
 
 const wick_op wick_op_object_retain = {
     .name = "object_retain",
     .doc = "One more reference to an object",
     .nin = {1, 1},
-    .level = WICK_LOOP,
+    .level = WICK_GRAPH | WICK_LOOP,
     .effect = WICK_EFFECT,
+    .objects = true,
     .heap = true,
-    .infer = object_none_infer,
+    .infer = object_counted_infer,
+    .grad = wick_grad_none,
 };
 
 const wick_op wick_op_object_release = {
@@ -158,10 +181,12 @@ const wick_op wick_op_object_release = {
     .doc = "Ends a reference to an object. After the last one its block is free, and its "
            "references to other objects end",
     .nin = {1, 1},
-    .level = WICK_LOOP,
+    .level = WICK_GRAPH | WICK_LOOP,
     .effect = WICK_EFFECT,
+    .objects = true,
     .heap = true,
-    .infer = object_none_infer,
+    .infer = object_counted_infer,
+    .grad = wick_grad_none,
 };
 
 const wick_op wick_op_object_take = {
@@ -172,18 +197,22 @@ const wick_op wick_op_object_take = {
         "caller has new references to the fields",
     .nin = {1, 1},
     .nout = {1, 1},
-    .level = WICK_LOOP,
+    .level = WICK_GRAPH | WICK_LOOP,
     .effect = WICK_EFFECT,
+    .objects = true,
     .heap = true,
-    .infer = object_tag_infer,
+    .infer = object_take_infer,
+    .grad = wick_grad_none,
 };
 
 const wick_op wick_op_object_free = {
     .name = "object_free",
     .doc = "Frees the memory of a result of `object_take`; 0: nothing",
     .nin = {1, 1},
-    .level = WICK_LOOP,
+    .level = WICK_GRAPH | WICK_LOOP,
     .effect = WICK_EFFECT,
+    .objects = true,
     .heap = true,
-    .infer = object_none_infer,
+    .infer = object_free_infer,
+    .grad = wick_grad_none,
 };

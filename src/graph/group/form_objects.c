@@ -1,0 +1,191 @@
+/* Builds blocks and fields. */
+#include "graph/group/form_objects.h"
+
+#include "graph/group/registers.h"
+#include "graph/ownership.h"
+#include "ops/elementwise/scalar.h"
+#include "runtime/heap.h"
+
+bool wick_form_is_object(const wick_node *n)
+{
+  switch (n->op) {
+  case WICK_OP_construct:
+  case WICK_OP_ref_new:
+  case WICK_OP_ref_get:
+  case WICK_OP_ref_set:
+  case WICK_OP_object_retain:
+  case WICK_OP_object_release:
+  case WICK_OP_object_take:
+  case WICK_OP_object_free: return true;
+  default: return false;
+  }
+}
+
+/* ---- fields ---- */
+
+static bool object_is(const form_state *s, wick_type t)
+{
+  return wick_kind_is_object(wick_type_get(s->f->module, t)->kind);
+}
+
+static uint32_t object_refs(const form_state *s, uint32_t n, const wick_type *field)
+{
+  uint32_t refs = 0;
+  for (uint32_t k = 0; k < n; k++) refs += object_is(s, field[k]);
+  return refs;
+}
+
+/* Returns the position of field k of n in a block. */
+static int64_t object_at(const form_state *s, uint32_t n, const wick_type *field, uint32_t k)
+{
+  bool object = object_is(s, field[k]);
+  int64_t at = object ? 0 : object_refs(s, n, field);
+  for (uint32_t i = 0; i < k; i++) at += object_is(s, field[i]) == object;
+  return at;
+}
+
+static wick_status object_fail(const form_state *s, const wick_node *n, const char *what)
+{
+  return wick_fail(s->tmp, WICK_EUNSUPPORTED, wick_loc_text(s->f->module, n->loc), "%s: %s",
+                   wick_op_of(n)->name, what);
+}
+
+/* Checks that all fields fit in registers. */
+static wick_status object_check(const form_state *s, const wick_node *n, uint32_t nfield,
+                                const wick_type *field)
+{
+  for (uint32_t k = 0; k < nfield; k++)
+    if (!object_is(s, field[k]) && !wick_type_is_one(s->f->module, field[k]))
+      return object_fail(s, n, "fields that are tensors with dimensions cannot be compiled yet");
+  return object_refs(s, nfield, field) <= WICK_OBJECT_MOST_REFS
+             ? NULL
+             : object_fail(s, n, "it has too many fields that are objects");
+}
+
+static wick_value object_load(form_state *s, wick_value object, int64_t at, wick_type type)
+{
+  wick_attr place = {.i = at};
+  return wick_build(&s->b, WICK_OP_object_load, 1, &object, &place, 1, &type);
+}
+
+static void object_store(form_state *s, wick_value object, int64_t at, wick_value v)
+{
+  wick_attr place = {.i = at};
+  wick_value in[2] = {object, v};
+  wick_build(&s->b, WICK_OP_object_store, 2, in, &place, 0, NULL);
+}
+
+static void object_count(form_state *s, wick_opcode op, wick_value object)
+{
+  wick_build(&s->b, op, 1, &object, NULL, 0, NULL);
+}
+
+/* ---- blocks ---- */
+
+/* Builds a block of the operands of n from `first` on; the one before it is memory to reuse. */
+static wick_status object_block(form_state *s, const wick_node *n, uint32_t first, int64_t tag)
+{
+  uint32_t nfield = n->nin - first;
+  wick_type *field = wick_new(s->tmp, wick_type, nfield + 1u);
+  wick_value *in = wick_new(s->tmp, wick_value, n->nin + 1u);
+  for (uint32_t k = 0; k < nfield; k++) field[k] = wick_type_of(s->f, n->in[first + k]);
+  WICK_TRY(object_check(s, n, nfield, field));
+  if (first) in[0] = wick_form_register(s, n->in[0]);
+  for (uint32_t k = 0; k < nfield; k++)
+    in[first + object_at(s, nfield, field, k)] = wick_form_register(s, n->in[first + k]);
+  wick_attr attr[] = {[WICK_ATTR_object_new_tag] = {.i = tag},
+                      [WICK_ATTR_object_new_refs] = {.i = object_refs(s, nfield, field)},
+                      [WICK_ATTR_object_new_words] = {.i = 0}};
+  s->reg[n->first.id] = wick_build(&s->b, first ? WICK_OP_object_reuse : WICK_OP_object_new, n->nin,
+                                   in, attr, 0, NULL);
+  return s->b.status;
+}
+
+static wick_status object_construct(form_state *s, const wick_node *n)
+{
+  int64_t tag = n->attr[WICK_ATTR_construct_ctor].i;
+  if (n->nin) return object_block(s, n, n->attr[WICK_ATTR_construct_reuse].i != 0, tag);
+  s->reg[n->first.id] = wick_build_i64(&s->b, tag << 1 | 1);
+  return s->b.status;
+}
+
+/* ---- references ---- */
+
+static wick_status object_ref_get(form_state *s, const wick_node *n)
+{
+  const wick_type_info *t = wick_info_of(s->f, n->in[0]);
+  wick_value cell = wick_form_register(s, n->in[0]);
+  for (uint32_t k = 0; k < n->nout; k++) {
+    wick_value v = {n->first.id + k};
+    s->reg[v.id] =
+        object_load(s, cell, object_at(s, t->nitem, t->item, k), wick_form_number(s->f, v));
+    if (object_is(s, t->item[k])) object_count(s, WICK_OP_object_retain, s->reg[v.id]);
+  }
+  return s->b.status;
+}
+
+static wick_status object_ref_set(form_state *s, const wick_node *n)
+{
+  const wick_type_info *t = wick_info_of(s->f, n->in[0]);
+  wick_type i64 = wick_type_scalar(s->f->module, WICK_I64, 1);
+  wick_value cell = wick_form_register(s, n->in[0]);
+  for (uint32_t k = 0; k < t->nitem; k++) {
+    int64_t at = object_at(s, t->nitem, t->item, k);
+    wick_value v = wick_form_register(s, n->in[1 + k]), old = {0};
+    if (object_is(s, t->item[k])) old = object_load(s, cell, at, i64);
+    object_store(s, cell, at, v);
+    if (old.id) object_count(s, WICK_OP_object_release, old);
+  }
+  return s->b.status;
+}
+
+wick_status wick_form_object(form_state *s, const wick_node *n)
+{
+  switch (n->op) {
+  case WICK_OP_construct: return object_construct(s, n);
+  case WICK_OP_ref_new: return object_block(s, n, 0, 0);
+  case WICK_OP_ref_get: return object_ref_get(s, n);
+  case WICK_OP_ref_set: return object_ref_set(s, n);
+  default: break;
+  }
+  wick_value v = wick_form_register(s, n->in[0]);
+  v = wick_build(&s->b, n->op, 1, &v, NULL, 0, NULL);
+  if (n->nout) s->reg[n->first.id] = v;
+  return s->b.status;
+}
+
+/* ---- switch ---- */
+
+const uint32_t *wick_form_switch_order(form_state *s, const wick_node *n)
+{
+  uint32_t *order = wick_new(s->tmp, uint32_t, n->nregion + 1u), at = 0;
+  for (uint32_t fields = 0; fields < 2; fields++)
+    for (uint32_t r = 0; r < n->nregion; r++)
+      if ((wick_switch_ctor(s->f, n, r)->nfield > 0) == (fields > 0)) order[at++] = r;
+  return order;
+}
+
+wick_value wick_form_switch_test(form_state *s, const wick_node *n, const uint32_t *order,
+                                 uint32_t at)
+{
+  wick_value v = wick_form_register(s, n->in[0]);
+  int64_t tag = order[at];
+  bool block = wick_switch_ctor(s->f, n, order[at])->nfield > 0;
+  if (block) v = wick_build(&s->b, WICK_OP_object_tag, 1, &v, NULL, 0, NULL);
+  return wick_build2(&s->b, WICK_OP_eq, v, wick_build_i64(&s->b, block ? tag : tag << 1 | 1));
+}
+
+wick_status wick_form_fields(form_state *s, const wick_node *n, uint32_t r)
+{
+  const wick_ctor *c = wick_switch_ctor(s->f, n, r);
+  const wick_region *g = &n->region[r];
+  wick_uses uses = wick_uses_of(s->f, s->tmp);
+  WICK_TRY(object_check(s, n, c->nfield, c->field));
+  for (uint32_t k = 0; k < c->nfield; k++) {
+    wick_value v = {g->first.id + k};
+    if (uses.first[v.id] == uses.first[v.id + 1]) continue;
+    s->reg[v.id] = object_load(s, wick_form_register(s, n->in[0]),
+                               object_at(s, c->nfield, c->field, k), wick_form_number(s->f, v));
+  }
+  return s->b.status;
+}

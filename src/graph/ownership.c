@@ -1,0 +1,148 @@
+/* Values are owned if one of their uses ends a reference. This is found for all functions together,
+ * until nothing changes. */
+#include "graph/ownership.h"
+
+#include "ir/call.h"
+#include "runtime/heap.h"
+
+static uint32_t ownership_find(const wick_ownership *o, const wick_func *f)
+{
+  uint32_t i = 0;
+  while (i < o->n && o->func[i]->name != f->name) i++;
+  return i;
+}
+
+bool wick_ownership_param(const wick_ownership *o, const wick_func *f, uint32_t k)
+{
+  uint32_t i = ownership_find(o, f);
+  return i < o->n && o->owns[i][k + 1];
+}
+
+const wick_ctor *wick_switch_ctor(const wick_func *f, const wick_node *n, uint32_t r)
+{
+  return &wick_data_get(f->module, wick_type_of(f, n->in[0]))->ctor[r];
+}
+
+uint64_t wick_ctor_words(const wick_module *m, const wick_ctor *k)
+{
+  uint64_t words = 1, nbytes;
+  for (uint32_t i = 0; i < k->nfield; i++) {
+    bool tensor = wick_type_get(m, k->field[i])->kind == WICK_TENSOR;
+    words += tensor && wick_type_nbytes((wick_module *)(uintptr_t)m, k->field[i], &nbytes)
+                 ? wick_max_u64(1, (nbytes + 7) / 8)
+                 : 1;
+  }
+  return words;
+}
+
+bool wick_ownership_ends(const wick_ownership *o, const wick_func *f, const wick_node *n,
+                         uint32_t k)
+{
+  const wick_func *g;
+  switch (n->op) {
+  case WICK_OP_call: g = wick_callee(f->module, n); return g && wick_ownership_param(o, g, k);
+  case WICK_OP_ref_set: return k > 0;
+  case WICK_OP_construct:
+  case WICK_OP_ref_new:
+  case WICK_OP_loop:
+  case WICK_OP_yield:
+  case WICK_OP_return:
+  case WICK_OP_object_release:
+  case WICK_OP_object_take: return true;
+  default: return false;
+  }
+}
+
+/* Returns whether a block of this class is made between two nodes. */
+static bool ownership_makes(const wick_func *f, uint32_t begin, uint32_t end, uint32_t class)
+{
+  for (uint32_t i = begin; i < end; i++) {
+    const wick_node *n = &f->node[i];
+    if (n->op != WICK_OP_construct) continue;
+    const wick_ctor *k = &wick_data_get(f->module, wick_type_of(f, n->first))
+                              ->ctor[n->attr[WICK_ATTR_construct_ctor].i];
+    if (k->nfield && wick_heap_class(wick_ctor_words(f->module, k)) == class) return true;
+  }
+  return false;
+}
+
+/* A switch takes its operand apart if a field is owned, or if its memory can be used again. */
+static bool ownership_takes(const wick_func *f, const wick_node *n, const bool *owns)
+{
+  for (uint32_t r = 0; r < n->nregion; r++) {
+    const wick_region *g = &n->region[r];
+    for (uint32_t k = 0; k < g->nparam; k++)
+      if (owns[g->first.id + k]) return true;
+    const wick_ctor *c = wick_switch_ctor(f, n, r);
+    if (c->nfield &&
+        ownership_makes(f, g->begin, g->end, wick_heap_class(wick_ctor_words(f->module, c))))
+      return true;
+  }
+  return false;
+}
+
+/* Returns whether nothing runs after node i but the ends of regions around it. */
+static bool ownership_is_last(const wick_func *f, uint32_t i)
+{
+  const wick_node *n = &f->node[i], *after = &f->node[n->end];
+  if (!wick_op_of(after)->terminator || after->nin != n->nout) return false;
+  for (uint32_t k = 0; k < n->nout; k++)
+    if (after->in[k].id != n->first.id + k) return false;
+  if (after->op == WICK_OP_return) return true;
+  uint32_t around = i - 1; /* the node that contains i */
+  while (f->node[around].end <= i) around--;
+  return f->node[around].op != WICK_OP_loop && ownership_is_last(f, around);
+}
+
+/* Finds more values of function i that are owned. Returns whether there were any. */
+static bool ownership_step(wick_ownership *o, uint32_t i, wick_arena *mem)
+{
+  const wick_func *f = o->func[i];
+  const uint32_t *definer = NULL;
+  bool *owns = o->owns[i], more = false, recurs = wick_func_recurs(f, mem);
+  for (uint32_t at = f->nnode; at-- > 0;) {
+    const wick_node *n = &f->node[at];
+    for (uint32_t k = 0; k < n->nin; k++) {
+      uint32_t v = n->in[k].id;
+      if (!wick_is_object(f, n->in[k]) || owns[v]) continue;
+      bool ends = n->op == WICK_OP_switch ? ownership_takes(f, n, owns)
+                  : n->op == WICK_OP_object_release || n->op == WICK_OP_object_take
+                      ? false
+                      : wick_ownership_ends(o, f, n, k);
+      owns[v] = ends, more = more || ends;
+    }
+    /* A call at the end of a recursion stays one if nothing must be released after it. */
+    const wick_func *g = wick_callee(f->module, n);
+    uint32_t to = g ? ownership_find(o, g) : o->n;
+    if (to == o->n || !recurs || !wick_func_recurs(g, mem) || !ownership_is_last(f, at)) continue;
+    if (!definer) definer = wick_definers_of(f, mem);
+    for (uint32_t k = 0; k < n->nin; k++) {
+      bool made = wick_is_object(f, n->in[k]) && definer[n->in[k].id] != UINT32_MAX;
+      if (!made || o->owns[to][k + 1]) continue;
+      o->owns[to][k + 1] = more = true;
+    }
+  }
+  return more;
+}
+
+static bool ownership_has_objects(const wick_func *f)
+{
+  for (uint32_t v = 1; v <= f->nvalue; v++)
+    if (wick_is_object(f, (wick_value){v})) return true;
+  return false;
+}
+
+wick_ownership wick_ownership_of(const wick_module *m, wick_arena *mem)
+{
+  wick_list(const wick_func *) func = {0};
+  for (uint32_t i = 0; i < m->funcs.n; i++)
+    if (m->funcs.at[i]->level == WICK_GRAPH && ownership_has_objects(m->funcs.at[i]))
+      wick_push(mem, &func, m->funcs.at[i]);
+  wick_ownership o = {func.n, func.at, wick_new(mem, bool *, func.n + 1u)};
+  for (uint32_t i = 0; i < o.n; i++) o.owns[i] = wick_new(mem, bool, o.func[i]->nvalue + 1u);
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t i = 0; i < o.n; i++) more = ownership_step(&o, i, mem) || more;
+  }
+  return o;
+}
