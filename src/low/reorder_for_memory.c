@@ -300,6 +300,7 @@ wick_status wick_pass_reorder_for_memory(const wick_pass_context *pass, const wi
   wick_arena *tmp = pass->tmp;
   wick_mark mark = wick_arena_mark(tmp);
   *out = (wick_func *)(uintptr_t)f;
+  if (f->procedure) return NULL; /* its scalar code and its effects on objects keep their order */
   wick_reorder_graph g = wick_reorder_graph_of(f, tmp);
   uint64_t least, given = reorder_for_memory_given(&g, tmp, &least);
   const uint32_t *order = given > least ? reorder_for_memory_find(&g, given, tmp) : NULL;

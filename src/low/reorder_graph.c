@@ -135,30 +135,6 @@ static void order_value_edges(order_build *b)
     }
 }
 
-/* Returns whether n, a node outside of regions, or a node in its regions has an effect that is not
- * on buffers: on objects, or a failure. */
-static bool order_acts(const wick_func *f, uint32_t n)
-{
-  for (uint32_t i = n; i < f->node[n].end; i++) {
-    const wick_node *k = &f->node[i];
-    const wick_op *op = wick_op_of(k);
-    bool buffers = op->launched || k->op == WICK_OP_store || k->op == WICK_OP_free;
-    if (k->op == WICK_OP_call || (op->effect == WICK_EFFECT && !buffers)) return true;
-  }
-  return false;
-}
-
-/* Such steps keep their order. */
-static void order_effect_edges(order_build *b)
-{
-  uint32_t last = UINT32_MAX;
-  for (uint32_t s = 0; s < b->g->nstep; s++) {
-    if (!order_acts(b->a.f, b->g->step[s].node)) continue;
-    if (last != UINT32_MAX) order_edge(b, last, s);
-    last = s;
-  }
-}
-
 /* Groups the edges by one end: first[k] .. first[k + 1] - 1 of the result are the other ends for
  * step k. */
 static const uint32_t *order_by(order_build *b, bool by_from, uint32_t **out_first)
@@ -236,7 +212,6 @@ wick_reorder_graph wick_reorder_graph_of(const wick_func *f, wick_arena *mem)
     if (b.a.memref[v].root.id == v && (!b.a.tied[v] || b.a.tied[v] == v))
       order_root_edges(&b, v, &npair);
   order_value_edges(&b);
-  order_effect_edges(&b);
   order_lists(&b);
   order_roots(&b);
   return g;
