@@ -30,7 +30,7 @@ static const lowered *forms_map(lowering *s, lowering_frame *f, const wick_ast *
   return y;
 }
 
-/* ---- all ---- */
+/* ---- sizes ---- */
 
 static const lowered *forms_len(lowering *s, lowering_frame *f, const wick_ast *n, const lowered *x)
 {
@@ -39,6 +39,82 @@ static const lowered *forms_len(lowering *s, lowering_frame *f, const wick_ast *
     return wick_lowering_fail(s, n->at, "this size is not known when the program is compiled");
   return wick_lowering_tensor(s, f, wick_lowering_number(s, f, WICK_I64, 0, d.v));
 }
+
+/* ---- references ---- */
+
+static const lowered *forms_ref(lowering *s, lowering_frame *f, const wick_ast *n, const lowered *x)
+{
+  lowering_values in = {0};
+  wick_ty *type = wick_ty_of(f->typed->type[n->id]);
+  wick_lowering_flatten(s, wick_lowering_plain(s, f, n->at, x, type->arg[0]), &in);
+  if (s->failed) return wick_lowering_unit(s);
+  wick_value v = wick_build(f->b, WICK_OP_ref_new, in.n, in.at, NULL, 0, NULL);
+  return wick_lowering_ok(s, f) ? wick_lowering_one(s, f, v, type) : wick_lowering_unit(s);
+}
+
+static const lowered *forms_read(lowering *s, lowering_frame *f, const lowered *r)
+{
+  wick_value v = wick_build(f->b, WICK_OP_ref_get, 1, &r->v, NULL, 0, NULL);
+  if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
+  return wick_lowering_unflatten(s, f, r->type->arg[0], &v);
+}
+
+static const lowered *forms_write(lowering *s, lowering_frame *f, const wick_ast *n,
+                                  const lowered *r, const lowered *x)
+{
+  lowering_values in = {0};
+  wick_push(s->tmp, &in, r->v);
+  wick_lowering_flatten(s, wick_lowering_plain(s, f, n->at, x, r->type->arg[0]), &in);
+  if (!s->failed) wick_build(f->b, WICK_OP_ref_set, in.n, in.at, NULL, 0, NULL);
+  (void)wick_lowering_ok(s, f);
+  return wick_lowering_unit(s);
+}
+
+/* ---- print, assert ---- */
+
+/* The text of a value, with {} for each value of the graph. */
+static void forms_text(lowering *s, const lowered *x, wick_text *out, lowering_values *in)
+{
+  bool is_struct = x->type && x->type->kind == WICK_TY_DATA;
+  if (x->kind == LOWERED_FN) {
+    wick_text_add(out, "<fn>");
+  } else if (x->kind == LOWERED_ONE) {
+    wick_text_add(out, "{}");
+    wick_push(s->tmp, in, x->v);
+  } else {
+    if (is_struct) wick_text_add(out, x->type->data->name);
+    if (x->n || !is_struct) wick_text_char(out, '(');
+    for (uint32_t i = 0; i < x->n; i++) {
+      if (i) wick_text_add(out, ", ");
+      forms_text(s, x->item[i], out, in);
+    }
+    if (x->n || !is_struct) wick_text_add(out, x->n == 1 && !is_struct ? ",)" : ")");
+  }
+}
+
+static const lowered *forms_say(lowering *s, lowering_frame *f, const wick_ast *n, wick_opcode op,
+                                uint32_t narg, const lowered *const *arg)
+{
+  lowering_values in = {0};
+  wick_text t = wick_text_begin(s->tmp);
+  bool asserts = op == WICK_OP_assert;
+  if (asserts) wick_push(s->tmp, &in, arg[0]->v);
+  if (asserts) wick_text_add(&t, "the assertion does not hold");
+  for (uint32_t i = asserts; i < narg && !(asserts && i > 1); i++) {
+    const wick_ast *k = n->kid[i + 1];
+    wick_text_add(&t, asserts ? ": " : i ? " " : "");
+    if (k->kind == WICK_AST_STRING && !strstr(k->name, "{}"))
+      wick_text_printf(&t, "\"%s\"", k->name);
+    else
+      forms_text(s, arg[i], &t, &in);
+  }
+  const wick_attr text = {.s = wick_intern(s->module, t.at)};
+  wick_build(f->b, op, in.n, in.at, &text, 0, NULL);
+  (void)wick_lowering_ok(s, f);
+  return wick_lowering_unit(s);
+}
+
+/* ---- calls ---- */
 
 static uint32_t forms_arguments(lowering *s, lowering_frame *f, const wick_ast *n,
                                 const lowered **out)
@@ -62,6 +138,18 @@ static const lowered *forms_function(lowering *s, lowering_frame *f, wick_ast *n
   return x;
 }
 
+static const lowered *forms_constant(lowering *s, lowering_frame *f, const wick_ast *n,
+                                     const lowered *x)
+{
+  if (s->failed || x->kind == LOWERED_FN) return x;
+  if (x->kind == LOWERED_ONE && x->type->kind != WICK_TY_TENSOR)
+    return wick_lowering_fail(s, n->at, "`stop_gradient` of data cannot be compiled yet");
+  if (x->kind == LOWERED_ONE) return wick_lowering_op(s, f, WICK_OP_stop_gradient, 1, &x->v, NULL);
+  lowered *y = wick_lowering_new(s, x->kind, x->type, x->n);
+  for (uint32_t i = 0; i < x->n; i++) y->item[i] = forms_constant(s, f, n, x->item[i]);
+  return y;
+}
+
 const lowered *wick_lowering_form(lowering *s, lowering_frame *f, wick_ast *n,
                                   wick_lang_entity *form)
 {
@@ -75,23 +163,18 @@ const lowered *wick_lowering_form(lowering *s, lowering_frame *f, wick_ast *n,
     return wick_lowering_op(s, f, WICK_OP_mul, 2, v, NULL);
   }
   case WICK_FORM_LEN: return forms_len(s, f, n, arg[0]);
+  case WICK_FORM_REF: return forms_ref(s, f, n, arg[0]);
+  case WICK_FORM_READ: return forms_read(s, f, arg[0]);
+  case WICK_FORM_WRITE: return forms_write(s, f, n, arg[0], arg[1]);
+  case WICK_FORM_PRINT: return forms_say(s, f, n, WICK_OP_print, narg, arg);
+  case WICK_FORM_ASSERT: return forms_say(s, f, n, WICK_OP_assert, narg, arg);
+  case WICK_FORM_STOP_GRADIENT: return forms_constant(s, f, n, arg[0]);
   case WICK_FORM_MAP_TENSORS:
   case WICK_FORM_ZIP_TENSORS: {
     lowered *fn = wick_dup(s->tmp, lowered, arg[0], 1); /* each tensor decides its type */
     fn->type = NULL;
     return forms_map(s, f, n, fn, narg - 1, arg + 1);
   }
-  case WICK_FORM_SPECIALIZE: return forms_function(s, f, n, form, narg, arg);
-  default: return wick_lowering_fail(s, n->at, "`%s` cannot be compiled yet", form->name);
+  default: return forms_function(s, f, n, form, narg, arg);
   }
-}
-
-const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const wick_ast *n,
-                                         const lowered *fn, uint32_t narg,
-                                         const lowered *const *arg, wick_ty *result)
-{
-  const lowered **all = wick_new(s->tmp, const lowered *, fn->n + narg);
-  for (uint32_t i = 1; i < fn->n; i++) all[i - 1] = fn->item[i];
-  for (uint32_t i = 0; i < narg; i++) all[fn->n - 1 + i] = arg[i];
-  return wick_lowering_call(s, f, n, fn->item[0], fn->n - 1 + narg, all, NULL, result);
 }

@@ -29,6 +29,7 @@ static wick_ty *instances_want(lowering *s, uint32_t narg, const lowered *const 
     type[i] = arg[i]->type                                    ? arg[i]->type
               : fn && fn->kind == WICK_TY_FN && i + 1 < fn->n ? fn->arg[i]
                                                               : wick_ty_var(s->t, WICK_SORT_TYPE);
+  if (!result && fn && fn->kind == WICK_TY_FN) result = fn->arg[fn->n - 1];
   return wick_ty_fn(s->t, narg, type, result ? result : wick_ty_var(s->t, WICK_SORT_TYPE));
 }
 
@@ -60,14 +61,18 @@ static const char *instances_name(lowering *s, const lowered_code *c)
 {
   const char *base = c->entity ? c->entity->name : c->typed->entity->name, *name;
   if (!c->entity) base = wick_str_printf(s->tmp, "%s.fn", base);
-  uint32_t count = 0;
+  uint32_t count = strcmp(base, "main") == 0, at = 0;
   for (uint32_t i = 0; i < s->instances.n; i++) {
     const lowered_code *o = s->instances.at[i]->fn->code;
     count += o->entity == c->entity && (c->entity || o->typed->entity == c->typed->entity);
   }
-  name =
-      count || strcmp(base, "main") == 0 ? wick_str_printf(s->tmp, "%s.%u", base, count + 1) : base;
-  return wick_intern(s->module, name);
+  do { /* functions of two modules may have one name */
+    name = count ? wick_str_printf(s->tmp, "%s.%u", base, count + 1) : base;
+    name = wick_intern(s->module, name);
+    for (at = 0; at < s->instances.n && s->instances.at[at]->name != name;) at++;
+    count++;
+  } while (at < s->instances.n);
+  return name;
 }
 
 static bool instances_budget(lowering *s, wick_lang_at at, const lowered_code *c)
@@ -87,10 +92,10 @@ static bool instances_budget(lowering *s, wick_lang_at at, const lowered_code *c
   return false;
 }
 
-static void instances_params(lowering *s, lowering_frame *f, const lowered *x, lowering_types *out)
+static void instances_params(lowering *s, const lowered *x, lowering_types *out)
 {
-  if (x->kind == LOWERED_ONE) wick_push(s->tmp, out, wick_built_type(f->b, x->v));
-  for (uint32_t i = 0; i < x->n; i++) instances_params(s, f, x->item[i], out);
+  if (x->kind == LOWERED_ONE) wick_push(s->tmp, out, x->in);
+  for (uint32_t i = 0; i < x->n; i++) instances_params(s, x->item[i], out);
 }
 
 /* The type with the static parameters, which are no arguments. */
@@ -104,10 +109,16 @@ static wick_ty *instances_with_fixed(lowering *s, const wick_lang_entity *e, wic
   return wick_ty_fn(s->t, list->nkid, param, want->arg[want->n - 1]);
 }
 
-static void instances_infer(lowering *s, lowering_instance *i, wick_ty *want,
+static void instances_infer(lowering *s, lowering_frame *f, lowering_instance *i, wick_ty *want,
                             const wick_static *fixed)
 {
   const lowered_code *c = i->fn->code;
+  i->wraps =
+      c->entity && c->entity->kind != WICK_ENTITY_FN && c->entity->kind != WICK_ENTITY_INDEX_OP;
+  if (i->wraps) {
+    i->typed = f->typed, i->result_type = wick_ty_of(want->arg[want->n - 1]);
+    return;
+  }
   if (c->entity) {
     want = instances_with_fixed(s, c->entity, want);
     i->typed = wick_lang_instance(s->p, s->t, c->entity, i->at, want, fixed);
@@ -139,10 +150,10 @@ lowering_instance *wick_lowering_instance(lowering *s, lowering_frame *f, wick_l
 {
   wick_ty *want = instances_want(s, narg, arg, fn->type, result);
   wick_text key = wick_text_begin(s->tmp);
-  wick_lowering_key(s, f, fn, &key);
+  wick_lowering_key(s, fn, &key);
   for (uint32_t i = 0; i < narg; i++) {
     wick_lowering_type_key(s, want->arg[i], &key);
-    wick_lowering_key(s, f, arg[i], &key);
+    wick_lowering_key(s, arg[i], &key);
   }
   if (result) wick_lowering_type_key(s, result, &key);
   if (fixed) instances_fixed_key(fn->code->entity, fixed, &key);
@@ -153,8 +164,8 @@ lowering_instance *wick_lowering_instance(lowering *s, lowering_frame *f, wick_l
   if (!instances_budget(s, at, fn->code)) return NULL;
   lowering_instance *i = wick_new(s->tmp, lowering_instance, 1);
   lowering_types types = {0};
-  instances_params(s, f, fn, &types);
-  for (uint32_t k = 0; k < narg; k++) instances_params(s, f, arg[k], &types);
+  instances_params(s, fn, &types);
+  for (uint32_t k = 0; k < narg; k++) instances_params(s, arg[k], &types);
   *i = (lowering_instance){.key = key.at,
                            .name = instances_name(s, fn->code),
                            .fn = fn,
@@ -166,7 +177,7 @@ lowering_instance *wick_lowering_instance(lowering *s, lowering_frame *f, wick_l
                            .at = at};
   wick_push(s->tmp, &s->instances, i);
   s->slots.at[slot] = s->instances.n;
-  instances_infer(s, i, want, fixed);
+  instances_infer(s, f, i, want, fixed);
   return s->failed ? NULL : i;
 }
 
@@ -176,6 +187,7 @@ static void instances_locals(lowering *s, lowering_instance *i, lowering_frame *
 {
   const lowered_code *c = i->fn->code;
   wick_value next = {1};
+  if (i->wraps) return;
   const lowered *fn = wick_lowering_replaced(s, i->fn, &next);
   for (uint32_t k = 0; k < fn->n; k++) f->local[c->captured[k]->number] = fn->item[k];
   const wick_ast *decl = c->entity ? c->entity->decl : c->node;
@@ -193,9 +205,21 @@ static void instances_locals(lowering *s, lowering_instance *i, lowering_frame *
   }
 }
 
+static const lowered *instances_wrapped(lowering *s, const lowering_instance *i, lowering_frame *f)
+{
+  wick_value next = {1};
+  const wick_ast place = {.kind = WICK_AST_NAME, .at = i->at, .name_at = i->at};
+  const lowered *fn = wick_lowering_replaced(s, i->fn, &next);
+  const lowered **arg = wick_new(s->tmp, const lowered *, i->narg);
+  for (uint32_t k = 0; k < i->narg; k++) arg[k] = wick_lowering_replaced(s, i->arg[k], &next);
+  const wick_ast *keep = wick_dup(s->tmp, wick_ast, &place, 1);
+  return wick_lowering_call(s, f, keep, fn, i->narg, arg, NULL, i->result_type);
+}
+
 static const lowered *instances_value(lowering *s, lowering_instance *i, lowering_frame *f)
 {
   const lowered_code *c = i->fn->code;
+  if (i->wraps) return instances_wrapped(s, i, f);
   if (c->entity && c->entity->kind == WICK_ENTITY_INDEX_OP)
     return wick_lowering_notation(s, f, c->entity->decl->kid[2]);
   wick_ast *body = c->entity                      ? c->entity->decl->kid[2]
@@ -287,8 +311,33 @@ static const lowered *instances_construct(lowering *s, lowering_frame *f, const 
     for (uint32_t i = 0; i < narg; i++) x->item[i] = arg[i];
     return x;
   }
-  (void)f;
-  return wick_lowering_fail(s, n->at, "data types cannot be compiled yet");
+  lowering_values in = {0};
+  for (uint32_t i = 0; i < narg && !s->failed; i++) {
+    wick_ty *field = wick_lang_field_type(s->t, type, e->index, i);
+    wick_lowering_flatten(s, wick_lowering_plain(s, f, n->at, arg[i], field), &in);
+  }
+  wick_type t = s->failed ? (wick_type){0} : wick_lowering_type(s, n->at, type);
+  if (s->failed) return wick_lowering_unit(s);
+  wick_lowering_at(s, f, n->at);
+  wick_attr ctor = {.i = e->index};
+  wick_value v = wick_build(f->b, WICK_OP_construct, in.n, in.at, &ctor, 1, &t);
+  return wick_lowering_ok(s, f) ? wick_lowering_one(s, f, v, type) : wick_lowering_unit(s);
+}
+
+/* A call of a function value that only the running program knows. */
+static const lowered *instances_apply(lowering *s, lowering_frame *f, const wick_ast *n,
+                                      const lowered *fn, uint32_t narg, const lowered *const *arg)
+{
+  lowering_values in = {0};
+  const wick_ty *type = fn->type;
+  wick_push(s->tmp, &in, fn->v);
+  for (uint32_t i = 0; i < narg && !s->failed; i++)
+    wick_lowering_flatten(s, wick_lowering_plain(s, f, n->at, arg[i], type->arg[i]), &in);
+  if (s->failed) return wick_lowering_unit(s);
+  wick_lowering_at(s, f, n->at);
+  wick_value v = wick_build(f->b, WICK_OP_apply, in.n, in.at, NULL, 0, NULL);
+  if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
+  return wick_lowering_unflatten(s, f, type->arg[narg], &v);
 }
 
 const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast *n,
@@ -296,10 +345,9 @@ const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast
                                   const wick_static *fixed, wick_ty *result)
 {
   if (s->failed) return wick_lowering_unit(s);
-  if (fn->kind != LOWERED_FN)
-    return wick_lowering_fail(s, n->at,
-                              "a function that is not known when the program is compiled cannot "
-                              "be called yet");
+  if (fn->kind == LOWERED_ONE && fn->type->kind == WICK_TY_FN)
+    return instances_apply(s, f, n, fn, narg, given);
+  if (fn->kind != LOWERED_FN) return wick_lowering_fail(s, n->at, "this is no function");
   wick_lang_entity *e = fn->code->entity;
   wick_entity_kind kind = e ? e->kind : WICK_ENTITY_FN;
   if (kind == WICK_ENTITY_CTOR) return instances_construct(s, f, n, fn, narg, given, result);

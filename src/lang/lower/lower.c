@@ -108,6 +108,17 @@ static void lower_entry_results(lowering *s, const lowered *x, const char *name,
                         f, out);
 }
 
+/* Data and references do not cross the interface yet. */
+static bool lower_has_objects(lowering *s, wick_ty *type, uint32_t depth)
+{
+  wick_ty *a = wick_ty_of(type);
+  if (a->kind == WICK_TY_REF || a->kind == WICK_TY_COT) return true;
+  if (!wick_lowering_is_items(a)) return a->kind == WICK_TY_DATA;
+  for (uint32_t i = 0; i < wick_lowering_nitem(a) && depth < 100; i++)
+    if (lower_has_objects(s, wick_lowering_item(s, a, i), depth + 1)) return true;
+  return false;
+}
+
 static bool lower_entry_check(lowering *s, const wick_lang_entity *e, const wick_ty *type)
 {
   for (uint32_t i = 0; i + 1 < type->n && !s->failed; i++) {
@@ -116,6 +127,10 @@ static bool lower_entry_check(lowering *s, const wick_lang_entity *e, const wick
       wick_lowering_fail(s, e->decl->kid[0]->kid[i]->at,
                          "the entry `%s` cannot have this parameter: it must be known when the "
                          "program is compiled",
+                         e->name);
+    else if (lower_has_objects(s, p, 0))
+      wick_lowering_fail(s, e->decl->kid[0]->kid[i]->at,
+                         "the entry `%s` cannot take data yet: only tensors, tuples and structs",
                          e->name);
     else if (p->kind == WICK_TY_VAR || (p->kind == WICK_TY_TENSOR && !wick_ty_ready(s->t, p)))
       wick_lowering_fail(s, e->decl->kid[0]->kid[i]->at,
@@ -160,6 +175,9 @@ static void lower_main(lowering *s, wick_lang_entity *e, wick_ty *type, bool who
   if (!s->failed && x->kind == LOWERED_FN)
     wick_lowering_fail(s, e->at, "the entry `%s` gives a function, which has no value outside",
                        e->name);
+  if (!s->failed && x->type && lower_has_objects(s, x->type, 0))
+    wick_lowering_fail(
+        s, e->at, "the entry `%s` cannot give data yet: only tensors, tuples and structs", e->name);
   if (!s->failed) lower_entry_results(s, x, "result", &f, &out);
   if (!wick_lowering_ok(s, &f)) return;
   wick_build_return(&b, out.n, out.at);

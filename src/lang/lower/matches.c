@@ -18,6 +18,7 @@ typedef struct matches {
   lowering_frame *f;
   wick_ast *node;
   wick_ty *type;
+  wick_list(const wick_ast *) reached; /* the arms that have been built */
 } matches;
 
 static const lowered *matches_rows(matches *m, uint32_t n, const matches_row *row);
@@ -83,11 +84,28 @@ static uint32_t matches_left(matches *m, uint32_t n, const matches_row *row,
   return count;
 }
 
+static uint32_t matches_size(const wick_ast *n)
+{
+  uint32_t size = 1;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i]) size += matches_size(n->kid[i]);
+  return size;
+}
+
+/* An arm that decisions reach again is a function, if it is large. */
 static const lowered *matches_arm(matches *m, const matches_row *r)
 {
+  enum { SMALL = 12 };
+  wick_ast *body = r->arm->kid[1];
+  bool again = false;
   for (uint32_t i = 0; i < r->bound.n; i++)
     m->f->local[r->bound.at[i].pattern->ref->number] = r->bound.at[i].x;
-  return wick_lowering_expr(m->s, m->f, r->arm->kid[1]);
+  for (uint32_t i = 0; i < m->reached.n; i++) again = again || m->reached.at[i] == r->arm;
+  wick_push(m->s->tmp, &m->reached, r->arm);
+  if (!again || body->kind == WICK_AST_FN || matches_size(body) < SMALL)
+    return wick_lowering_expr(m->s, m->f, body);
+  const lowered *fn = wick_lowering_literal(m->s, m->f, body, NULL);
+  return wick_lowering_call(m->s, m->f, body, fn, 0, NULL, NULL, m->type);
 }
 
 static wick_value matches_condition(matches *m, const matches_test *t)
@@ -128,6 +146,62 @@ static const lowered *matches_literal(matches *m, uint32_t n, const matches_row 
   return wick_lowering_unflatten(s, f, m->type, &v);
 }
 
+/* The rows that are left if x has been built by a constructor, with these fields. */
+static uint32_t matches_built(matches *m, uint32_t n, const matches_row *row, const lowered *x,
+                              const wick_lang_entity *ctor, const lowered *const *field,
+                              matches_row *out)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    matches_row r = {.arm = row[i].arm};
+    bool stays = true;
+    for (uint32_t k = 0; k < row[i].bound.n; k++)
+      wick_push(m->s->tmp, &r.bound, row[i].bound.at[k]);
+    for (uint32_t k = 0; k < row[i].test.n; k++) {
+      const matches_test *t = &row[i].test.at[k];
+      bool about = t->x == x;
+      stays = stays && !(about && t->pattern->ref != ctor);
+      if (!about) wick_push(m->s->tmp, &r.test, *t);
+      for (uint32_t j = 0; about && stays && j < t->pattern->nkid; j++) {
+        const wick_ast *q = t->pattern->kid[j];
+        bool named = q->kind == WICK_AST_NAMED;
+        matches_test inner = {named ? q->kid[0] : q, field[named ? (uint32_t)q->i : j]};
+        wick_push(m->s->tmp, &r.test, inner);
+      }
+    }
+    if (stays) out[count++] = r;
+  }
+  return count;
+}
+
+static const lowered *matches_switch(matches *m, uint32_t n, const matches_row *row)
+{
+  lowering *s = m->s;
+  lowering_frame *f = m->f;
+  const lowered *x = row[0].test.at[0].x;
+  const wick_lang_entity *data = x->type->data;
+  matches_row *left = wick_new(s->tmp, matches_row, n);
+  wick_lowering_at(s, f, m->node->at);
+  wick_build_open(f->b, WICK_OP_switch, 1, &x->v, NULL, 0, NULL);
+  for (uint32_t k = 0; k < data->nctor; k++) {
+    const wick_ctor *c = &wick_data_get(s->module, x->in)->ctor[k];
+    uint32_t nfield = data->ctor[k]->decl->nkid;
+    const lowered **field = wick_new(s->tmp, const lowered *, nfield);
+    wick_value next = wick_region_begin(f->b, c->nfield, c->field);
+    if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
+    for (uint32_t i = 0; i < nfield; i++)
+      field[i] = wick_lowering_unflatten(s, f, wick_lang_field_type(s->t, x->type, k, i), &next);
+    uint32_t count = matches_built(m, n, row, x, data->ctor[k], field, left);
+    const lowered *y = matches_rows(m, count, left);
+    wick_lowering_yield(s, f, m->node->at, y, m->type);
+    if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
+  }
+  wick_lowering_at(s, f, m->node->at);
+  wick_value v = wick_build_close(f->b);
+  if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
+  return wick_lowering_unflatten(s, f, m->type, &v);
+}
+
 static const lowered *matches_rows(matches *m, uint32_t n, const matches_row *given)
 {
   lowering *s = m->s;
@@ -137,8 +211,7 @@ static const lowered *matches_rows(matches *m, uint32_t n, const matches_row *gi
   for (uint32_t i = 0; i < n; i++) matches_expand(m, &row[i]);
   if (!row[0].test.n) return matches_arm(m, &row[0]);
   const wick_ast *p = row[0].test.at[0].pattern;
-  if (p->kind == WICK_AST_PATTERN_CTOR)
-    return wick_lowering_fail(s, p->at, "data types cannot be compiled yet");
+  if (p->kind == WICK_AST_PATTERN_CTOR) return matches_switch(m, n, row);
   return matches_literal(m, n, row);
 }
 

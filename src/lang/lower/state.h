@@ -28,6 +28,7 @@ struct lowered {
   lowered_kind kind;
   wick_ty *type; /* without unknowns; of a FN also NULL: the use decides */
   wick_value v;
+  wick_type in; /* of a ONE: its type in the graph */
   uint32_t n;
   const lowered **item;
   const lowered_code *code;
@@ -39,6 +40,7 @@ typedef struct lowering_instance {
   const wick_typed *typed; /* NULL: of an arm, that of its code */
   uint32_t narg;
   const lowered *const *arg;
+  bool wraps;       /* the function is an operator or such: it is called */
   wick_type *param; /* of what `fn` captured, then of the arguments */
   uint32_t nparam;
   wick_ty *result_type;
@@ -92,15 +94,20 @@ wick_type wick_lowering_type(lowering *s, wick_lang_at at, wick_ty *type);
 /* The type of a tensor of the graph. */
 wick_ty *wick_lowering_ty(lowering *s, wick_type type);
 bool wick_lowering_has_fn(lowering *s, wick_ty *type);
+/* The type of the cotangents of a value: () for what has none. */
+wick_ty *wick_lowering_cotangent(lowering *s, wick_ty *type);
 /* Whether all its tensors have known sizes. */
 bool wick_lowering_is_concrete(lowering *s, wick_ty *type);
+bool wick_lowering_is_items(const wick_ty *type);  /* a tuple or a struct */
 uint32_t wick_lowering_nitem(const wick_ty *type); /* of a tuple or a struct */
 wick_ty *wick_lowering_item(lowering *s, wick_ty *type, uint32_t i);
 void wick_lowering_type_key(lowering *s, wick_ty *type, wick_text *out);
 
 /* ---- values.c ---- */
 lowered *wick_lowering_new(lowering *s, lowered_kind kind, wick_ty *type, uint32_t n);
-const lowered *wick_lowering_one(lowering *s, wick_value v, wick_ty *type);
+const lowered *wick_lowering_one(lowering *s, lowering_frame *f, wick_value v, wick_ty *type);
+/* A parameter of this type, which has no values yet. */
+const lowered *wick_lowering_formal(lowering *s, wick_lang_at at, wick_ty *type);
 const lowered *wick_lowering_tensor(lowering *s, lowering_frame *f, wick_value v);
 const lowered *wick_lowering_unit(lowering *s);
 void wick_lowering_flatten(lowering *s, const lowered *x, lowering_values *out);
@@ -113,7 +120,10 @@ const lowered *wick_lowering_replaced(lowering *s, const lowered *x, wick_value 
 /* Makes known functions function values of the graph. */
 const lowered *wick_lowering_plain(lowering *s, lowering_frame *f, wick_lang_at at,
                                    const lowered *x, wick_ty *type);
-void wick_lowering_key(lowering *s, lowering_frame *f, const lowered *x, wick_text *out);
+void wick_lowering_key(lowering *s, const lowered *x, wick_text *out);
+/* The same for what a known function has captured, if it contains itself. */
+const lowered *wick_lowering_captured_plain(lowering *s, lowering_frame *f, wick_lang_at at,
+                                            const lowered *x);
 /* How often the code of a known function occurs inside of itself, at most. */
 bool wick_lowering_is_nested(const lowered *x);
 /* A function literal or an arm, with what it captures here. */
@@ -124,7 +134,8 @@ const lowered *wick_lowering_literal(lowering *s, lowering_frame *f, wick_ast *n
 const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast *n,
                                   const lowered *fn, uint32_t narg, const lowered *const *arg,
                                   const wick_static *fixed, wick_ty *result);
-/* The instance of a known function. */
+/* The instance of a known function; of an operator and such a function that calls it. `f` is the
+ * function that asks. */
 lowering_instance *wick_lowering_instance(lowering *s, lowering_frame *f, wick_lang_at at,
                                           const lowered *fn, uint32_t narg,
                                           const lowered *const *arg, const wick_static *fixed,

@@ -3,21 +3,30 @@
 
 enum { TYPES_DEEPEST = 200 };
 
+/* Of the cotangents of a struct, too. */
+static const wick_ty *types_struct(const wick_ty *t)
+{
+  if (t->kind == WICK_TY_COT) t = wick_ty_of(t->arg[0]);
+  return t->kind == WICK_TY_DATA && t->data->kind == WICK_ENTITY_STRUCT ? t : NULL;
+}
+
+bool wick_lowering_is_items(const wick_ty *t)
+{
+  return t->kind == WICK_TY_TUPLE || types_struct(t);
+}
+
 uint32_t wick_lowering_nitem(const wick_ty *type)
 {
-  if (type->kind == WICK_TY_TUPLE) return type->n;
-  return type->kind == WICK_TY_DATA ? type->data->ctor[0]->decl->nkid : 0;
+  const wick_ty *t = types_struct(type);
+  return t ? t->data->ctor[0]->decl->nkid : type->kind == WICK_TY_TUPLE ? type->n : 0;
 }
 
 wick_ty *wick_lowering_item(lowering *s, wick_ty *type, uint32_t i)
 {
-  return wick_ty_of(type->kind == WICK_TY_TUPLE ? type->arg[i]
-                                                : wick_lang_field_type(s->t, type, 0, i));
-}
-
-static bool types_is_struct(const wick_ty *t)
-{
-  return t->kind == WICK_TY_DATA && t->data->kind == WICK_ENTITY_STRUCT;
+  if (type->kind == WICK_TY_TUPLE) return wick_ty_of(type->arg[i]);
+  wick_ty *t = type->kind == WICK_TY_COT ? wick_ty_of(type->arg[0]) : type,
+          *field = wick_ty_of(wick_lang_field_type(s->t, t, 0, i));
+  return t == type ? field : wick_lowering_cotangent(s, field);
 }
 
 /* Chooses a type for what nothing depends on. */
@@ -59,13 +68,48 @@ static wick_type types_nothing(lowering *s, wick_lang_at at, wick_ty *type, cons
   return (wick_type){0};
 }
 
+static bool types_is_taken(lowering *s, const char *name)
+{
+  for (uint32_t i = 1; i < s->module->data.n; i++)
+    if (strcmp(s->module->data.at[i].name, name) == 0) return true;
+  return false;
+}
+
+/* The data type of the graph, which is defined when it is first asked for. Cotangents have the
+ * constructors in the same order, with the cotangents of the fields. */
 static wick_type types_data(lowering *s, wick_lang_at at, wick_ty *type)
 {
+  bool cot = type->kind == WICK_TY_COT;
+  wick_ty *t = cot ? wick_ty_of(type->arg[0]) : type;
   wick_text key = wick_text_begin(s->tmp);
   wick_lowering_type_key(s, type, &key);
   for (uint32_t i = 0; i < s->datas.n; i++)
     if (strcmp(s->datas.at[i].key, key.at) == 0) return s->datas.at[i].type;
-  return types_nothing(s, at, type, "cannot be compiled yet");
+  if (t->kind != WICK_TY_DATA) return types_nothing(s, at, type, "cannot be compiled yet");
+  const char *base = wick_ty_text(s->t, type), *name = base;
+  for (uint32_t k = 2; types_is_taken(s, name); k++)
+    name = wick_str_printf(s->tmp, "%s.%u", base, k);
+  lowering_data d = {key.at, wick_data_type(s->module, name)};
+  wick_push(s->tmp, &s->datas, d);
+  wick_ctor *ctor = wick_new(s->tmp, wick_ctor, t->data->nctor);
+  for (uint32_t k = 0; k < t->data->nctor && !s->failed; k++) {
+    lowering_types field = {0};
+    for (uint32_t i = 0; i < t->data->ctor[k]->decl->nkid; i++) {
+      wick_ty *a = wick_ty_of(wick_lang_field_type(s->t, t, k, i));
+      wick_lowering_types(s, at, cot ? wick_lowering_cotangent(s, a) : a, &field);
+    }
+    ctor[k] = (wick_ctor){t->data->ctor[k]->name, field.n, field.at};
+  }
+  if (!s->failed) wick_data_define(s->module, d.type, t->data->nctor, ctor);
+  return d.type;
+}
+
+static wick_type types_fn(lowering *s, wick_lang_at at, const wick_ty *type)
+{
+  lowering_types take = {0}, give = {0};
+  for (uint32_t i = 0; i + 1 < type->n; i++) wick_lowering_types(s, at, type->arg[i], &take);
+  wick_lowering_types(s, at, type->arg[type->n - 1], &give);
+  return s->failed ? (wick_type){0} : wick_type_fn(s->module, take.n, take.at, give.n, give.at);
 }
 
 wick_type wick_lowering_type(lowering *s, wick_lang_at at, wick_ty *type)
@@ -81,7 +125,13 @@ wick_type wick_lowering_type(lowering *s, wick_lang_at at, wick_ty *type)
                            "cannot have it yet");
     return wick_type_tensor(s->module, e->elem, rank, dim);
   }
-  if (a->kind == WICK_TY_DATA) return types_data(s, at, a);
+  if (a->kind == WICK_TY_DATA || a->kind == WICK_TY_COT) return types_data(s, at, a);
+  if (a->kind == WICK_TY_FN) return types_fn(s, at, a);
+  if (a->kind == WICK_TY_REF) {
+    lowering_types held = {0};
+    wick_lowering_types(s, at, a->arg[0], &held);
+    return s->failed ? (wick_type){0} : wick_type_ref(s->module, held.n, held.at);
+  }
   return types_nothing(s, at, a, "cannot be compiled yet");
 }
 
@@ -94,7 +144,7 @@ static void types_add(lowering *s, wick_lang_at at, wick_ty *type, uint32_t dept
     types_nothing(s, at, a, "would contain itself");
     return;
   }
-  if (a->kind != WICK_TY_TUPLE && !types_is_struct(a)) {
+  if (!wick_lowering_is_items(a)) {
     wick_push(s->tmp, out, wick_lowering_type(s, at, a));
     return;
   }
@@ -105,6 +155,39 @@ static void types_add(lowering *s, wick_lang_at at, wick_ty *type, uint32_t dept
 void wick_lowering_types(lowering *s, wick_lang_at at, wick_ty *type, lowering_types *out)
 {
   types_add(s, at, type, 0, out);
+}
+
+typedef wick_list(const wick_lang_entity *) types_seen;
+
+static bool types_all_floats(lowering *s, wick_ty *type, types_seen *seen)
+{
+  const wick_ty *a = wick_ty_of(type);
+  bool all = true;
+  if (a->kind == WICK_TY_TENSOR) return wick_elem_is_float(wick_ty_of(a->arg[0])->elem);
+  if (a->kind == WICK_TY_TUPLE)
+    for (uint32_t i = 0; i < a->n; i++) all = all && types_all_floats(s, a->arg[i], seen);
+  if (a->kind == WICK_TY_TUPLE) return all;
+  if (a->kind != WICK_TY_DATA) return false;
+  for (uint32_t i = 0; i < seen->n; i++)
+    if (seen->at[i] == a->data) return true;
+  wick_push(s->tmp, seen, a->data);
+  for (uint32_t k = 0; k < a->data->nctor; k++)
+    for (uint32_t i = 0; i < a->data->ctor[k]->decl->nkid && all; i++)
+      all = types_all_floats(s, wick_lang_field_type(s->t, type, k, i), seen);
+  return all;
+}
+
+wick_ty *wick_lowering_cotangent(lowering *s, wick_ty *type)
+{
+  wick_ty *a = wick_ty_of(type);
+  types_seen seen = {0};
+  if (a->kind == WICK_TY_TUPLE) {
+    wick_ty **item = wick_new(s->tmp, wick_ty *, a->n);
+    for (uint32_t i = 0; i < a->n; i++) item[i] = wick_lowering_cotangent(s, a->arg[i]);
+    return wick_ty_new(s->t, WICK_TY_TUPLE, a->n, item);
+  }
+  if (types_all_floats(s, a, &seen)) return a;
+  return a->kind == WICK_TY_TENSOR ? s->t->unit : wick_ty_new(s->t, WICK_TY_COT, 1, &a);
 }
 
 wick_ty *wick_lowering_ty(lowering *s, wick_type type)
@@ -121,7 +204,7 @@ static bool types_any(lowering *s, wick_ty *type, uint32_t depth, bool fn)
   uint32_t rank;
   if (a->kind == WICK_TY_FN) return fn;
   if (a->kind == WICK_TY_TENSOR && !fn) return !types_shape(s, a, &rank, dim);
-  if ((a->kind != WICK_TY_TUPLE && !types_is_struct(a)) || depth > TYPES_DEEPEST) return false;
+  if (!wick_lowering_is_items(a) || depth > TYPES_DEEPEST) return false;
   for (uint32_t i = 0; i < wick_lowering_nitem(a); i++)
     if (types_any(s, wick_lowering_item(s, a, i), depth + 1, fn)) return true;
   return false;

@@ -9,10 +9,26 @@ lowered *wick_lowering_new(lowering *s, lowered_kind kind, wick_ty *type, uint32
   return x;
 }
 
-const lowered *wick_lowering_one(lowering *s, wick_value v, wick_ty *type)
+const lowered *wick_lowering_one(lowering *s, lowering_frame *f, wick_value v, wick_ty *type)
 {
   lowered *x = wick_lowering_new(s, LOWERED_ONE, type, 0);
-  x->v = v;
+  x->v = v, x->in = wick_built_type(f->b, v);
+  return x;
+}
+
+const lowered *wick_lowering_formal(lowering *s, wick_lang_at at, wick_ty *type)
+{
+  lowering_types types = {0};
+  uint32_t n = wick_lowering_nitem(type);
+  if (!wick_lowering_is_items(type)) {
+    lowered *x = wick_lowering_new(s, LOWERED_ONE, type, 0);
+    x->in = wick_lowering_type(s, at, type);
+    return x;
+  }
+  wick_lowering_types(s, at, type, &types); /* fails if the type contains itself */
+  lowered *x = wick_lowering_new(s, LOWERED_ITEMS, type, s->failed ? 0 : n);
+  for (uint32_t i = 0; i < x->n; i++)
+    x->item[i] = wick_lowering_formal(s, at, wick_lowering_item(s, type, i));
   return x;
 }
 
@@ -24,7 +40,7 @@ const lowered *wick_lowering_unit(lowering *s)
 const lowered *wick_lowering_tensor(lowering *s, lowering_frame *f, wick_value v)
 {
   if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
-  return wick_lowering_one(s, v, wick_lowering_ty(s, wick_built_type(f->b, v)));
+  return wick_lowering_one(s, f, v, wick_lowering_ty(s, wick_built_type(f->b, v)));
 }
 
 void wick_lowering_flatten(lowering *s, const lowered *x, lowering_values *out)
@@ -37,12 +53,10 @@ const lowered *wick_lowering_unflatten(lowering *s, lowering_frame *f, wick_ty *
                                        wick_value *next)
 {
   wick_ty *a = wick_ty_of(type);
-  bool items =
-      a->kind == WICK_TY_TUPLE || (a->kind == WICK_TY_DATA && a->data->kind == WICK_ENTITY_STRUCT);
-  if (!items) {
+  if (!wick_lowering_is_items(a)) {
     wick_value v = {next->id++};
     bool tensor = a->kind == WICK_TY_TENSOR;
-    return wick_lowering_one(s, v, tensor ? wick_lowering_ty(s, wick_built_type(f->b, v)) : a);
+    return wick_lowering_one(s, f, v, tensor ? wick_lowering_ty(s, wick_built_type(f->b, v)) : a);
   }
   uint32_t n = wick_lowering_nitem(a);
   lowered *x = wick_lowering_new(s, LOWERED_ITEMS, a, n);
@@ -60,32 +74,64 @@ const lowered *wick_lowering_replaced(lowering *s, const lowered *x, wick_value 
   return y;
 }
 
+/* A function value of the graph: an instance that takes and gives values alone. */
+static const lowered *values_closure(lowering *s, lowering_frame *f, wick_lang_at at,
+                                     const lowered *x, wick_ty *type)
+{
+  lowering_values in = {0};
+  uint32_t narg = type->n - 1;
+  const lowered **arg = wick_new(s->tmp, const lowered *, narg);
+  for (uint32_t i = 0; i < narg && !s->failed; i++)
+    arg[i] = wick_lowering_formal(s, at, wick_ty_of(type->arg[i]));
+  const lowered *inner = s->failed ? x : wick_lowering_captured_plain(s, f, at, x);
+  if (s->failed) return x;
+  lowering_instance *i =
+      wick_lowering_instance(s, f, at, inner, narg, arg, NULL, type->arg[narg], true);
+  wick_type t = i ? wick_lowering_type(s, at, type) : (wick_type){0};
+  if (s->failed) return x;
+  wick_lowering_flatten(s, inner, &in);
+  wick_attr callee = {.s = i->name};
+  wick_lowering_at(s, f, at);
+  wick_value v = wick_build(f->b, WICK_OP_closure, in.n, in.at, &callee, 1, &t);
+  return wick_lowering_ok(s, f) ? wick_lowering_one(s, f, v, type) : x;
+}
+
+const lowered *wick_lowering_captured_plain(lowering *s, lowering_frame *f, wick_lang_at at,
+                                            const lowered *x)
+{
+  if (!wick_lowering_is_nested(x)) return x;
+  lowered *y = wick_dup(s->tmp, lowered, x, 1);
+  y->item = wick_new(s->tmp, const lowered *, x->n);
+  for (uint32_t i = 0; i < x->n && !s->failed; i++)
+    y->item[i] =
+        x->item[i]->type ? wick_lowering_plain(s, f, at, x->item[i], x->item[i]->type) : x->item[i];
+  return y;
+}
+
 const lowered *wick_lowering_plain(lowering *s, lowering_frame *f, wick_lang_at at,
                                    const lowered *x, wick_ty *type)
 {
-  (void)f;
   wick_ty *a = type ? wick_ty_of(type) : x->type;
   if (s->failed || x->kind == LOWERED_ONE) return x;
+  if (x->kind == LOWERED_FN && a && a->kind == WICK_TY_FN) return values_closure(s, f, at, x, a);
   if (x->kind == LOWERED_FN)
-    return wick_lowering_fail(s, at,
-                              "a function value that is not known when the program is compiled "
-                              "cannot be compiled yet");
+    return wick_lowering_fail(s, at, "the type of this function value is not known");
   lowered *y = wick_lowering_new(s, LOWERED_ITEMS, x->type, x->n);
   for (uint32_t i = 0; i < x->n; i++)
     y->item[i] = wick_lowering_plain(s, f, at, x->item[i], wick_lowering_item(s, a, i));
   return y;
 }
 
-void wick_lowering_key(lowering *s, lowering_frame *f, const lowered *x, wick_text *out)
+void wick_lowering_key(lowering *s, const lowered *x, wick_text *out)
 {
-  if (x->kind == LOWERED_ONE) wick_text_printf(out, "%%%u", wick_built_type(f->b, x->v).id);
+  if (x->kind == LOWERED_ONE) wick_text_printf(out, "%%%u", x->in.id);
   if (x->kind == LOWERED_FN) {
     wick_text_printf(out, "@%p,%p,%p", (const void *)x->code->entity, (const void *)x->code->node,
                      (const void *)x->code->typed);
     if (x->type) wick_lowering_type_key(s, x->type, out);
   }
   wick_text_char(out, '(');
-  for (uint32_t i = 0; i < x->n; i++) wick_lowering_key(s, f, x->item[i], out);
+  for (uint32_t i = 0; i < x->n; i++) wick_lowering_key(s, x->item[i], out);
   wick_text_char(out, ')');
 }
 

@@ -1,0 +1,289 @@
+/* Calls of what transformations give: nodes that name the function. Arguments and results are
+ * counted after tuples and structs have become several values; what the function has captured comes
+ * first. */
+#include "lang/lower/state.h"
+
+typedef struct transforms_call {
+  lowering *s;
+  lowering_frame *f;
+  const wick_ast *n;
+  const lowered *base; /* the function that is transformed */
+  lowering_instance *instance;
+  uint32_t narg; /* the function's */
+  const lowered *const *arg;
+  lowering_values in;
+  lowering_types out;
+  wick_ty *result; /* of the function */
+} transforms_call;
+
+typedef wick_list(int64_t) transforms_ints;
+
+/* Whether a value of the graph has a cotangent. */
+static bool transforms_moves(const lowering *s, wick_type type)
+{
+  const wick_type_info *t = wick_type_get(s->module, type);
+  return t->kind != WICK_TENSOR || wick_elem_is_float(t->elem);
+}
+
+static uint32_t transforms_count(const lowered *x)
+{
+  uint32_t n = x->kind == LOWERED_ONE;
+  for (uint32_t i = 0; i < x->n; i++) n += transforms_count(x->item[i]);
+  return n;
+}
+
+/* The static arguments of a transformation: wrt = 0, axes = (0, -1). */
+static bool transforms_static(lowering *s, const lowered_code *c, const char *name,
+                              wick_static *out)
+{
+  for (uint32_t i = 1; i < c->node->nkid; i++) {
+    const wick_ast *k = c->node->kid[i];
+    if (k->kind == WICK_AST_NAMED && strcmp(k->name, name) == 0)
+      return wick_lang_static(s->p, s->t, c->typed, k->kid[0], out);
+  }
+  return false;
+}
+
+/* Finds the function's instance; its operands are first what it has captured, then its arguments. */
+static bool transforms_begin(transforms_call *c, wick_ty *result)
+{
+  lowering *s = c->s;
+  if (c->base->kind != LOWERED_FN)
+    wick_lowering_fail(s, c->n->at,
+                       "the function that is transformed must be known when the "
+                       "program is compiled");
+  if (s->failed) return false;
+  const lowered *fn = wick_lowering_captured_plain(s, c->f, c->n->at, c->base);
+  for (uint32_t i = 0; i < c->narg; i++)
+    if (c->arg[i]->kind == LOWERED_FN)
+      wick_lowering_fail(s, c->n->at,
+                         "a function cannot be an argument of a function that is "
+                         "transformed; let it be captured");
+  if (s->failed) return false;
+  c->instance = wick_lowering_instance(s, c->f, c->n->at, fn, c->narg, c->arg, NULL, result, true);
+  if (!c->instance) return false;
+  c->result = c->instance->result_type;
+  wick_lowering_flatten(s, fn, &c->in);
+  for (uint32_t i = 0; i < c->narg; i++) wick_lowering_flatten(s, c->arg[i], &c->in);
+  wick_lowering_types(s, c->n->at, c->result, &c->out);
+  return !s->failed;
+}
+
+/* Adds the positions of argument k that have cotangents. */
+static void transforms_wrt(transforms_call *c, int64_t k, transforms_ints *wrt)
+{
+  int64_t at = transforms_count(c->base);
+  for (int64_t i = 0; i < k; i++) at += transforms_count(c->arg[i]);
+  for (uint32_t i = 0; i < transforms_count(c->arg[k]); i++, at++)
+    if (transforms_moves(c->s, c->instance->param[at])) wick_push(c->s->tmp, wrt, at);
+}
+
+static wick_value transforms_build(transforms_call *c, wick_opcode op, const wick_attr *attr)
+{
+  wick_lowering_at(c->s, c->f, c->n->at);
+  wick_value v = wick_build(c->f->b, op, c->in.n, c->in.at, attr, c->out.n, c->out.at);
+  (void)wick_lowering_ok(c->s, c->f);
+  return v;
+}
+
+static const lowered *transforms_pair(lowering *s, const lowered *a, const lowered *b)
+{
+  lowered *x = wick_lowering_new(s, LOWERED_ITEMS, NULL, 2);
+  x->item[0] = a, x->item[1] = b;
+  x->type = wick_ty_new(s->t, WICK_TY_TUPLE, 2, (wick_ty *[]){a->type, b->type});
+  return x;
+}
+
+/* ---- grad, value_and_grad ---- */
+
+static const lowered *transforms_grad(transforms_call *c, const lowered_code *code, bool value)
+{
+  lowering *s = c->s;
+  wick_static given;
+  int64_t zero = 0;
+  transforms_ints wrt = {0};
+  bool many = transforms_static(s, code, "wrt", &given) && given.n != 1;
+  if (!transforms_static(s, code, "wrt", &given)) given = (wick_static){.n = 1, .ints = &zero};
+  if (!transforms_begin(c, NULL)) return wick_lowering_unit(s);
+  wick_ty **type = wick_new(s->tmp, wick_ty *, given.n);
+  for (uint32_t i = 0; i < given.n; i++) {
+    transforms_wrt(c, given.ints[i], &wrt);
+    type[i] = wick_lowering_cotangent(s, c->arg[given.ints[i]]->type);
+    wick_lowering_types(s, c->n->at, type[i], &c->out);
+  }
+  if (s->failed) return wick_lowering_unit(s);
+  wick_attr attr[2] = {{.s = c->instance->name}, {.n = wrt.n, .ints = wrt.at}};
+  wick_value v = transforms_build(c, WICK_OP_value_and_grad, attr);
+  if (s->failed) return wick_lowering_unit(s);
+  const lowered *y = wick_lowering_unflatten(s, c->f, c->result, &v);
+  wick_ty *all = many ? wick_ty_new(s->t, WICK_TY_TUPLE, given.n, type) : type[0];
+  const lowered *g = wick_lowering_unflatten(s, c->f, all, &v);
+  return value ? transforms_pair(s, y, g) : g;
+}
+
+/* ---- vjp, jvp ---- */
+
+static const lowered *transforms_vjp(transforms_call *c)
+{
+  lowering *s = c->s;
+  wick_opcode op = wick_op_find("vjp", 3);
+  if (op == WICK_OP_none) return wick_lowering_fail(s, c->n->at, "`vjp` cannot be compiled yet");
+  transforms_ints wrt = {0};
+  if (!transforms_begin(c, NULL)) return wick_lowering_unit(s);
+  wick_ty **type = wick_new(s->tmp, wick_ty *, c->narg), *take;
+  for (uint32_t k = 0; k < c->narg; k++) {
+    transforms_wrt(c, k, &wrt);
+    type[k] = wick_lowering_cotangent(s, c->arg[k]->type);
+  }
+  take = wick_lowering_cotangent(s, c->result);
+  wick_ty *back = wick_ty_fn(
+      s->t, 1, &take, c->narg == 1 ? type[0] : wick_ty_new(s->t, WICK_TY_TUPLE, c->narg, type));
+  wick_push(s->tmp, &c->out, wick_lowering_type(s, c->n->at, back));
+  if (s->failed) return wick_lowering_unit(s);
+  wick_attr attr[2] = {{.s = c->instance->name}, {.n = wrt.n, .ints = wrt.at}};
+  wick_value v = transforms_build(c, op, attr);
+  if (s->failed) return wick_lowering_unit(s);
+  const lowered *y = wick_lowering_unflatten(s, c->f, c->result, &v);
+  return transforms_pair(s, y, wick_lowering_unflatten(s, c->f, back, &v));
+}
+
+static const lowered *transforms_jvp(transforms_call *c)
+{
+  lowering *s = c->s;
+  transforms_ints wrt = {0};
+  const lowered *const *tangent = c->arg + c->narg / 2;
+  c->narg /= 2;
+  if (!transforms_begin(c, NULL)) return wick_lowering_unit(s);
+  for (uint32_t k = 0; k < c->narg; k++) {
+    transforms_wrt(c, k, &wrt);
+    wick_lowering_flatten(s, tangent[k], &c->in);
+  }
+  wick_ty *type = wick_lowering_cotangent(s, c->result);
+  wick_lowering_types(s, c->n->at, type, &c->out);
+  if (s->failed) return wick_lowering_unit(s);
+  wick_attr attr[2] = {{.s = c->instance->name}, {.n = wrt.n, .ints = wrt.at}};
+  wick_value v = transforms_build(c, WICK_OP_jvp, attr);
+  if (s->failed) return wick_lowering_unit(s);
+  const lowered *y = wick_lowering_unflatten(s, c->f, c->result, &v);
+  return transforms_pair(s, y, wick_lowering_unflatten(s, c->f, type, &v));
+}
+
+/* ---- vmap ---- */
+
+/* x as the function sees it: without its first dimension. */
+static const lowered *transforms_row(lowering *s, const lowered *x)
+{
+  lowered *y = wick_dup(s->tmp, lowered, x, 1);
+  y->item = wick_new(s->tmp, const lowered *, x->n);
+  wick_ty **type = wick_new(s->tmp, wick_ty *, x->n);
+  for (uint32_t i = 0; i < x->n; i++) {
+    y->item[i] = transforms_row(s, x->item[i]);
+    type[i] = y->item[i]->type;
+  }
+  if (x->kind == LOWERED_ITEMS && x->type->kind == WICK_TY_TUPLE)
+    y->type = wick_ty_new(s->t, WICK_TY_TUPLE, x->n, type);
+  if (x->kind != LOWERED_ONE) return y;
+  const wick_type_info *t = wick_type_get(s->module, x->in);
+  y->in = wick_type_tensor(s->module, t->elem, t->rank - 1u, t->dim + 1);
+  y->type = wick_lowering_ty(s, y->in);
+  return y;
+}
+
+static wick_dim transforms_rows(const lowering *s, const lowered *x)
+{
+  if (x->kind == LOWERED_ONE) return wick_type_get(s->module, x->in)->dim[0];
+  return x->n ? transforms_rows(s, x->item[0]) : WICK_DIM_INVALID;
+}
+
+/* The type of rows of it, stacked. */
+static wick_ty *transforms_stacked(lowering *s, wick_ty *type, wick_dim n)
+{
+  wick_ty *a = wick_ty_of(type);
+  if (a->kind == WICK_TY_TENSOR)
+    return wick_ty_tensor(s->t, a->arg[0], wick_ty_shape(s->t, 1, &n, 1, a->arg[1]));
+  wick_ty **item = wick_new(s->tmp, wick_ty *, a->n);
+  for (uint32_t i = 0; i < a->n; i++) item[i] = transforms_stacked(s, a->arg[i], n);
+  return wick_ty_new(s->t, WICK_TY_TUPLE, a->n, item);
+}
+
+static const lowered *transforms_vmap(transforms_call *c, const lowered_code *code)
+{
+  lowering *s = c->s;
+  wick_opcode op = wick_op_find("vmap", 4);
+  if (op == WICK_OP_none) return wick_lowering_fail(s, c->n->at, "`vmap` cannot be compiled yet");
+  wick_static axes;
+  transforms_ints axis = {0};
+  wick_dim n = WICK_DIM_INVALID;
+  bool given = transforms_static(s, code, "axes", &axes);
+  const lowered *const *all = c->arg;
+  const lowered **row = wick_new(s->tmp, const lowered *, c->narg);
+  for (uint32_t i = 0; i < transforms_count(c->base); i++) wick_push(s->tmp, &axis, -1);
+  for (uint32_t k = 0; k < c->narg; k++) {
+    bool whole = given && axes.ints[k] < 0;
+    row[k] = whole ? all[k] : transforms_row(s, all[k]);
+    if (!whole && wick_dim_eq(n, WICK_DIM_INVALID)) n = transforms_rows(s, all[k]);
+    for (uint32_t i = 0; i < transforms_count(all[k]); i++)
+      wick_push(s->tmp, &axis, whole ? -1 : 0);
+  }
+  if (wick_dim_eq(n, WICK_DIM_INVALID))
+    return wick_lowering_fail(s, c->n->at, "no argument of this function has rows");
+  c->arg = row;
+  if (!transforms_begin(c, NULL)) return wick_lowering_unit(s);
+  wick_ty *type = transforms_stacked(s, c->result, n);
+  c->out = (lowering_types){0};
+  wick_lowering_types(s, c->n->at, type, &c->out);
+  if (s->failed) return wick_lowering_unit(s);
+  wick_attr attr[3] = {
+      {.s = c->instance->name}, {.n = axis.n, .ints = axis.at}, {.n = 1, .dims = &n}};
+  wick_value v = transforms_build(c, op, attr);
+  return s->failed ? wick_lowering_unit(s) : wick_lowering_unflatten(s, c->f, type, &v);
+}
+
+/* ---- checkpoint, with_vjp ---- */
+
+static const lowered *transforms_marked(transforms_call *c, const lowered *vjp, wick_ty *result)
+{
+  lowering *s = c->s;
+  wick_attr attr[2] = {{0}, {0}};
+  if (vjp && (transforms_count(c->base) || transforms_count(vjp)))
+    return wick_lowering_fail(s, c->n->at,
+                              "functions of `with_vjp` that capture values cannot be "
+                              "compiled yet");
+  if (!transforms_begin(c, result)) return wick_lowering_unit(s);
+  attr[0].s = c->instance->name;
+  if (vjp) {
+    const lowered **arg = wick_new(s->tmp, const lowered *, c->narg + 1u);
+    for (uint32_t i = 0; i < c->narg; i++) arg[i] = c->arg[i];
+    arg[c->narg] = wick_lowering_formal(s, c->n->at, wick_lowering_cotangent(s, c->result));
+    lowering_instance *g = s->failed ? NULL
+                                     : wick_lowering_instance(s, c->f, c->n->at, vjp, c->narg + 1,
+                                                              arg, NULL, NULL, true);
+    if (!g) return wick_lowering_unit(s);
+    attr[1].s = g->name;
+  }
+  wick_value v = transforms_build(c, vjp ? WICK_OP_with_vjp : WICK_OP_checkpoint, attr);
+  return s->failed ? wick_lowering_unit(s) : wick_lowering_unflatten(s, c->f, c->result, &v);
+}
+
+const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const wick_ast *n,
+                                         const lowered *fn, uint32_t narg,
+                                         const lowered *const *arg, wick_ty *result)
+{
+  const lowered_code *code = fn->code;
+  transforms_call c = {.s = s, .f = f, .n = n, .base = fn->item[0], .narg = narg, .arg = arg};
+  if (s->failed) return wick_lowering_unit(s);
+  switch (code->entity->form) {
+  case WICK_FORM_GRAD: return transforms_grad(&c, code, false);
+  case WICK_FORM_VALUE_AND_GRAD: return transforms_grad(&c, code, true);
+  case WICK_FORM_VJP: return transforms_vjp(&c);
+  case WICK_FORM_JVP: return transforms_jvp(&c);
+  case WICK_FORM_VMAP: return transforms_vmap(&c, code);
+  case WICK_FORM_CHECKPOINT: return transforms_marked(&c, NULL, result);
+  case WICK_FORM_WITH_VJP: return transforms_marked(&c, fn->item[1], result);
+  default: break;
+  }
+  const lowered **all = wick_new(s->tmp, const lowered *, fn->n + narg); /* specialize */
+  for (uint32_t i = 1; i < fn->n; i++) all[i - 1] = fn->item[i];
+  for (uint32_t i = 0; i < narg; i++) all[fn->n - 1 + i] = arg[i];
+  return wick_lowering_call(s, f, n, fn->item[0], fn->n - 1 + narg, all, NULL, result);
+}
