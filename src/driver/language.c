@@ -21,10 +21,29 @@ bool wick_model_is_program(wick_span bytes)
   return false;
 }
 
-static wick_status language_lower(const wick_model *m, const wick_given *g, wick_types *t,
-                                  wick_lang_program *p, wick_arena *mem, wick_text *sources,
-                                  bool *out_described, const wick_func **out_main)
+/* Keeps the text of the files; the model's bytes, on which the cache depends, are all of them. */
+static void language_keep(wick_model *m, const wick_lang_program *p)
 {
+  uint32_t n = p->sources.list.n - 1;
+  wick_text all = wick_text_begin(&m->mem);
+  wick_lang_source *own = wick_new(&m->mem, wick_lang_source, n);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_lang_source *s = &p->sources.list.at[i + 1];
+    own[i] = (wick_lang_source){.path = wick_str_dup(&m->mem, s->path),
+                                .text = wick_dup(&m->mem, char, s->text, s->nbytes + 1u),
+                                .nbytes = s->nbytes};
+    wick_text_printf(&all, "file %s %u\n", s->path, s->nbytes);
+    wick_text_addn(&all, s->text, s->nbytes);
+  }
+  m->nsource = n, m->source = own;
+  m->bytes = (wick_span){(const unsigned char *)all.at, all.n};
+}
+
+static wick_status language_lower(wick_model *m, const wick_given *given, wick_types *t,
+                                  wick_lang_program *p, wick_arena *mem, const wick_func **out_main)
+{
+  static const wick_given nothing;
+  const wick_given *g = given ? given : &nothing;
   wick_lang_module *file;
   wick_lowering_options o = {.entry = m->entry,
                              .nsize = g->nsize,
@@ -32,30 +51,24 @@ static wick_status language_lower(const wick_model *m, const wick_given *g, wick
                              .nrange = g->nrange,
                              .ranges = g->ranges,
                              .mem = mem};
+  p->nknown = m->nsource, p->known = m->source;
   WICK_TRY(wick_lang_program_load(p, m->path, &file));
   WICK_TRY(wick_lang_problems(&p->sources));
+  if (!m->nsource) language_keep(m, p);
   wick_lang_resolve(p);
   wick_lang_infer(p, t);
   WICK_TRY(wick_lang_problems(&p->sources));
-  for (uint32_t i = 1; sources && i < p->sources.list.n; i++) {
-    const wick_lang_source *s = &p->sources.list.at[i];
-    wick_text_printf(sources, "file %s %u\n", s->path, s->nbytes);
-    wick_text_addn(sources, s->text, s->nbytes);
-  }
-  return wick_lang_lower(p, t, file, &o, out_described, out_main);
+  return wick_lang_lower(p, t, file, &o, given ? NULL : &m->described, out_main);
 }
 
-wick_status wick_model_lower(const wick_model *m, const wick_given *given, wick_module *module,
-                             wick_arena *mem, wick_arena *tmp, wick_text *out_sources,
-                             bool *out_described, const wick_func **out_main)
+wick_status wick_model_lower(wick_model *m, const wick_given *given, wick_module *module,
+                             wick_arena *mem, wick_arena *tmp, const wick_func **out_main)
 {
-  static const wick_given nothing;
   wick_lang_program p;
   wick_types t;
   wick_lang_program_begin(&p, tmp);
   wick_types_begin_in(&t, module, tmp);
-  wick_status s = language_lower(m, given ? given : &nothing, &t, &p, mem, out_sources,
-                                 out_described, out_main);
+  wick_status s = language_lower(m, given, &t, &p, mem, out_main);
   wick_types_end(&t);
   return s;
 }

@@ -115,13 +115,7 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
 {
   static const wick_given nothing;
   const wick_given *g = given ? given : &nothing;
-  if (m->entry) {
-    wick_text sources = wick_text_begin(&m->mem);
-    WICK_TRY(wick_model_lower(m, g, module, mem, tmp, given ? NULL : &sources,
-                              given ? NULL : &m->described, out_main));
-    if (!given) m->bytes = (wick_span){(const unsigned char *)sources.at, sources.n};
-    return NULL;
-  }
+  if (m->entry) return wick_model_lower(m, given, module, mem, tmp, out_main);
   if (wick_model_is_text(m->bytes)) {
     WICK_TRY(wick_model_parse(module, m->path, m->bytes, &m->tmp, out_main));
     return wick_model_text_sizes(module, m->path, g->nsize, g->sizes, mem, tmp, out_main);

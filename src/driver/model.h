@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/reader.h"
 #include "ir/ir.h"
+#include "lang/source.h"
 #include "runtime/context.h"
 
 typedef struct wick_derivative { /* the arguments of a call of wick_grad */
@@ -21,6 +22,8 @@ struct wick_model {
   wick_files files; /* the model's file, and those with its external data */
   const char *path;
   const char *entry; /* of a program of the language: its function; NULL: another model */
+  uint32_t nsource;  /* of a program: its files, which are read once */
+  const wick_lang_source *source;
   wick_span bytes;
   wick_module *module;
   const wick_func *main; /* as imported, with dynamic sizes */
@@ -93,11 +96,10 @@ WICK_CHECKED wick_status wick_model_derive(const wick_model *m, const wick_deriv
                                            const wick_func *f, wick_arena *mem,
                                            const wick_func **out);
 
-/* Lowers the program at m->path for the given sizes (NULL: none) into the module (language.c).
- * *out_sources, which may be NULL, has the text of its files. */
-WICK_CHECKED wick_status wick_model_lower(const wick_model *m, const wick_given *given,
+/* Lowers the program at m->path for the given sizes (NULL: none) into the module (language.c). The
+ * first call reads the program's files and keeps them in *m. */
+WICK_CHECKED wick_status wick_model_lower(wick_model *m, const wick_given *given,
                                           wick_module *module, wick_arena *mem, wick_arena *tmp,
-                                          wick_text *out_sources, bool *out_described,
                                           const wick_func **out_main);
 
 /* Describes the inputs and outputs of `f`; a dynamic size has dim -1. */

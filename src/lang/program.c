@@ -259,6 +259,13 @@ static void program_import(wick_lang_program *p, wick_lang_module *m, wick_ast *
 static wick_status program_file(wick_lang_program *p, const char *path, const char *name,
                                 wick_lang_module **out);
 
+static const wick_lang_source *program_known(const wick_lang_program *p, const char *path)
+{
+  for (uint32_t i = 0; i < p->nknown; i++)
+    if (strcmp(p->known[i].path, path) == 0) return &p->known[i];
+  return NULL;
+}
+
 static void program_cycle(wick_lang_program *p, const wick_ast *n, const wick_lang_module *to)
 {
   wick_text t = wick_text_begin(p->mem);
@@ -277,7 +284,7 @@ static void program_use(wick_lang_program *p, wick_lang_module *m, wick_ast *n)
   if (strcmp(n->name, "op") == 0) return; /* the module of operators is always there */
   char *path = wick_path_join(p->mem, wick_path_folder(p->mem, m->path),
                               wick_str_printf(p->mem, "%s.wick", n->name));
-  if (!wick_file_exists(path)) {
+  if (!program_known(p, path) && !wick_file_exists(path)) {
     wick_lang_report(&p->sources, n->name_at, "there is no file %s", path);
   } else {
     wick_status s = program_file(p, path, n->name, &from);
@@ -311,10 +318,14 @@ static wick_status program_file(wick_lang_program *p, const char *path, const ch
   *out = NULL;
   if (p->loading.n > DEPTH)
     return wick_fail(p->mem, WICK_ELIMIT, path, "modules use each other too deeply");
-  char *text;
-  size_t nbytes;
+  char *text = NULL;
+  size_t nbytes = 0;
   bool piped = strcmp(path, "-") == 0;
-  WICK_TRY(wick_file_read(p->mem, piped ? "/dev/stdin" : path, INT32_MAX, &text, &nbytes));
+  const wick_lang_source *known = program_known(p, piped ? "<stdin>" : path);
+  if (known)
+    text = wick_dup(p->mem, char, known->text, known->nbytes + 1u), nbytes = known->nbytes;
+  else
+    WICK_TRY(wick_file_read(p->mem, piped ? "/dev/stdin" : path, INT32_MAX, &text, &nbytes));
   wick_lang_module *m = wick_new(p->mem, wick_lang_module, 1);
   *m = (wick_lang_module){.name = name, .path = path, .state = 1};
   m->source = wick_lang_source_add(&p->sources, piped ? "<stdin>" : path, text, (uint32_t)nbytes);

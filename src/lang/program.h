@@ -99,6 +99,8 @@ typedef struct wick_lang_program {
   wick_arena *mem;
   wick_lang_sources sources;
   wick_names names;
+  uint32_t nknown; /* texts of files that are not read again, NULL at the start */
+  const wick_lang_source *known;
   wick_list(wick_lang_module *) modules; /* those that are used come before their users */
   wick_list(wick_lang_module *) loading;
   wick_lang_map elements, operators, forms; /* `op.` reads all operators; forms: the prelude, too */

@@ -411,3 +411,17 @@ def test_failures_name_the_place(text, message, tmp_path):
     inputs = ["--inputs", "n.npy"] if "n: i64" in text.splitlines()[-1] else []
     r = wick("run", "p.wick", *inputs, "--no-cache", cwd=tmp_path)
     assert r.returncode == 1 and message in r.stderr, r.stderr
+
+
+def test_modules_with_equal_names(tmp_path):
+    (tmp_path / "a.wick").write_text("use b\nuse b as c { Box }\nfn size(x) { 1 }\nfn main() { let v = Box(w = 2.0)\n (size(v), b.size(v), b.twice(fn(x) { x * v.w }, 3.0)) }\n")
+    (tmp_path / "b.wick").write_text("struct Box { w: f32 }\nfn size(x: Box) { x.w }\nfn twice(f, x) { f(f(x)) }\n")
+    one, two, twelve = outputs(tmp_path / "out", tmp_path / "a.wick")
+    assert (one, two, twelve) == (1, 2.0, 12.0)
+
+
+def test_example(tmp_path):
+    program = ROOT / "examples" / "language" / "fit.wick"
+    assert wick("fmt", "--check", program).returncode == 0
+    slope, offset = outputs(tmp_path / "out", program)
+    assert np.allclose([slope, offset], np.polyfit([0, 1, 2, 3], [1, 3.1, 4.9, 7], 1), atol=1e-3)
