@@ -252,6 +252,7 @@ PROGRAMS = {
     "lists.pairs": lambda: (sum(a * b for a, b in zip([3, 1, 4, 1, 5], [5, 4, 3, 2, 1])), 5, -1),
     "lists.long": lambda: 5000050000,
     "lists.tensors": lambda: [18.0, 25.0],
+    "lists.mapped": lambda: ([2 * 8.0 + 26.0, 2 * 17.0 + 35.0], 9.5),
     "interpreter.main": lambda: (22.0, 12.0, 15, 15),
     "closures.main": lambda: (3628800, 16, math.sqrt(8.5 * 8.5), 110),
     "references.main": lambda: ((1, 2, 3), (123.0, 4), 60.0, 8, 832040),
@@ -270,7 +271,7 @@ PROGRAMS = {
 }
 WAITING = {
     **dict.fromkeys(
-        ["lists.main", "lists.trees", "lists.pairs", "lists.long", "lists.tensors", "trees.main", "interpreter.main", "closures.main", "references.main"],
+        ["lists.main", "lists.trees", "lists.pairs", "lists.long", "lists.tensors", "lists.mapped", "trees.main", "interpreter.main", "closures.main", "references.main"],
         "data, references, function values and effects are not compiled yet",
     ),
     "trees.slope": "expected a tensor",

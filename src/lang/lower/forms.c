@@ -1,35 +1,6 @@
 /* The functions of the language. */
 #include "lang/lower/state.h"
 
-/* ---- map_tensors, zip_tensors ---- */
-
-static const lowered *forms_map(lowering *s, lowering_frame *f, const wick_ast *n,
-                                const lowered *fn, uint32_t narg, const lowered *const *arg)
-{
-  const lowered *x = arg[0];
-  if (s->failed) return x;
-  for (uint32_t i = 1; i < narg; i++) /* the cotangent of an integer is () */
-    if (x->kind == LOWERED_ONE && arg[i]->kind == LOWERED_ITEMS) return x;
-  if (x->kind == LOWERED_ONE && x->type->kind == WICK_TY_TENSOR)
-    return wick_lowering_call(s, f, n, fn, narg, arg, NULL, NULL);
-  if (x->kind != LOWERED_ITEMS)
-    return wick_lowering_fail(s, n->at, "data types and functions cannot be mapped yet");
-  lowered *y = wick_lowering_new(s, LOWERED_ITEMS, x->type, x->n);
-  wick_ty **type = wick_new(s->tmp, wick_ty *, x->n);
-  const lowered **part = wick_new(s->tmp, const lowered *, narg);
-  for (uint32_t k = 0; k < x->n && !s->failed; k++) {
-    for (uint32_t i = 0; i < narg; i++) {
-      if (arg[i]->n != x->n)
-        return wick_lowering_fail(s, n->at, "the structures have different forms");
-      part[i] = arg[i]->item[k];
-    }
-    y->item[k] = forms_map(s, f, n, fn, narg, part);
-    type[k] = y->item[k]->type;
-  }
-  if (x->type->kind == WICK_TY_TUPLE) y->type = wick_ty_new(s->t, WICK_TY_TUPLE, x->n, type);
-  return y;
-}
-
 /* ---- sizes ---- */
 
 static const lowered *forms_len(lowering *s, lowering_frame *f, const wick_ast *n, const lowered *x)
@@ -171,9 +142,9 @@ const lowered *wick_lowering_form(lowering *s, lowering_frame *f, wick_ast *n,
   case WICK_FORM_STOP_GRADIENT: return forms_constant(s, f, n, arg[0]);
   case WICK_FORM_MAP_TENSORS:
   case WICK_FORM_ZIP_TENSORS: {
-    lowered *fn = wick_dup(s->tmp, lowered, arg[0], 1); /* each tensor decides its type */
-    fn->type = NULL;
-    return forms_map(s, f, n, fn, narg - 1, arg + 1);
+    lowered *leaf = wick_dup(s->tmp, lowered, arg[0], 1); /* each tensor decides its type */
+    leaf->type = NULL, arg[0] = leaf;
+    return wick_lowering_map(s, f, n, forms_function(s, f, n, form, 1, arg), narg - 1, arg + 1);
   }
   default: return forms_function(s, f, n, form, narg, arg);
   }

@@ -275,9 +275,9 @@ static void instances_results(lowering *s, lowering_instance *i, lowering_types 
   for (uint32_t k = 0; k < r->nin; k++) wick_push(s->tmp, out, wick_type_of(g, r->in[k]));
 }
 
-static const lowered *instances_call(lowering *s, lowering_frame *f, const wick_ast *n,
-                                     lowering_instance *i, const lowered *fn, uint32_t narg,
-                                     const lowered *const *arg)
+const lowered *wick_lowering_call_instance(lowering *s, lowering_frame *f, const wick_ast *n,
+                                           lowering_instance *i, const lowered *fn, uint32_t narg,
+                                           const lowered *const *arg)
 {
   bool eager = (!i->plain && wick_lowering_has_fn(s, i->result_type)) ||
                !wick_lowering_is_concrete(s, i->result_type);
@@ -365,5 +365,5 @@ const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast
   bool open = i && wick_lowering_has_fn(s, i->result_type);
   if (open && i->begun && !i->done) /* recursion: its result is not known yet */
     i = wick_lowering_instance(s, f, n->at, fn, narg, arg, fixed, result, true);
-  return i ? instances_call(s, f, n, i, fn, narg, arg) : wick_lowering_unit(s);
+  return i ? wick_lowering_call_instance(s, f, n, i, fn, narg, arg) : wick_lowering_unit(s);
 }

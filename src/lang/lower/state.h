@@ -141,6 +141,9 @@ lowering_instance *wick_lowering_instance(lowering *s, lowering_frame *f, wick_l
                                           const lowered *const *arg, const wick_static *fixed,
                                           wick_ty *result, bool plain);
 void wick_lowering_body(lowering *s, lowering_instance *i);
+const lowered *wick_lowering_call_instance(lowering *s, lowering_frame *f, const wick_ast *n,
+                                           lowering_instance *i, const lowered *fn, uint32_t narg,
+                                           const lowered *const *arg);
 
 /* ---- exprs.c ---- */
 const lowered *wick_lowering_expr(lowering *s, lowering_frame *f, wick_ast *n);
@@ -169,6 +172,14 @@ const lowered *wick_lowering_form(lowering *s, lowering_frame *f, wick_ast *n,
 const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const wick_ast *n,
                                          const lowered *fn, uint32_t narg,
                                          const lowered *const *arg, wick_ty *result);
+
+/* ---- maps.c ---- */
+/* map_tensors and zip_tensors; `map` is the form, which has captured the function. */
+const lowered *wick_lowering_map(lowering *s, lowering_frame *f, const wick_ast *n,
+                                 const lowered *map, uint32_t narg, const lowered *const *arg);
+/* The same for data, in the instance that does it. */
+const lowered *wick_lowering_map_data(lowering *s, lowering_frame *f, const wick_ast *n,
+                                      const lowered *map, uint32_t narg, const lowered *const *arg);
 
 /* ---- matches.c ---- */
 const lowered *wick_lowering_match(lowering *s, lowering_frame *f, wick_ast *n);

@@ -280,6 +280,8 @@ const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const w
   case WICK_FORM_VMAP: return transforms_vmap(&c, code);
   case WICK_FORM_CHECKPOINT: return transforms_marked(&c, NULL, result);
   case WICK_FORM_WITH_VJP: return transforms_marked(&c, fn->item[1], result);
+  case WICK_FORM_MAP_TENSORS:
+  case WICK_FORM_ZIP_TENSORS: return wick_lowering_map_data(s, f, n, fn, narg, arg);
   default: break;
   }
   const lowered **all = wick_new(s->tmp, const lowered *, fn->n + narg); /* specialize */
