@@ -191,8 +191,9 @@ static notation_value notation_reduced(notation *c, wick_opcode op, notation_val
     else
       notation_add(&out, all.index[i]);
   }
-  wick_attr attr[2] = {{.n = n, .ints = axes}, {.i = 0}};
-  out.v = wick_build(c->f->b, op, 1, &x.v, attr, 0, NULL);
+  const wick_attr set[] = {[WICK_ATTR_reduce_sum_axes] = {.n = n, .ints = axes},
+                           [WICK_ATTR_reduce_sum_keepdims] = {.i = 0}};
+  out.v = wick_build(c->f->b, op, 1, &x.v, set, 0, NULL);
   return out;
 }
 

@@ -112,8 +112,8 @@ static const lowered *transforms_grad(transforms_call *c, const lowered_code *co
     wick_lowering_types(s, c->n->at, type[i], &c->out);
   }
   if (s->failed) return wick_lowering_unit(s);
-  wick_attr attr[2] = {{.s = c->instance->name}, {.n = wrt.n, .ints = wrt.at}};
-  wick_value v = transforms_build(c, WICK_OP_value_and_grad, attr);
+  const wick_attr set[] = {{.s = c->instance->name}, {.n = wrt.n, .ints = wrt.at}};
+  wick_value v = transforms_build(c, WICK_OP_value_and_grad, set);
   if (s->failed) return wick_lowering_unit(s);
   const lowered *y = wick_lowering_unflatten(s, c->f, c->result, &v);
   wick_ty *all = many ? wick_ty_new(s->t, WICK_TY_TUPLE, given.n, type) : type[0];
@@ -140,8 +140,8 @@ static const lowered *transforms_vjp(transforms_call *c)
       s->t, 1, &take, c->narg == 1 ? type[0] : wick_ty_new(s->t, WICK_TY_TUPLE, c->narg, type));
   wick_push(s->tmp, &c->out, wick_lowering_type(s, c->n->at, back));
   if (s->failed) return wick_lowering_unit(s);
-  wick_attr attr[2] = {{.s = c->instance->name}, {.n = wrt.n, .ints = wrt.at}};
-  wick_value v = transforms_build(c, op, attr);
+  const wick_attr set[] = {{.s = c->instance->name}, {.n = wrt.n, .ints = wrt.at}};
+  wick_value v = transforms_build(c, op, set);
   if (s->failed) return wick_lowering_unit(s);
   const lowered *y = wick_lowering_unflatten(s, c->f, c->result, &v);
   return transforms_pair(s, y, wick_lowering_unflatten(s, c->f, back, &v));
@@ -161,8 +161,8 @@ static const lowered *transforms_jvp(transforms_call *c)
   wick_ty *type = wick_lowering_cotangent(s, c->result);
   wick_lowering_types(s, c->n->at, type, &c->out);
   if (s->failed) return wick_lowering_unit(s);
-  wick_attr attr[2] = {{.s = c->instance->name}, {.n = wrt.n, .ints = wrt.at}};
-  wick_value v = transforms_build(c, WICK_OP_jvp, attr);
+  const wick_attr set[] = {{.s = c->instance->name}, {.n = wrt.n, .ints = wrt.at}};
+  wick_value v = transforms_build(c, WICK_OP_jvp, set);
   if (s->failed) return wick_lowering_unit(s);
   const lowered *y = wick_lowering_unflatten(s, c->f, c->result, &v);
   return transforms_pair(s, y, wick_lowering_unflatten(s, c->f, type, &v));
@@ -233,9 +233,9 @@ static const lowered *transforms_vmap(transforms_call *c, const lowered_code *co
   c->out = (lowering_types){0};
   wick_lowering_types(s, c->n->at, type, &c->out);
   if (s->failed) return wick_lowering_unit(s);
-  wick_attr attr[3] = {
+  const wick_attr set[] = {
       {.s = c->instance->name}, {.n = axis.n, .ints = axis.at}, {.n = 1, .dims = &n}};
-  wick_value v = transforms_build(c, op, attr);
+  wick_value v = transforms_build(c, op, set);
   return s->failed ? wick_lowering_unit(s) : wick_lowering_unflatten(s, c->f, type, &v);
 }
 
@@ -244,13 +244,13 @@ static const lowered *transforms_vmap(transforms_call *c, const lowered_code *co
 static const lowered *transforms_marked(transforms_call *c, const lowered *vjp, wick_ty *result)
 {
   lowering *s = c->s;
-  wick_attr attr[2] = {{0}, {0}};
+  wick_attr set[] = {{0}, {0}};
   if (vjp && (transforms_count(c->base) || transforms_count(vjp)))
     return wick_lowering_fail(s, c->n->at,
                               "functions of `with_vjp` that capture values cannot be "
                               "compiled yet");
   if (!transforms_begin(c, result)) return wick_lowering_unit(s);
-  attr[0].s = c->instance->name;
+  set[WICK_ATTR_with_vjp_callee].s = c->instance->name;
   if (vjp) {
     const lowered **arg = wick_new(s->tmp, const lowered *, c->narg + 1u);
     for (uint32_t i = 0; i < c->narg; i++) arg[i] = c->arg[i];
@@ -259,9 +259,9 @@ static const lowered *transforms_marked(transforms_call *c, const lowered *vjp, 
                                      : wick_lowering_instance(s, c->f, c->n->at, vjp, c->narg + 1,
                                                               arg, NULL, NULL, true);
     if (!g) return wick_lowering_unit(s);
-    attr[1].s = g->name;
+    set[WICK_ATTR_with_vjp_vjp].s = g->name;
   }
-  wick_value v = transforms_build(c, vjp ? WICK_OP_with_vjp : WICK_OP_checkpoint, attr);
+  wick_value v = transforms_build(c, vjp ? WICK_OP_with_vjp : WICK_OP_checkpoint, set);
   return s->failed ? wick_lowering_unit(s) : wick_lowering_unflatten(s, c->f, c->result, &v);
 }
 
