@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/grad/transform.h"
+#include "graph/vmap/vmap.h"
 #include "ir/copy.h"
 
 static const struct {
@@ -17,6 +18,7 @@ static const struct {
     {WICK_OP_value_and_grad, wick_expand_value_and_grad},
     {WICK_OP_vjp, wick_expand_vjp},
     {WICK_OP_jvp, wick_expand_jvp},
+    {WICK_OP_vmap, wick_expand_vmap},
 };
 
 static uint32_t expand_row(wick_opcode op)

@@ -7,8 +7,9 @@
 #include "ir/ir.h"
 
 typedef struct wick_builder wick_builder;
-typedef struct wick_layouts wick_layouts; /* ops/layout/layout.h */
-typedef struct wick_adjoint wick_adjoint; /* ops/gradient/grad.h */
+typedef struct wick_layouts wick_layouts;   /* ops/layout/layout.h */
+typedef struct wick_adjoint wick_adjoint;   /* ops/gradient/grad.h */
+typedef struct wick_batching wick_batching; /* ops/batch/batch.h */
 
 typedef enum wick_effect {
   WICK_PURE,
@@ -179,6 +180,14 @@ typedef struct wick_view_of {
 /* Returns the map of operand k of n. The kind of n must have a map. */
 wick_view_map wick_view_map_of(const wick_func *f, const wick_node *n, uint32_t k);
 
+/* ---- batches ---- */
+
+typedef struct wick_batch_rule {
+  /* NULL: scalar operators broadcast; others are computed by `expand` */
+  void (*run)(wick_batching *a);
+  uint8_t in[8], out[3]; /* of wick_batch_merge: the dimensions that rows join, from 1 */
+} wick_batch_rule;
+
 /* ---- the registry entry ---- */
 
 /* The elements of the first operand that one element of a result depends on. CHANNELS: all channels
@@ -263,6 +272,8 @@ typedef struct wick_op {
    * if the others are fixed. An operand that is in both counts for the first one alone. Bit 31
    * stands for all operands from there on. Both 0: not linear, or not known to be. */
   uint32_t linear[2];
+  /* For graph operators: how the nodes for many rows are built (ops/batch/batch.h). */
+  wick_batch_rule batch;
   /* scalar operators: the element types for which `expand` is the only form; 0: all */
   uint64_t expands;
   wick_scalar_rule scalar;

@@ -74,6 +74,7 @@ static const struct {
     ALIKE(1, object_load, object_store),
     ALIKE(1, load, prefetch),
     ALIKE(1, call, kernel),
+    ALIKE(1, call, vmap),
     ALIKE(1, kernel, launch),
     ALIKE(1, concat, interleave),
     ALIKE(3, argmax, argmin),
@@ -171,6 +172,12 @@ static void rows_are_whole(void **state)
      * say that they have none. Expansions into polynomials cannot be differentiated. */
     if (row->level & WICK_GRAPH) WHOLE(row->grad || (row->expand && !row->scalar));
     if (!(row->level & WICK_GRAPH)) WHOLE(!row->grad);
+    /* The same for batches; branches and loops have code of their own, and functions with effects or
+     * with other values than tensors are called row by row (graph/vmap). */
+    bool apart = row->terminator || row->nregion[1] || !row->nin[1] || row->objects ||
+                 row->effect == WICK_EFFECT;
+    if (row->level & WICK_GRAPH && !apart) WHOLE(row->batch.run || row->scalar || row->expand);
+    if (!(row->level & WICK_GRAPH)) WHOLE(!row->batch.run);
     if (!row->scalar) continue;
     WHOLE(row->eval && wick_ref_of(op) && wick_compute_of(op));
     WHOLE(row->nout[0] == 1 && row->nout[1] == 1 && row->nregion[1] == 0);

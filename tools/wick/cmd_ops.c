@@ -6,6 +6,7 @@
 
 #include "import/onnx/onnx.h"
 #include "ir/op.h"
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 
 #include "args.h"
@@ -89,6 +90,7 @@ static void ops_row(const wick_op *op)
   if (*ops_effect[op->effect]) puts(ops_effect[op->effect]);
   if (op->ulp > 0) printf("error: %g ulp\n", op->ulp);
   if (op->level & WICK_GRAPH) printf("derivative: %s\n", ops_derivative(op));
+  if (op->batch.run == wick_batch_rows) puts("rows of a batch: one by one");
 }
 
 /* ---- docs/operators.md ---- */
@@ -123,6 +125,7 @@ static void ops_markdown_row(const wick_op *op)
   if (*ops_effect[op->effect]) printf("; %s", ops_effect[op->effect]);
   if (op->ulp > 0) printf("; error: %g ulp", op->ulp);
   if (op->level & WICK_GRAPH) printf("; derivative: %s", ops_derivative(op));
+  if (op->batch.run == wick_batch_rows) printf("; rows of a batch: one by one");
   putchar('\n');
   for (uint32_t i = 0; i < WICK_MAX_ATTR && op->attr[i].name; i++) {
     fputs("- attribute ", stdout);

@@ -2,6 +2,7 @@
  * terminators. */
 #include "ir/build.h"
 #include "ir/element.h"
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/simplify.h"
 
@@ -82,6 +83,7 @@ const wick_op wick_op_tuple = {
     .level = WICK_GRAPH,
     .infer = tuple_infer,
     .grad = wick_grad_none,
+    .batch = {wick_batch_rows},
 };
 
 static wick_status item_infer(wick_infer *c)
@@ -105,6 +107,7 @@ const wick_op wick_op_tuple_get = {
     .level = WICK_GRAPH,
     .infer = item_infer,
     .grad = wick_grad_none,
+    .batch = {wick_batch_rows},
 };
 
 /* ---- calls ---- */
@@ -174,6 +177,7 @@ const wick_op wick_op_call = {
     .unfusable = true,
     .infer = call_infer,
     .grad = wick_grad_call,
+    .batch = {wick_batch_rows},
 };
 
 /* ---- branches and loops over values ---- */

@@ -2,6 +2,7 @@
  * replaces them by ordinary nodes. Arguments and results are those of the function after
  * flattening; `wrt` counts its parameters from 0. */
 #include "ir/build.h"
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -220,6 +221,7 @@ const wick_op wick_op_stop_gradient = {
     .ref = transform_copy,
     .expand = stop_gradient_expand,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_axes},
 };
 
 static wick_status checkpoint_infer(wick_infer *c)
@@ -240,6 +242,7 @@ const wick_op wick_op_checkpoint = {
     .objects = true,
     .infer = checkpoint_infer,
     .grad = wick_grad_checkpoint,
+    .batch = {wick_batch_checkpoint},
 };
 
 /* The other function takes the arguments, then the cotangents of float results, and gives the
@@ -293,6 +296,7 @@ const wick_op wick_op_with_vjp = {
     .objects = true,
     .infer = with_vjp_infer,
     .grad = wick_grad_with_vjp,
+    .batch = {wick_batch_with_vjp},
 };
 
 static void barrier_compute(const wick_compute *c)
@@ -319,4 +323,5 @@ const wick_op wick_op_barrier = {
     .compute = barrier_compute,
     .grad = wick_grad_reshape_row,
     .linear = {1},
+    .batch = {wick_batch_axes},
 };

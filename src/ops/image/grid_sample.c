@@ -1,6 +1,7 @@
 /* grid_sample: images sampled at coordinates that are data. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/ref.h"
@@ -404,4 +405,5 @@ const wick_op wick_op_grid_sample = {
     .ref = grid_sample_ref,
     .compute = grid_sample_compute,
     .grad = wick_grad_grid_sample,
+    .batch = {wick_batch_merge, .in = {1, 1}, .out = {1}},
 };

@@ -1,4 +1,5 @@
 /* image_decode, an operator of the runtime. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/host.h"
 #include "ops/tensor.h"
@@ -33,4 +34,5 @@ const wick_op wick_op_image_decode = {
     .infer = image_decode_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };

@@ -2,6 +2,7 @@
  * one. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/ref.h"
@@ -272,4 +273,5 @@ const wick_op wick_op_non_max_suppression = {
     .ref = non_max_suppression_ref,
     .compute = non_max_suppression_compute,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };

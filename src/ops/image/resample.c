@@ -1,4 +1,5 @@
 /* resample: weighted sums of elements along one axis, at positions that are data. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -112,4 +113,5 @@ const wick_op wick_op_resample = {
     .ref = resample_ref,
     .compute = resample_compute,
     .grad = wick_grad_none,
+    .batch = {wick_batch_axes_first},
 };

@@ -1,5 +1,6 @@
 /* resize: the operator, and the exact scales of its axes. */
 #include "ops/image/resize.h"
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 
 #include <math.h>
@@ -142,4 +143,5 @@ const wick_op wick_op_resize = {
     .ref = wick_resize_ref,
     .compute = wick_resize_compute,
     .grad = wick_grad_resize,
+    .batch = {wick_batch_axes},
 };

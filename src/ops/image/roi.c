@@ -1,5 +1,6 @@
 /* Regions of interest of images, pooled into results of one size. */
 #include "ops/image/roi.h"
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 
 #include "ir/expr.h"
@@ -335,6 +336,7 @@ const wick_op wick_op_roi_align = {
     .ref = wick_roi_align_ref,
     .compute = roi_align_compute,
     .grad = wick_grad_roi_align,
+    .batch = {wick_batch_merge, .in = {0, 1, 1}, .out = {1}},
 };
 
 /* ---- roi_max_pool ---- */
@@ -416,4 +418,5 @@ const wick_op wick_op_roi_max_pool = {
     .ref = wick_roi_max_pool_ref,
     .compute = roi_max_pool_compute,
     .grad = wick_grad_none,
+    .batch = {wick_batch_merge, .in = {0, 1}, .out = {1}},
 };

@@ -3,6 +3,7 @@
  * stopping rule of LIBSVM. The steps are a fold whose state no longer changes after convergence. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -197,4 +198,5 @@ const wick_op wick_op_pairwise_coupling = {
     .ref = pairwise_coupling_ref,
     .compute = pairwise_coupling_compute,
     .grad = wick_grad_none,
+    .batch = {wick_batch_merge, .in = {1}, .out = {2}},
 };

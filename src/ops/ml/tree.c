@@ -4,6 +4,7 @@
  * goes to the first child; otherwise, also for NaN, to the second. A leaf is its own child, so that
  * all walks have the same length. The steps are straight-line code whose lanes are rows or trees.
  */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -150,4 +151,5 @@ const wick_op wick_op_tree_walk = {
     .ref = tree_walk_ref,
     .compute = tree_walk_compute,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -452,4 +453,5 @@ const wick_op wick_op_attention = {
     .products = wick_products_attention,
     .compute = attention_compute,
     .grad = wick_grad_attention,
+    .batch = {wick_batch_attention},
 };

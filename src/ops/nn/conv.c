@@ -1,6 +1,7 @@
 /* Convolution over one to three spatial dimensions. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
 #include "ops/nn/window.h"
@@ -188,4 +189,5 @@ const wick_op wick_op_conv = {
     .compute = conv_compute,
     .grad = wick_grad_conv,
     .linear = {1 | 4, 2 | 4},
+    .batch = {wick_batch_conv, .in = {1}, .out = {1}},
 };

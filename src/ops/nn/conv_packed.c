@@ -1,6 +1,7 @@
 /* Convolutions whose images and weights are in blocks of channels. */
 #include <string.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/nn/blocked.h"
 #include "ops/nn/window.h"
@@ -332,4 +333,5 @@ const wick_op wick_op_conv_packed = {
     .ref = conv_packed_ref,
     .compute = conv_packed_compute,
     .grad = wick_grad_none,
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };

@@ -1,4 +1,5 @@
 /* Transposed convolution: each element of x is multiplied by its window and added to the result. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/nn/window.h"
 #include "ops/nn/window_source.h"
@@ -222,4 +223,5 @@ const wick_op wick_op_conv_transpose = {
     .compute = conv_transpose_compute,
     .grad = wick_grad_conv_transpose,
     .linear = {1 | 4, 2 | 4},
+    .batch = {wick_batch_conv_transpose, .in = {1}, .out = {1}},
 };

@@ -4,6 +4,7 @@
  * A row of an image holds blocks of channels, column after column. Some of its columns, transposed
  * in registers, are a vector with k columns of each channel. Neighbouring outputs read the same
  * columns: each output has its own weights, which are zero outside of its window. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/nn/blocked.h"
 #include "ops/ref.h"
@@ -135,4 +136,5 @@ const wick_op wick_op_depthwise_packed = {
     .ref = depthwise_packed_ref,
     .compute = depthwise_packed_compute,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };

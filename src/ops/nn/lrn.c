@@ -1,6 +1,7 @@
 /* Local response normalization, over neighbouring channels. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -101,4 +102,5 @@ const wick_op wick_op_lrn = {
     .ref = lrn_ref,
     .compute = lrn_compute,
     .grad = wick_grad_lrn,
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };

@@ -1,4 +1,5 @@
 /* The matrix product, as NumPy defines it. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
 #include "ops/ref.h"
@@ -145,4 +146,5 @@ const wick_op wick_op_matmul = {
     .compute = matmul_compute,
     .grad = wick_grad_matmul,
     .linear = {1, 2},
+    .batch = {wick_batch_matmul},
 };

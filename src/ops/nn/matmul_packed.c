@@ -1,6 +1,7 @@
 /* Matrix products with a matrix whose columns are in blocks. */
 #include <string.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/nn/blocked.h"
 #include "ops/ref.h"
@@ -228,4 +229,5 @@ const wick_op wick_op_matmul_packed = {
     .ref = matmul_packed_ref,
     .compute = matmul_packed_compute,
     .grad = wick_grad_matmul_packed,
+    .batch = {wick_batch_axes_first},
 };

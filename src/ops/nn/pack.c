@@ -1,6 +1,7 @@
 /* pack splits an axis into blocks, whose elements become the last axis. unpack is the inverse. */
 #include <string.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/nn/blocked.h"
 #include "ops/ref.h"
@@ -89,6 +90,7 @@ const wick_op wick_op_pack = {
     .ref = pack_ref,
     .compute = pack_compute,
     .grad = wick_grad_pack,
+    .batch = {wick_batch_axes},
 };
 
 static wick_status unpack_infer(wick_infer *c)
@@ -148,4 +150,5 @@ const wick_op wick_op_unpack = {
     .ref = unpack_ref,
     .compute = unpack_compute,
     .grad = wick_grad_unpack,
+    .batch = {wick_batch_axes},
 };

@@ -1,6 +1,7 @@
 /* Pools: the maximum, mean or p-norm of each window. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
 #include "ops/nn/window.h"
@@ -403,6 +404,7 @@ const wick_op wick_op_max_pool = {
     .products = wick_products_pool,
     .compute = max_pool_compute,
     .grad = wick_grad_max_pool,
+    .batch = {wick_batch_max_pool, .in = {1}, .out = {1, 1}},
 };
 
 const wick_op wick_op_avg_pool = {
@@ -424,6 +426,7 @@ const wick_op wick_op_avg_pool = {
     .compute = avg_pool_compute,
     .grad = wick_grad_avg_pool,
     .linear = {1},
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };
 
 const wick_op wick_op_lp_pool = {
@@ -439,4 +442,5 @@ const wick_op wick_op_lp_pool = {
     .products = wick_products_pool,
     .compute = lp_pool_compute,
     .grad = wick_grad_lp_pool,
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };

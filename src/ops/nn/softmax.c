@@ -1,6 +1,7 @@
 /* Softmax and its relatives along one axis. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -244,6 +245,7 @@ const wick_op wick_op_softmax = {
     .ref = softmax_ref,
     .compute = softmax_compute,
     .grad = wick_grad_softmax,
+    .batch = {wick_batch_axes},
 };
 
 const wick_op wick_op_log_softmax = {
@@ -261,6 +263,7 @@ const wick_op wick_op_log_softmax = {
     .ref = softmax_ref,
     .compute = softmax_compute,
     .grad = wick_grad_log_softmax,
+    .batch = {wick_batch_axes},
 };
 
 const wick_op wick_op_hardmax = {
@@ -278,4 +281,5 @@ const wick_op wick_op_hardmax = {
     .ref = softmax_ref,
     .compute = hardmax_compute,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_axes},
 };

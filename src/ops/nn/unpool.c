@@ -1,4 +1,5 @@
 /* unpool: the derivative of max_pool. Each window's value is added at the index of its maximum. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/nn/window.h"
 #include "ops/ref.h"
@@ -137,4 +138,5 @@ const wick_op wick_op_unpool = {
     .ref = unpool_ref,
     .compute = unpool_compute,
     .grad = wick_grad_unpool,
+    .batch = {wick_batch_unpool, .in = {1, 1}, .out = {1}},
 };

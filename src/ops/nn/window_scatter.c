@@ -1,5 +1,6 @@
 /* Windows that are added to an image: col2im sums their elements, and max_unpool returns the
  * maximum of each window to its index. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/nn/window_source.h"
@@ -188,6 +189,7 @@ const wick_op wick_op_col2im = {
     .ref = col2im_ref,
     .compute = col2im_compute,
     .grad = wick_grad_col2im,
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };
 
 /* ---- max_unpool ---- */
@@ -302,4 +304,5 @@ const wick_op wick_op_max_unpool = {
     .ref = max_unpool_ref,
     .compute = max_unpool_compute,
     .grad = wick_grad_max_unpool,
+    .batch = {wick_batch_unpool, .in = {1, 1}, .out = {1}},
 };

@@ -4,6 +4,7 @@
  * +-5/8, +-3/2 have less than half the error of 0, +-1, +-2 (measured: largest error over the
  * largest output of layers with random weights). */
 #include "ops/nn/winograd.h"
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 
 #include <math.h>
@@ -579,4 +580,5 @@ const wick_op wick_op_conv_winograd = {
     .ref = conv_winograd_ref,
     .compute = conv_winograd_compute,
     .grad = wick_grad_none,
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };

@@ -1,6 +1,7 @@
 /* Gated recurrent units: the operator on a sequence, and its step for the form in which the
  * product with the state precedes the reset. In that form the three gates are one product, and
  * are combined in registers. */
+#include "ops/batch/batch.h"
 #include "ops/layout/layout.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/ref.h"
@@ -136,6 +137,7 @@ const wick_op wick_op_gru = {
     .products = wick_products_recurrent,
     .expand = gru_expand,
     .grad = wick_grad_opened,
+    .batch = {wick_batch_merge, .in = {2, 0, 0, 0, 1, 1}, .out = {2, 1}},
 };
 
 /* ---- the step for `late`: `more` is the state's bias of n ---- */
@@ -227,4 +229,5 @@ const wick_op wick_op_gru_step = {
     .infer = gru_step_infer,
     .ref = gru_step_ref,
     .compute = gru_step_compute,
+    .batch = {wick_batch_merge, .in = {1, 1, 1}, .out = {1}},
 };

@@ -1,5 +1,6 @@
 /* Long short-term memory: the operator on a sequence, and its step, in which the four gates are
  * one product and are combined in registers. */
+#include "ops/batch/batch.h"
 #include "ops/layout/layout.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/ref.h"
@@ -122,6 +123,7 @@ const wick_op wick_op_lstm = {
     .products = wick_products_recurrent,
     .expand = lstm_expand,
     .grad = wick_grad_opened,
+    .batch = {wick_batch_merge, .in = {2, 0, 0, 0, 1, 1, 1}, .out = {2, 1, 1}},
 };
 
 /* ---- the step: `more` are the peepholes ---- */
@@ -225,4 +227,5 @@ const wick_op wick_op_lstm_step = {
     .infer = lstm_step_infer,
     .ref = lstm_step_ref,
     .compute = lstm_step_compute,
+    .batch = {wick_batch_merge, .in = {1, 1, 1}, .out = {1, 1}},
 };

@@ -1,5 +1,6 @@
 /* The simple recurrent operator: a step is one product of blocks, followed by element-wise
  * operators. */
+#include "ops/batch/batch.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/work.h"
 
@@ -58,4 +59,5 @@ const wick_op wick_op_rnn = {
     .products = wick_products_recurrent,
     .expand = rnn_expand,
     .grad = wick_grad_opened,
+    .batch = {wick_batch_merge, .in = {2, 0, 0, 0, 1, 1}, .out = {2, 1}},
 };

@@ -1,6 +1,7 @@
 /* argmax and argmin: the position of the largest or least element of each 1-D slice. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -116,6 +117,7 @@ static wick_turn arg_turn(const wick_attr *attr, int64_t n, int64_t inner, int64
       .ref = arg_ref,                                                                              \
       .compute = arg_compute,                                                                      \
       .grad = wick_grad_zero,                                                                      \
+      .batch = {wick_batch_axes},                                                                  \
   };
 
 ARG_ROW(argmax, "largest")

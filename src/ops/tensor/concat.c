@@ -1,4 +1,5 @@
 /* concat and split: join tensors along an axis, and divide a tensor along an axis. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
 #include "ops/ref.h"
@@ -102,6 +103,7 @@ const wick_op wick_op_concat = {
     .compute = concat_compute,
     .grad = wick_grad_concat_row,
     .linear = {UINT32_MAX},
+    .batch = {wick_batch_axes},
 };
 
 /* ---- split ---- */
@@ -179,4 +181,5 @@ const wick_op wick_op_split = {
     .expand = split_expand,
     .grad = wick_grad_split,
     .linear = {1},
+    .batch = {wick_batch_axes},
 };

@@ -1,4 +1,5 @@
 /* depth_to_space and space_to_depth: move blocks of image elements to channels, and back. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -75,6 +76,7 @@ const wick_op wick_op_depth_to_space = {
     .compute = depth_to_space_compute,
     .grad = wick_grad_depth_to_space,
     .linear = {1},
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };
 
 /* ---- the inverse, in the order dcr ---- */
@@ -145,4 +147,5 @@ const wick_op wick_op_space_to_depth = {
     .compute = space_to_depth_compute,
     .grad = wick_grad_space_to_depth,
     .linear = {1},
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };

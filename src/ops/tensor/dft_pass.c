@@ -8,6 +8,7 @@
  * FFTPACK, which pocketfft keeps. Source: P. Swarztrauber, "Vectorizing the FFTs", 1982. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -364,4 +365,5 @@ const wick_op wick_op_dft_pass = {
     .products = wick_products_dft_pass,
     .compute = dft_pass_compute,
     .grad = dft_pass_grad,
+    .batch = {wick_batch_merge, .in = {2}, .out = {3}},
 };

@@ -1,4 +1,5 @@
 /* dynamic_index: one index along an axis, chosen at run time. Loops read sequences with it. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -84,4 +85,5 @@ const wick_op wick_op_dynamic_index = {
     .compute = dynamic_index_compute,
     .grad = wick_grad_take,
     .linear = {1},
+    .batch = {wick_batch_dynamic_index},
 };

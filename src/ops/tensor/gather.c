@@ -1,5 +1,6 @@
 /* Gathers: elements selected by indices that are data. Negative indices count from the end; an
  * index out of range fails the run. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -113,6 +114,7 @@ const wick_op wick_op_gather = {
     .compute = gather_compute,
     .grad = wick_grad_gather,
     .linear = {1},
+    .batch = {wick_batch_gather},
 };
 
 /* ---- gather_elements ---- */
@@ -186,6 +188,7 @@ const wick_op wick_op_gather_elements = {
     .compute = gather_elements_compute,
     .grad = wick_grad_gather_elements,
     .linear = {1},
+    .batch = {wick_batch_gather_elements},
 };
 
 /* ---- gather_nd ---- */
@@ -277,4 +280,5 @@ const wick_op wick_op_gather_nd = {
     .compute = gather_nd_compute,
     .grad = wick_grad_gather_nd,
     .linear = {1},
+    .batch = {wick_batch_gather_nd},
 };

@@ -1,5 +1,6 @@
 /* interleave: tensors whose elements alternate along an axis. A strided upsampling is split into
  * phases, which this operator puts together. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
 #include "ops/ref.h"
@@ -97,4 +98,5 @@ const wick_op wick_op_interleave = {
     .compute = interleave_compute,
     .grad = wick_grad_interleave,
     .linear = {UINT32_MAX},
+    .batch = {wick_batch_axes},
 };

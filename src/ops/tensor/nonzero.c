@@ -1,4 +1,5 @@
 /* nonzero: the positions where a vector of conditions is true. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/ref.h"
@@ -63,4 +64,5 @@ const wick_op wick_op_nonzero = {
     .ref = nonzero_ref,
     .compute = nonzero_compute,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };

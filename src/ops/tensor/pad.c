@@ -1,4 +1,5 @@
 /* pad: adds elements at the ends of dimensions; negative numbers remove them. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -129,4 +130,5 @@ const wick_op wick_op_pad = {
     .ref = pad_ref,
     .compute = pad_compute,
     .grad = wick_grad_pad_row,
+    .batch = {wick_batch_axes_first},
 };

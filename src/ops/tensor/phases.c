@@ -1,6 +1,7 @@
 /* phases_to_space: puts the phases of a strided upsampling, which are dimensions of their own, at
  * their positions. It is depth_to_space for any number of axes, whose result may begin inside of
  * the first block, and for fewer phases than the stride. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -102,4 +103,5 @@ const wick_op wick_op_phases_to_space = {
     .ref = phases_to_space_ref,
     .compute = phases_to_space_compute,
     .grad = wick_grad_phases_to_space,
+    .batch = {wick_batch_merge, .in = {1}, .out = {1}},
 };

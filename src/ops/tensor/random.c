@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "ir/expr.h"
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -236,4 +237,5 @@ const wick_op wick_op_random = {
     .ref = random_ref,
     .compute = random_compute,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };

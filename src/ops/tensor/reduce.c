@@ -1,6 +1,7 @@
 /* Sums, products, extremes, means and norms along axes. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/compose.h"
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
@@ -358,6 +359,7 @@ static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
       .elems = types,                                                                              \
       .reads_once = true,                                                                          \
       .infer = reduce_infer,                                                                       \
+      .batch = {wick_batch_axes},                                                                  \
       __VA_ARGS__,                                                                                 \
   };
 

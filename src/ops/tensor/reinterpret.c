@@ -1,6 +1,7 @@
 /* reinterpret: the same bytes as a tensor of another type. */
 #include <string.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/tensor.h"
@@ -38,4 +39,5 @@ const wick_op wick_op_reinterpret = {
     .infer = reinterpret_infer,
     .ref = reinterpret_ref,
     .grad = wick_grad_none,
+    .batch = {wick_batch_axes},
 };

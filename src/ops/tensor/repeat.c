@@ -1,4 +1,5 @@
 /* Repeated elements: along dimensions of size 1 (broadcast_to), and whole tensors (tile). */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -66,6 +67,7 @@ const wick_op wick_op_broadcast_to = {
     .compute = expand_compute,
     .grad = wick_grad_expand_row,
     .linear = {1},
+    .batch = {wick_batch_axes},
 };
 
 /* ---- tile ---- */
@@ -128,4 +130,5 @@ const wick_op wick_op_tile = {
     .compute = tile_compute,
     .grad = wick_grad_tile,
     .linear = {1},
+    .batch = {wick_batch_axes},
 };

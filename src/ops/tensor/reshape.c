@@ -1,4 +1,5 @@
 /* reshape: the same elements in the same order, with another shape. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -111,4 +112,5 @@ const wick_op wick_op_reshape = {
     .compute = reshape_compute,
     .grad = wick_grad_reshape_row,
     .linear = {1},
+    .batch = {wick_batch_axes},
 };

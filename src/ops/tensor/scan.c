@@ -1,4 +1,5 @@
 /* Running sums and products along an axis. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/ref.h"
@@ -86,6 +87,7 @@ const wick_op wick_op_cumsum = {
     .compute = scan_compute,
     .grad = wick_grad_cumsum,
     .linear = {1},
+    .batch = {wick_batch_axes},
 };
 
 const wick_op wick_op_cumprod = {
@@ -106,4 +108,5 @@ const wick_op wick_op_cumprod = {
     .ref = scan_ref,
     .compute = scan_compute,
     .grad = wick_grad_cumprod,
+    .batch = {wick_batch_axes},
 };

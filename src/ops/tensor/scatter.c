@@ -1,6 +1,7 @@
 /* Scatters: elements replaced, or combined with updates, at indices that are data. Negative indices
  * count from the end; an index out of range fails the run. Several updates of one element are
  * applied in order. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/ref.h"
@@ -251,6 +252,7 @@ const wick_op wick_op_scatter_elements = {
     .ref = scatter_elements_ref,
     .compute = scatter_elements_compute,
     .grad = wick_grad_scatter_elements,
+    .batch = {wick_batch_scatter_elements},
 };
 
 /* ---- scatter_nd ---- */
@@ -340,4 +342,5 @@ const wick_op wick_op_scatter_nd = {
     .ref = scatter_nd_ref,
     .compute = scatter_nd_compute,
     .grad = wick_grad_scatter_nd,
+    .batch = {wick_batch_scatter_nd},
 };

@@ -1,6 +1,7 @@
 /* search_sorted: binary search in a sorted list, as straight-line code whose lanes are elements. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -76,4 +77,5 @@ const wick_op wick_op_search_sorted = {
     .ref = search_ref,
     .compute = search_compute,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_axes_first},
 };

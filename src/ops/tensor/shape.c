@@ -1,4 +1,5 @@
 /* shape and size: sizes as data, so that shape arithmetic of exported models stays symbolic. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/stage.h"
@@ -69,6 +70,7 @@ const wick_op wick_op_shape = {
     .ref = shape_ref,
     .compute = shape_compute,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };
 
 static wick_status size_infer(wick_infer *c)
@@ -108,4 +110,5 @@ const wick_op wick_op_size = {
     .ref = size_ref,
     .compute = size_compute,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };

@@ -1,4 +1,5 @@
 /* channel_shuffle: the exchange of channels between the groups of grouped convolutions. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
 #include "ops/ref.h"
@@ -66,4 +67,5 @@ const wick_op wick_op_channel_shuffle = {
     .compute = channel_shuffle_compute,
     .grad = wick_grad_channel_shuffle,
     .linear = {1},
+    .batch = {wick_batch_axes},
 };

@@ -1,5 +1,6 @@
 /* slice: regular parts of a tensor. */
 #include "ops/tensor/slice.h"
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 
 #include "ops/ref.h"
@@ -148,4 +149,5 @@ const wick_op wick_op_slice = {
     .compute = slice_compute,
     .grad = wick_grad_slice_row,
     .linear = {1},
+    .batch = {wick_batch_axes},
 };

@@ -1,6 +1,7 @@
 /* top_k: the largest or least elements of each 1-D slice, in order. */
 #include <math.h>
 
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/loop/loop_nest.h"
 #include "ops/ref.h"
@@ -535,4 +536,5 @@ const wick_op wick_op_top_k = {
     .ref = top_k_ref,
     .compute = top_k_compute,
     .grad = wick_grad_top_k,
+    .batch = {wick_batch_axes},
 };

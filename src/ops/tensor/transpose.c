@@ -1,4 +1,5 @@
 /* transpose: dimensions in another order. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
 #include "ops/simplify.h"
@@ -103,4 +104,5 @@ const wick_op wick_op_transpose = {
     .compute = transpose_compute,
     .grad = wick_grad_transpose_row,
     .linear = {1},
+    .batch = {wick_batch_axes},
 };

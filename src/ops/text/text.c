@@ -1,6 +1,7 @@
 /* Operators on strings. Elements are indices into the module's table of strings. After the pass
  * intern_strings they are i64, which these operators take as well. Attributes that are strings
  * are such indices, too. */
+#include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/host.h"
 #include "ops/tensor.h"
@@ -36,6 +37,7 @@ const wick_op wick_op_string_case = {
     .infer = text_same,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };
 
 static wick_status string_concat_infer(wick_infer *c)
@@ -60,6 +62,7 @@ const wick_op wick_op_string_concat = {
     .infer = string_concat_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_broadcast},
 };
 
 static wick_status string_split_infer(wick_infer *c)
@@ -95,6 +98,7 @@ const wick_op wick_op_string_split = {
     .infer = string_split_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };
 
 /* ---- numbers ---- */
@@ -131,6 +135,7 @@ const wick_op wick_op_format_number = {
     .infer = to_string_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_broadcast},
 };
 
 const wick_op wick_op_parse_number = {
@@ -146,6 +151,7 @@ const wick_op wick_op_parse_number = {
     .infer = string_to_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };
 
 /* ---- patterns ---- */
@@ -171,6 +177,7 @@ const wick_op wick_op_regex_full_match = {
     .infer = regex_full_match_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };
 
 static wick_status ngram_counts_infer(wick_infer *c)
@@ -217,4 +224,5 @@ const wick_op wick_op_ngram_counts = {
     .infer = ngram_counts_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
+    .batch = {wick_batch_rows},
 };
