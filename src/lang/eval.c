@@ -6,7 +6,6 @@
 #include "ir/element.h"
 #include "lang/eval_state.h"
 #include "lang/lex.h"
-#include "ops/ref.h"
 #include "ops/tensor_text.h"
 
 const wick_datum *wick_eval_fail(eval *e, const wick_ast *n, const char *fmt, ...)
@@ -163,71 +162,6 @@ static eval_frame *eval_frame_of(eval *e, const eval_frame *from, const wick_typ
   return f;
 }
 
-static const wick_datum *eval_part_of(eval *e, const wick_datum *d, int64_t k)
-{
-  if (d->kind == WICK_DATUM_TENSOR) return wick_eval_row(e, d, k);
-  wick_datum *out = wick_dup(e->mem, wick_datum, d, 1);
-  out->item = wick_new(e->mem, const wick_datum *, d->n);
-  for (uint32_t i = 0; i < d->n; i++) out->item[i] = eval_part_of(e, d->item[i], k);
-  return out;
-}
-
-static const wick_datum *eval_stacked(eval *e, const wick_ast *n, uint32_t count,
-                                      const wick_datum *const *all)
-{
-  if (e->failed || all[0]->kind != WICK_DATUM_TUPLE) return wick_eval_stack(e, n, count, all);
-  wick_datum *out = wick_eval_new(e, WICK_DATUM_TUPLE, all[0]->n);
-  const wick_datum **part = wick_new(e->mem, const wick_datum *, count);
-  for (uint32_t i = 0; i < out->n; i++) {
-    for (uint32_t k = 0; k < count; k++) part[k] = all[k]->item[i];
-    out->item[i] = eval_stacked(e, n, count, part);
-  }
-  return out;
-}
-
-static int64_t eval_count(const wick_datum *d)
-{
-  while (d->kind == WICK_DATUM_TUPLE && d->n) d = d->item[0];
-  return d->kind == WICK_DATUM_TENSOR && d->tensor.rank ? d->tensor.dim[0] : -1;
-}
-
-/* vmap(f)(...): a loop over the first axis of the arguments. */
-static const wick_datum *eval_vmap(eval *e, const wick_ast *n, const wick_datum *fn, uint32_t narg,
-                                   const wick_datum *const *arg)
-{
-  const wick_ast *axes = NULL;
-  for (uint32_t i = 1; i < fn->literal->nkid; i++)
-    if (fn->literal->kid[i]->kind == WICK_AST_NAMED) axes = fn->literal->kid[i]->kid[0];
-  int64_t count = -1;
-  bool *whole = wick_new(e->mem, bool, narg);
-  for (uint32_t i = 0; i < narg; i++) {
-    const wick_ast *a = axes && i < axes->nkid ? axes->kid[i] : NULL;
-    whole[i] = a && a->kind == WICK_AST_UNARY;
-    if (whole[i]) continue;
-    int64_t c = eval_count(arg[i]);
-    if (count >= 0 && c != count) return wick_eval_fail(e, n, "the axes have different sizes");
-    count = c;
-  }
-  if (count < 1) return wick_eval_fail(e, n, "the evaluator maps no empty axis");
-  const wick_datum **part = wick_new(e->mem, const wick_datum *, narg),
-                   **all = wick_new(e->mem, const wick_datum *, (size_t)count);
-  for (int64_t k = 0; k < count && !e->failed; k++) {
-    for (uint32_t i = 0; i < narg; i++) part[i] = whole[i] ? arg[i] : eval_part_of(e, arg[i], k);
-    all[k] = wick_eval_apply(e, n, fn->item[0], narg, part);
-  }
-  return e->failed ? fn : eval_stacked(e, n, (uint32_t)count, all);
-}
-
-static const wick_datum *eval_specialized(eval *e, const wick_ast *n, const wick_datum *fn,
-                                          uint32_t narg, const wick_datum *const *arg)
-{
-  uint32_t known = fn->n - 1;
-  const wick_datum **all = wick_new(e->mem, const wick_datum *, known + narg);
-  for (uint32_t i = 0; i < known; i++) all[i] = fn->item[i + 1];
-  for (uint32_t i = 0; i < narg; i++) all[known + i] = arg[i];
-  return wick_eval_apply(e, n, fn->item[0], known + narg, all);
-}
-
 const wick_datum *wick_eval_apply(eval *e, const wick_ast *n, const wick_datum *fn, uint32_t narg,
                                   const wick_datum *const *arg)
 {
@@ -237,9 +171,7 @@ const wick_datum *wick_eval_apply(eval *e, const wick_ast *n, const wick_datum *
   int64_t used = e->stack - &here;
   if ((uint64_t)(used < 0 ? -used : used) > e->options->stack_bytes)
     return wick_eval_fail(e, n, "calls are nested too deeply for the evaluator");
-  if (g && g->kind == WICK_ENTITY_FORM)
-    return g->form == WICK_FORM_VMAP ? eval_vmap(e, n, fn, narg, arg)
-                                     : eval_specialized(e, n, fn, narg, arg);
+  if (g && g->kind == WICK_ENTITY_FORM) return wick_eval_apply_form(e, n, fn, narg, arg);
   if (!fn->literal && g->kind == WICK_ENTITY_CTOR) {
     wick_datum *d = wick_eval_new(e, WICK_DATUM_DATA, narg);
     d->entity = g;
@@ -315,81 +247,15 @@ static uint32_t eval_arguments(eval *e, eval_frame *f, const wick_ast *n, const 
   return count;
 }
 
-static const wick_datum *eval_map(eval *e, const wick_ast *n, const wick_datum *fn, uint32_t narg,
-                                  const wick_datum *const *arg)
-{
-  const wick_datum *part[16];
-  const wick_datum *d = arg[0];
-  if (e->failed || d->kind == WICK_DATUM_FN || d->kind == WICK_DATUM_REF || narg > 16) return d;
-  if (d->kind == WICK_DATUM_TENSOR) return wick_eval_apply(e, n, fn, narg, arg);
-  wick_datum *out = wick_eval_new(e, d->kind, d->n);
-  out->entity = d->entity;
-  for (uint32_t k = 0; k < d->n; k++) {
-    for (uint32_t i = 0; i < narg; i++) {
-      if (arg[i]->n != d->n || arg[i]->entity != d->entity)
-        return wick_eval_fail(e, n, "the structures have different forms");
-      part[i] = arg[i]->item[k];
-    }
-    out->item[k] = eval_map(e, n, fn, narg, part);
-  }
-  return out;
-}
-
-static const wick_datum *eval_form(eval *e, eval_frame *f, const wick_ast *n,
-                                   const wick_lang_entity *g)
-{
-  const wick_datum **arg = wick_new(e->mem, const wick_datum *, n->nkid + 1);
-  uint32_t narg = eval_arguments(e, f, n, NULL, arg);
-  if (e->failed) return arg[0];
-  wick_text t = wick_text_begin(e->mem);
-  switch (g->form) {
-  case WICK_FORM_SQUARE:
-    arg[1] = arg[0];
-    return wick_eval_operator(e, f, n, WICK_OP_mul, false, 2, arg);
-  case WICK_FORM_REF: {
-    wick_datum *d = wick_eval_new(e, WICK_DATUM_REF, 1);
-    d->item[0] = arg[0];
-    return d;
-  }
-  case WICK_FORM_READ: return arg[0]->item[0];
-  case WICK_FORM_WRITE: arg[0]->item[0] = arg[1]; return wick_eval_new(e, WICK_DATUM_TUPLE, 0);
-  case WICK_FORM_PRINT:
-    for (uint32_t i = 0; i < narg; i++) {
-      if (i) wick_text_char(&t, ' ');
-      wick_datum_print(e->t, arg[i], &t);
-    }
-    wick_text_char(&t, '\n');
-    if (e->options->print) e->options->print(e->options->arg, t.at);
-    return wick_eval_new(e, WICK_DATUM_TUPLE, 0);
-  case WICK_FORM_ASSERT:
-    if (!wick_eval_get(arg[0], 0).i) {
-      if (narg > 1) wick_datum_print(e->t, arg[1], &t);
-      return wick_eval_fail(e, n, "the assertion does not hold%s%s", narg > 1 ? ": " : "", t.at);
-    }
-    return wick_eval_new(e, WICK_DATUM_TUPLE, 0);
-  case WICK_FORM_LEN: return wick_eval_int(e, arg[0]->tensor.dim[0]);
-  case WICK_FORM_CHECKPOINT:
-  case WICK_FORM_STOP_GRADIENT:
-  case WICK_FORM_WITH_VJP: return arg[0];
-  case WICK_FORM_VMAP:
-  case WICK_FORM_SPECIALIZE: {
-    wick_datum *d = wick_eval_new(e, WICK_DATUM_FN, narg);
-    for (uint32_t i = 0; i < narg; i++) d->item[i] = arg[i];
-    d->entity = g, d->literal = n;
-    return d;
-  }
-  case WICK_FORM_MAP_TENSORS:
-  case WICK_FORM_ZIP_TENSORS: return eval_map(e, n, arg[0], narg - 1, arg + 1);
-  default: return wick_eval_fail(e, n, "the evaluator does not have `%s`", g->name);
-  }
-}
-
 static const wick_datum *eval_call(eval *e, eval_frame *f, const wick_ast *n)
 {
   const wick_ast *callee = n->kid[0];
   const wick_lang_entity *g = callee->kind == WICK_AST_NAME ? callee->ref : NULL;
-  if (g && g->kind == WICK_ENTITY_FORM) return eval_form(e, f, n, g);
-  const wick_datum **arg = wick_new(e->mem, const wick_datum *, n->nkid);
+  const wick_datum **arg = wick_new(e->mem, const wick_datum *, n->nkid + 1);
+  if (g && g->kind == WICK_ENTITY_FORM) {
+    uint32_t given = eval_arguments(e, f, n, NULL, arg);
+    return e->failed ? arg[0] : wick_eval_form(e, f, n, g, given, arg);
+  }
   bool local = g && g->kind == WICK_ENTITY_LOCAL;
   const wick_datum *fn = local || !g ? wick_eval_expr(e, f, callee) : eval_function(e, g);
   uint32_t narg = eval_arguments(e, f, n, local ? NULL : g, arg);

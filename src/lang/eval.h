@@ -27,8 +27,10 @@ typedef struct wick_datum {
   const struct wick_datum **item;
   const wick_lang_entity *entity; /* of DATA: the constructor; of FN: the function */
   const wick_ast *literal;        /* of FN: a function literal, with the locals that it sees; of
-                                     vmap and specialize (item: the function, arguments): the call */
+                                     a transformation (item: the function, arguments): the call */
   const struct eval_frame *frame;
+  const struct eval_trace *trace; /* of a TENSOR: the differentiations that it takes part in */
+  const struct eval_pull *pull;   /* of FN: cotangents of results become those of arguments */
 } wick_datum;
 
 typedef struct wick_eval_options {

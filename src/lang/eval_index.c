@@ -63,18 +63,20 @@ static const wick_datum *eval_index_define(eval *e, eval_frame *f, const wick_as
 {
   int64_t dim[WICK_MAX_RANK], at[WICK_MAX_RANK] = {0};
   uint64_t count;
-  const wick_datum *out = NULL;
+  wick_datum *out = NULL;
   const wick_ast *list = n->kid[0];
   if (list->nkid > WICK_MAX_RANK || !eval_index_begin(e, f, list, dim, &count))
     return wick_eval_fail(e, n, "too many indices");
+  const wick_datum **part = wick_new(e->mem, const wick_datum *, count + 1);
   for (uint64_t i = 0; i < count && !e->failed; i++) {
     eval_index_set(e, f, list, at);
-    const wick_datum *d = wick_eval_expr(e, f, n->kid[1]);
+    const wick_datum *d = part[i] = wick_eval_expr(e, f, n->kid[1]);
     if (e->failed) break;
     if (!out) out = wick_eval_tensor(e, d->tensor.elem, list->nkid, dim);
     wick_ref_move(&out->tensor, i, &d->tensor, 0);
     wick_ref_next(list->nkid, dim, at);
   }
+  if (out && !e->failed) wick_eval_record_move(e, (uint32_t)count, part, NULL, out);
   return out ? out : wick_eval_tensor(e, WICK_F32, list->nkid, dim);
 }
 

@@ -22,6 +22,14 @@ typedef struct eval_frame {
   wick_list(int64_t) size;
 } eval_frame;
 
+/* A float tensor depends on variables of one or more differentiations, the innermost first. */
+typedef struct eval_trace {
+  struct eval_tape *tape;
+  struct eval_step *step; /* the step that computed it, and which of its results it is */
+  uint32_t result;
+  const struct eval_trace *outer;
+} eval_trace;
+
 typedef struct eval {
   wick_lang_program *p;
   wick_types *t;
@@ -29,6 +37,7 @@ typedef struct eval {
   const wick_eval_options *options;
   const char *stack;
   wick_status failed; /* the first failure; then all values are () */
+  uint32_t ntape;     /* differentiations so far */
 } eval;
 
 const wick_datum *wick_eval_fail(eval *e, const wick_ast *n, const char *fmt, ...)
@@ -37,9 +46,41 @@ const wick_datum *wick_eval_expr(eval *e, eval_frame *f, const wick_ast *n);
 const wick_datum *wick_eval_apply(eval *e, const wick_ast *n, const wick_datum *fn, uint32_t narg,
                                   const wick_datum *const *arg);
 
+/* ---- eval_form.c ---- */
+/* A form of the prelude, with its arguments. */
+const wick_datum *wick_eval_form(eval *e, eval_frame *f, const wick_ast *n,
+                                 const wick_lang_entity *g, uint32_t narg, const wick_datum **arg);
+/* Calls a function that a transformation made. */
+const wick_datum *wick_eval_apply_form(eval *e, const wick_ast *n, const wick_datum *fn,
+                                       uint32_t narg, const wick_datum *const *arg);
+
+/* ---- eval_grad.c, eval_tape.c ---- */
+const wick_datum *wick_eval_differentiate(eval *e, const wick_ast *n, const wick_datum *fn,
+                                          uint32_t narg, const wick_datum *const *arg);
+/* The cotangents of a function's arguments, from that of its result. */
+const wick_datum *wick_eval_pull(eval *e, const wick_ast *n, const wick_datum *fn,
+                                 const wick_datum *cotangent);
+/* d, which no differentiation sees. */
+const wick_datum *wick_eval_untraced(eval *e, const wick_datum *d);
+/* Records that an operator computed the results from the operands. */
+void wick_eval_record(eval *e, wick_opcode op, const wick_attr *attr, uint32_t narg,
+                      const wick_datum *const *arg, uint32_t nout, wick_datum *const *out);
+/* Returns whether elements that come from these tensors are differentiated; then their positions
+ * are needed. */
+bool wick_eval_is_traced(uint32_t narg, const wick_datum *const *arg);
+/* Records that element k of `out` is element from[k] of the operands, one after another; from NULL:
+ * element k. */
+void wick_eval_record_move(eval *e, uint32_t narg, const wick_datum *const *arg,
+                           const int64_t *from, wick_datum *out);
+
 /* ---- eval_tensor.c ---- */
+/* Runs an operator on tensors; an operand that is NULL is missing. Sets out[0] .. out[most - 1], as
+ * far as it has results. Returns their number. */
+uint32_t wick_eval_run(eval *e, const wick_ast *n, wick_opcode op, uint32_t narg,
+                       const wick_datum *const *arg, const wick_attr *attr, uint32_t nwant,
+                       const wick_type *want, uint32_t most, const wick_datum **out);
 wick_datum *wick_eval_new(eval *e, wick_datum_kind kind, uint32_t n);
-const wick_datum *wick_eval_tensor(eval *e, wick_elem elem, uint32_t rank, const int64_t *dim);
+wick_datum *wick_eval_tensor(eval *e, wick_elem elem, uint32_t rank, const int64_t *dim);
 const wick_datum *wick_eval_int(eval *e, int64_t i);
 const wick_datum *wick_eval_bool(eval *e, bool b);
 wick_scalar wick_eval_get(const wick_datum *d, uint64_t k);

@@ -13,7 +13,7 @@ wick_datum *wick_eval_new(eval *e, wick_datum_kind kind, uint32_t n)
   return d;
 }
 
-const wick_datum *wick_eval_tensor(eval *e, wick_elem elem, uint32_t rank, const int64_t *dim)
+wick_datum *wick_eval_tensor(eval *e, wick_elem elem, uint32_t rank, const int64_t *dim)
 {
   wick_datum *d = wick_eval_new(e, WICK_DATUM_TENSOR, 0);
   d->tensor = (wick_tensor){.elem = elem, .rank = rank};
@@ -50,9 +50,10 @@ const wick_datum *wick_eval_bool(eval *e, bool b)
 const wick_datum *wick_eval_cast(eval *e, const wick_datum *d, wick_elem to)
 {
   if (d->tensor.elem == to && !d->weak) return d;
-  const wick_datum *r = wick_eval_tensor(e, to, d->tensor.rank, d->tensor.dim);
+  wick_datum *r = wick_eval_tensor(e, to, d->tensor.rank, d->tensor.dim);
   for (uint64_t k = 0, n = wick_ref_numel(&d->tensor); k < n; k++)
     wick_eval_set(r, k, wick_cast_elem(d->tensor.elem, to, wick_eval_get(d, k)));
+  wick_eval_record(e, WICK_OP_cast, NULL, 1, &d, 1, &r);
   return r;
 }
 
@@ -138,38 +139,77 @@ static void eval_tensor_strengthen(eval *e, const wick_op *op, uint32_t narg,
 }
 
 /* Builds a function of one node, and runs it by the references. */
-static const wick_datum *eval_tensor_run(eval *e, const wick_ast *n, wick_opcode op, uint32_t narg,
-                                         const wick_datum **arg, const wick_attr *attr,
-                                         const wick_type *want)
+uint32_t wick_eval_run(eval *e, const wick_ast *n, wick_opcode op, uint32_t narg,
+                       const wick_datum *const *arg, const wick_attr *attr, uint32_t nwant,
+                       const wick_type *want, uint32_t most, const wick_datum **out)
 {
   wick_builder b;
   wick_func *fn;
+  wick_mark tmp = wick_arena_mark(&e->tmp);
   wick_value *in = wick_new(&e->tmp, wick_value, narg);
   wick_tensor *tensor = wick_new(&e->tmp, wick_tensor, narg);
+  uint32_t nin = 0;
   wick_build_begin(&b, e->t->module, WICK_GRAPH, "eval", &e->tmp);
   for (uint32_t i = 0; i < narg; i++) {
-    tensor[i] = arg[i]->tensor;
+    if (!arg[i]) continue;
+    tensor[nin] = arg[i]->tensor;
     in[i] = wick_build_param(
-        &b, wick_type_tensor_const(e->t->module, tensor[i].elem, tensor[i].rank, tensor[i].dim),
+        &b,
+        wick_type_tensor_const(e->t->module, tensor[nin].elem, tensor[nin].rank, tensor[nin].dim),
         WICK_IN, "");
+    nin++;
   }
-  wick_value first = wick_build(&b, op, narg, in, attr, want ? 1 : 0, want);
-  uint32_t nout = b.status ? 0 : b.nodes.at[b.nodes.n - 1].nout;
+  wick_value first = wick_build(&b, op, narg, in, attr, nwant, want);
+  const wick_node *node = b.status ? NULL : &b.nodes.at[b.nodes.n - 1];
+  uint32_t nout = node ? node->nout : 0;
   wick_value *result = wick_new(&e->tmp, wick_value, nout);
   for (uint32_t i = 0; i < nout; i++) result[i].id = first.id + i;
+  if (node) attr = node->attr;
   if (!b.status) wick_build_return(&b, nout, result);
   wick_status s = wick_build_end(&b, &fn);
-  wick_tensor *out = wick_new(&e->tmp, wick_tensor, nout);
-  if (!s) s = wick_evaluate(fn, narg, tensor, NULL, e->mem, &e->results, &e->scratch, out);
-  if (s) return wick_eval_fail(e, n, "%s", s->message);
-  wick_datum *all = wick_eval_new(e, WICK_DATUM_TUPLE, nout);
-  for (uint32_t i = 0; i < nout; i++) {
-    wick_datum *d = wick_eval_new(e, WICK_DATUM_TENSOR, 0);
-    d->tensor = out[i];
-    all->item[i] = d;
+  wick_tensor *value = wick_new(&e->tmp, wick_tensor, nout);
+  wick_datum **made = wick_new(&e->tmp, wick_datum *, nout);
+  if (!s) s = wick_evaluate(fn, nin, tensor, NULL, e->mem, &e->results, &e->scratch, value);
+  if (s) wick_eval_fail(e, n, "%s", s->message);
+  for (uint32_t i = 0; i < nout && !s; i++) {
+    made[i] = wick_eval_new(e, WICK_DATUM_TENSOR, 0);
+    made[i]->tensor = value[i];
+    if (i < most) out[i] = made[i];
   }
-  bool one = wick_ops[op]->nout[0] == 1 && wick_ops[op]->nout[1] == 1;
-  return one ? all->item[0] : all;
+  if (!s) wick_eval_record(e, op, attr, narg, arg, nout, made);
+  wick_arena_rewind(&e->tmp, tmp);
+  return s ? 0 : nout;
+}
+
+static const wick_datum *eval_tensor_results(eval *e, const wick_ast *n, wick_opcode op,
+                                             uint32_t narg, const wick_datum **arg,
+                                             const wick_attr *attr, const wick_type *want)
+{
+  enum { MOST = 64 };
+  const wick_datum *out[MOST];
+  uint32_t nout = wick_eval_run(e, n, op, narg, arg, attr, want ? 1 : 0, want, MOST, out);
+  if (nout > MOST) wick_eval_fail(e, n, "the evaluator takes at most %d results", MOST);
+  if (e->failed) return wick_eval_fail(e, n, " ");
+  if (wick_ops[op]->nout[0] == 1 && wick_ops[op]->nout[1] == 1) return out[0];
+  wick_datum *all = wick_eval_new(e, WICK_DATUM_TUPLE, nout);
+  for (uint32_t i = 0; i < nout; i++) all->item[i] = out[i];
+  return all;
+}
+
+/* The type of a result that the program gives, with the sizes of this call. */
+static bool eval_tensor_want(eval *e, eval_frame *f, const wick_ast *n, wick_type *out)
+{
+  int64_t dim[WICK_MAX_RANK];
+  if (!f) return false; /* the operator is a value */
+  wick_ty *t = wick_ty_of(f->typed->type[n->id]);
+  if (!wick_ty_ready(e->t, t)) return false;
+  const wick_ty *shape = wick_ty_flat(e->t, t->arg[1]);
+  for (uint32_t i = 0; i < shape->ndim; i++)
+    if (!wick_dim_eval(e->t->dims, wick_ty_dim(e->t, shape->dim[i]), f->symbol.n, f->symbol.at,
+                       f->size.at, &dim[i]))
+      return false;
+  *out = wick_type_tensor_const(e->t->module, wick_ty_of(t->arg[0])->elem, shape->ndim, dim);
+  return true;
 }
 
 const wick_datum *wick_eval_operator(eval *e, eval_frame *f, const wick_ast *n, wick_opcode op,
@@ -206,25 +246,15 @@ const wick_datum *wick_eval_operator(eval *e, eval_frame *f, const wick_ast *n, 
     wick_elem elem = arg[data]->tensor.elem,
               out = row->scalar == WICK_RULE_COMPARE ? WICK_BOOL : elem;
     for (uint32_t i = 0; i < narg && i < 8; i++) in[i] = wick_eval_get(arg[i], 0);
-    const wick_datum *r = wick_eval_tensor(e, out, 0, NULL);
+    wick_datum *r = wick_eval_tensor(e, out, 0, NULL);
     wick_eval_set(r, 0, wick_eval_scalar(op, NULL, elem, out, in));
-    if (weak && row->scalar == WICK_RULE_SAME) {
-      wick_datum *w = wick_dup(e->mem, wick_datum, r, 1);
-      w->weak = true;
-      return w;
-    }
+    wick_eval_record(e, op, NULL, narg, arg, 1, &r);
+    r->weak = weak && row->scalar == WICK_RULE_SAME;
     return r;
   }
-  if (row->typed) {
-    wick_ty *t = wick_ty_of(f->typed->type[n->id]);
-    if (!wick_ty_ready(e->t, t)) return wick_eval_fail(e, n, "the type of the result is not known");
-    const wick_ty *shape = wick_ty_flat(e->t, t->arg[1]);
-    want = wick_type_tensor(e->t->module, wick_ty_of(t->arg[0])->elem, shape->ndim, shape->dim);
-  }
-  wick_mark tmp = wick_arena_mark(&e->tmp);
-  const wick_datum *r = eval_tensor_run(e, n, op, narg, arg, attr, row->typed ? &want : NULL);
-  wick_arena_rewind(&e->tmp, tmp);
-  return r;
+  if (row->typed && !eval_tensor_want(e, f, n, &want))
+    return wick_eval_fail(e, n, "the type of the result is not known");
+  return eval_tensor_results(e, n, op, narg, arg, attr, row->typed ? &want : NULL);
 }
 
 /* ---- indices ---- */
@@ -298,15 +328,21 @@ const wick_datum *wick_eval_index(eval *e, eval_frame *f, const wick_ast *n, con
     if (rank > WICK_MAX_RANK) return wick_eval_fail(e, n, "too many dimensions");
   }
   wick_ref_strides(t, stride);
-  const wick_datum *out =
-      wick_eval_tensor(e, t->elem, value ? t->rank : rank, value ? t->dim : dim);
-  uint64_t total = 1;
+  wick_datum *out = wick_eval_tensor(e, t->elem, value ? t->rank : rank, value ? t->dim : dim);
+  const wick_datum *source[2] = {x, NULL};
+  uint64_t total = 1, nx = wick_ref_numel(t);
   for (uint32_t i = 0; i < t->rank; i++) total *= (uint64_t)count[i];
   if (value) {
     if (value->weak) value = wick_eval_cast(e, value, t->elem);
     memcpy(out->tensor.data, t->data, (size_t)wick_elem_bytes(t->elem, wick_ref_numel(t)));
     if (wick_ref_numel(&value->tensor) != total)
       return wick_eval_fail(e, n, "the new part has another size");
+  }
+  source[1] = value;
+  int64_t *origin = NULL;
+  if (wick_eval_is_traced(value ? 2 : 1, source)) {
+    origin = wick_new(e->mem, int64_t, wick_ref_numel(&out->tensor) + 1);
+    for (uint64_t k = 0; k < nx && value; k++) origin[k] = (int64_t)k;
   }
   for (uint64_t k = 0; k < total; k++) {
     int64_t from = 0;
@@ -323,8 +359,10 @@ const wick_datum *wick_eval_index(eval *e, eval_frame *f, const wick_ast *n, con
       wick_ref_move(&out->tensor, (uint64_t)from, &value->tensor, k);
     else
       wick_ref_move(&out->tensor, k, t, (uint64_t)from);
+    if (origin) origin[value ? (uint64_t)from : k] = value ? (int64_t)(nx + k) : from;
     wick_ref_next(t->rank, count, at);
   }
+  if (origin) wick_eval_record_move(e, value ? 2 : 1, source, origin, out);
   return out;
 }
 
@@ -345,24 +383,29 @@ const wick_datum *wick_eval_stack(eval *e, const wick_ast *n, uint32_t count,
   if (t->rank == WICK_MAX_RANK) return wick_eval_fail(e, n, "too many dimensions");
   for (uint32_t i = 0; i < t->rank; i++) dim[i + 1] = t->dim[i];
   wick_elem elem = strong ? strong->tensor.elem : floats ? WICK_F32 : WICK_I64;
-  wick_datum *out = wick_dup(e->mem, wick_datum, wick_eval_tensor(e, elem, t->rank + 1, dim), 1);
+  wick_datum *out = wick_eval_tensor(e, elem, t->rank + 1, dim);
+  const wick_datum **cast = wick_new(e->mem, const wick_datum *, count);
   uint64_t size = wick_ref_numel(t);
   for (uint32_t i = 0; i < count; i++) {
-    const wick_datum *d = wick_eval_cast(e, item[i], elem);
+    const wick_datum *d = cast[i] = wick_eval_cast(e, item[i], elem);
     if (wick_ref_numel(&d->tensor) != size || d->tensor.rank != t->rank)
       return wick_eval_fail(e, n, "the items have different shapes");
     for (uint64_t k = 0; k < size; k++) wick_ref_move(&out->tensor, i * size + k, &d->tensor, k);
   }
   out->weak = weak;
+  wick_eval_record_move(e, count, cast, NULL, out);
   return out;
 }
 
 const wick_datum *wick_eval_row(eval *e, const wick_datum *x, int64_t k)
 {
-  const wick_datum *out =
-      wick_eval_tensor(e, x->tensor.elem, x->tensor.rank - 1, x->tensor.dim + 1);
+  wick_datum *out = wick_eval_tensor(e, x->tensor.elem, x->tensor.rank - 1, x->tensor.dim + 1);
   uint64_t size = wick_ref_numel(&out->tensor);
-  for (uint64_t i = 0; i < size; i++)
-    wick_ref_move(&out->tensor, i, &x->tensor, (uint64_t)k * size + i);
+  int64_t *from = wick_new(e->mem, int64_t, size + 1);
+  for (uint64_t i = 0; i < size; i++) {
+    from[i] = k * (int64_t)size + (int64_t)i;
+    wick_ref_move(&out->tensor, i, &x->tensor, (uint64_t)from[i]);
+  }
+  wick_eval_record_move(e, 1, &x, from, out);
   return out;
 }
