@@ -6,8 +6,8 @@
 static const char *function_name(wick_module *m, const char *of)
 {
   for (uint32_t k = 0;; k++) {
-    const char *name = k ? wick_str_printf(&m->mem, "%s.rows%u", of, k)
-                         : wick_str_printf(&m->mem, "%s.rows", of);
+    const char *name =
+        k ? wick_str_printf(&m->mem, "%s.rows%u", of, k) : wick_str_printf(&m->mem, "%s.rows", of);
     if (!wick_module_find(m, name)) return wick_intern(m, name);
   }
 }

@@ -108,6 +108,7 @@ const wick_op wick_op_value_and_grad = {
     .objects = true,
     .infer = value_and_grad_infer,
     .grad = wick_grad_none,
+    .batch = {wick_batch_rows},
 };
 
 static wick_status jvp_infer(wick_infer *c)
@@ -141,6 +142,7 @@ const wick_op wick_op_jvp = {
     .objects = true,
     .infer = jvp_infer,
     .grad = wick_grad_none,
+    .batch = {wick_batch_rows},
 };
 
 /* Checks the function from cotangents of results to cotangents of parameters. */
