@@ -233,6 +233,7 @@ static void infer_end(infer *s, uint32_t n, wick_lang_entity *const *group)
 static void infer_group(infer *s, uint32_t n, wick_lang_entity *const *group)
 {
   if (s->t->exhausted) return;
+  s->before = s->p->sources.problems.n;
   s->t->level = 1;
   for (uint32_t i = 0; i < n; i++) {
     s->typed = group[i]->typed;

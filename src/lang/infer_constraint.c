@@ -149,7 +149,8 @@ static bool infer_constraint_field(infer *s, wick_constraint *c)
     return true;
   }
   if (o->kind == WICK_TY_VAR && !o->rigid) {
-    if (s->last) wick_infer_wrong(s, c, "the type of this object is not known; give its type");
+    if (wick_infer_asks(s))
+      wick_infer_wrong(s, c, "the type of this object is not known; give its type");
     return s->last;
   }
   if (!n->name && o->kind == WICK_TY_TUPLE && n->i >= 0 && n->i < o->n) {
@@ -226,7 +227,8 @@ bool wick_infer_solve_index(infer *s, wick_constraint *c)
   uint32_t npart = c->n - 2, ndim = 0;
   if (shape->kind == WICK_TY_ERROR) return true;
   if (shape->kind != WICK_TY_SHAPE || (shape->rest && shape->front < npart)) {
-    if (s->last) wick_infer_wrong(s, c, "the number of dimensions is not known; give the type");
+    if (wick_infer_asks(s))
+      wick_infer_wrong(s, c, "the number of dimensions is not known; give the type");
     return s->last;
   }
   if (shape->ndim < npart) {

@@ -77,7 +77,7 @@ static wick_ty *infer_form_cotangent(infer *s, wick_ty *x)
 bool wick_infer_solve_cotangent(infer *s, wick_constraint *c)
 {
   wick_ty *t = infer_form_cotangent(s, c->arg[0]);
-  if (t) infer_form_unify(s, c, t, c->arg[1], "the cotangent");
+  if (t) infer_form_unify(s, c, c->arg[1], t, "the cotangent");
   return t != NULL;
 }
 
@@ -263,7 +263,7 @@ static bool infer_form_map(infer *s, wick_constraint *c)
   for (uint32_t i = 1; i + 1 < c->n; i++)
     unknown = unknown || wick_ty_of(c->arg[i])->kind == WICK_TY_VAR;
   if (unknown) {
-    if (s->last) wick_infer_wrong(s, c, "the structure's type is not known; give it");
+    if (wick_infer_asks(s)) wick_infer_wrong(s, c, "the structure's type is not known; give it");
     return s->last;
   }
   wick_ty *r = infer_form_leaf(s, c, c->n - 2, c->arg + 1, &seen, &unknown);
@@ -330,6 +330,7 @@ static wick_ty *infer_form_transformed(infer *s, wick_constraint *c, const wick_
 
 static bool infer_form_simple(infer *s, wick_constraint *c, wick_ty *result)
 {
+  wick_ty *content;
   switch (c->entity->form) {
   case WICK_FORM_SQUARE: {
     wick_ty *t = infer_form_tensor(s, WICK_NUMBERS);
@@ -347,8 +348,10 @@ static bool infer_form_simple(infer *s, wick_constraint *c, wick_ty *result)
     infer_form_unify(s, c, c->arg[0], wick_ty_new(s->t, WICK_TY_REF, 1, &result), "what is read");
     return true;
   case WICK_FORM_WRITE:
-    infer_form_unify(s, c, c->arg[0], wick_ty_new(s->t, WICK_TY_REF, 1, c->arg + 1),
-                     "what is written");
+    content = wick_ty_var(s->t, WICK_SORT_TYPE);
+    infer_form_unify(s, c, c->arg[0], wick_ty_new(s->t, WICK_TY_REF, 1, &content),
+                     "what is written to");
+    infer_form_unify(s, c, c->arg[1], content, "what is written");
     infer_form_unify(s, c, s->t->unit, result, "the result");
     return true;
   case WICK_FORM_PRINT: infer_form_unify(s, c, s->t->unit, result, "the result"); return true;

@@ -200,7 +200,7 @@ bool wick_infer_solve_operator(infer *s, wick_constraint *c)
   const wick_op *op = wick_ops[c->entity->op];
   bool error = false, wrong = false;
   if (!infer_op_ready(s, c, &error)) {
-    if (!error && s->last)
+    if (!error && wick_infer_asks(s))
       wick_infer_wrong(s, c,
                        op->typed ? "`%s` needs the type of its result: (%s(...) : f32[n])"
                                  : "the operands of `%s` have no known type; give their types",

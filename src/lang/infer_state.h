@@ -13,8 +13,16 @@ typedef struct infer {
   wick_typed *typed;
   wick_list(wick_constraint) pending;
   wick_list(wick_ty *) literals;
-  bool last; /* nothing more will become known: constraints choose, or are reported */
+  bool last;       /* nothing more will become known: constraints choose, or are reported */
+  uint32_t before; /* problems when the functions that are inferred together began */
 } infer;
+
+/* Returns whether to ask for a type that is not known. After another mistake it may be unknown for
+ * that reason alone. */
+static inline bool wick_infer_asks(const infer *s)
+{
+  return s->last && s->p->sources.problems.n == s->before;
+}
 
 /* ---- infer.c ---- */
 wick_typed *wick_infer_typed(infer *s, wick_lang_entity *e);

@@ -184,12 +184,24 @@ static wick_lang_entity *program_entity(wick_lang_program *p, wick_entity_kind k
   return e;
 }
 
+static void program_fields(wick_lang_program *p, const wick_ast *list)
+{
+  for (uint32_t i = 0; i < list->nkid; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (list->kid[i]->name == list->kid[k]->name) {
+        wick_lang_report(&p->sources, list->kid[i]->name_at, "two fields have the name `%s`",
+                         list->kid[i]->name);
+        break;
+      }
+}
+
 static void program_data(wick_lang_program *p, wick_lang_module *m, wick_ast *n)
 {
   bool data = n->kind == WICK_AST_TYPE;
   wick_lang_entity *e = program_entity(p, data ? WICK_ENTITY_TYPE : WICK_ENTITY_STRUCT, n);
   program_define(p, &m->own_types, &m->types, e);
   wick_push(p->mem, &p->datas, e);
+  if (!data) program_fields(p, n->kid[1]);
   e->nctor = data ? n->kid[1]->nkid : 1;
   e->ctor = wick_new(p->mem, wick_lang_entity *, e->nctor);
   for (uint32_t i = 0; i < e->nctor; i++) {
