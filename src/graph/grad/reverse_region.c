@@ -7,7 +7,7 @@ bool wick_reverse_keeps(const wick_func *f, const wick_node *n)
 {
   bool keeps = n->op == WICK_OP_switch;
   for (const wick_node *i = n + 1; i < &f->node[n->end] && !keeps; i++)
-    keeps = wick_op_of(i)->objects || wick_named_func(i) || wick_op_of(i)->effect == WICK_EFFECT;
+    keeps = wick_op_of(i)->objects || wick_named_func(i, 0) || wick_op_of(i)->effect == WICK_EFFECT;
   for (uint32_t k = 0; k < n->nout && !keeps; k++)
     keeps = wick_info_of(f, (wick_value){n->first.id + k})->kind != WICK_TENSOR;
   return keeps;
