@@ -166,8 +166,8 @@ static void defun_leaf(defun_copy *d, const wick_node *n)
   b->loc = n->loc;
   if (n->op == WICK_OP_closure) {
     const defun_class *k = defun_class_of(d->s, d->place[n->first.id]);
-    wick_attr ctor = {.i = defun_ctor(d->s, k, n->attr[WICK_ATTR_closure_callee].s)};
-    first = wick_build(b, WICK_OP_construct, n->nin, in, &ctor, 1, want);
+    uint32_t ctor = (uint32_t)defun_ctor(d->s, k, n->attr[WICK_ATTR_closure_callee].s);
+    first = wick_build_construct(b, want[0], ctor, n->nin, in);
   } else if (n->op == WICK_OP_apply) {
     wick_attr callee = {.s = defun_class_of(d->s, d->place[n->in[0].id])->apply};
     first = wick_build(b, WICK_OP_call, n->nin, in, &callee, n->nout, want);

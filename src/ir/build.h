@@ -110,6 +110,9 @@ wick_value wick_build_slice(wick_builder *b, wick_value x, uint32_t rank, const 
 /* Slices one axis; the other axes stay whole. */
 wick_value wick_build_slice_axis(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
                                  wick_dim size, int64_t step);
+/* Builds a value of the data type `type`: constructor `ctor`, from 0, with its fields. */
+wick_value wick_build_construct(wick_builder *b, wick_type type, uint32_t ctor, uint32_t n,
+                                const wick_value *field);
 /* Builds an immediate. wick_build_like uses x's element type (rank 0 for tensors, x's lanes for
  * scalars). */
 wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i);

@@ -87,6 +87,14 @@ wick_value wick_build_slice_axis(wick_builder *b, wick_value x, uint32_t axis, w
   return wick_build_slice(b, x, t->rank, from, shape, step == 1 ? NULL : steps);
 }
 
+wick_value wick_build_construct(wick_builder *b, wick_type type, uint32_t ctor, uint32_t n,
+                                const wick_value *field)
+{
+  const wick_attr attr[] = {
+      [WICK_ATTR_construct_ctor] = {.i = ctor}, [WICK_ATTR_construct_reuse] = {0}};
+  return wick_build(b, WICK_OP_construct, n, field, attr, 1, &type);
+}
+
 wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i)
 {
   wick_elem e = wick_type_get(b->module, type)->elem;

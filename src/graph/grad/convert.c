@@ -111,8 +111,7 @@ static void convert_define_out(wick_builder *b, wick_type of, wick_type to)
         part[n] = wick_convert_out(b, part[i], primal, made.ctor[k].field[n]);
         n++;
       }
-    wick_attr ctor = {.i = k};
-    wick_value v = wick_build(b, WICK_OP_construct, n, part, &ctor, 1, &to);
+    wick_value v = wick_build_construct(b, to, k, n, part);
     wick_yield(b, 1, &v);
   }
   x = wick_build_close(b);

@@ -253,8 +253,7 @@ void wick_reverse_branch(wick_reverse_walk *w, uint32_t node)
                *out = wick_new(mem, wick_value, n->nout + 1u),
                *field = wick_new(mem, wick_value, ctor[r].nfield + 1u);
     region_forward(w, &unit[r], &c, first, out, field);
-    wick_attr number = {.i = r};
-    out[n->nout] = wick_build(b, WICK_OP_construct, ctor[r].nfield, field, &number, 1, &type);
+    out[n->nout] = wick_build_construct(b, type, r, ctor[r].nfield, field);
     wick_yield(b, n->nout + 1u, out);
   }
   wick_value v = wick_build_close(b), *captured = wick_new(mem, wick_value, c.n + 1),
@@ -410,9 +409,8 @@ void wick_reverse_loop(wick_reverse_walk *w, uint32_t node)
   if (ns) field[nfield++] = f->value[g->first.id].type; /* the index, for rows of cotangents */
   const wick_ctor ctor[2] = {{"End", 0, NULL}, {"Step", nfield, field}};
   region_define(w, list, 2, ctor);
-  wick_attr end = {.i = 0}, step = {.i = 1};
   for (uint32_t k = 0; k < n->nin; k++) in[k] = wick_replayed(&w->to, n->in[k]);
-  in[n->nin] = wick_build(b, WICK_OP_construct, 0, NULL, &end, 1, &list);
+  in[n->nin] = wick_build_construct(b, list, 0, 0, NULL);
   if (b->status) return;
   for (uint32_t k = 0; k <= n->nin; k++) type[k] = wick_built_type(b, in[k]);
   wick_build_open(b, n->op, n->nin + 1u, in, n->attr, 0, NULL);
@@ -424,7 +422,7 @@ void wick_reverse_loop(wick_reverse_walk *w, uint32_t node)
   kept[nfield - 1 - (ns != 0)] = (wick_value){p.id + n->nin};
   if (ns) kept[nfield - 1] = p;
   for (uint32_t k = 0; k < 1 + nc; k++) y[k] = out[k];
-  y[1 + nc] = wick_build(b, WICK_OP_construct, nfield, kept, &step, 1, &list);
+  y[1 + nc] = wick_build_construct(b, list, 1, nfield, kept);
   for (uint32_t k = 0; k < ns; k++) y[2 + nc + k] = out[1 + nc + k];
   wick_yield(b, n->nout + 2u, y);
   wick_value v = wick_build_close(b), *captured = wick_new(mem, wick_value, c.n + 1),

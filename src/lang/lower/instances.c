@@ -319,9 +319,7 @@ static const lowered *instances_construct(lowering *s, lowering_frame *f, const 
   wick_type t = s->failed ? (wick_type){0} : wick_lowering_type(s, n->at, type);
   if (s->failed) return wick_lowering_unit(s);
   wick_lowering_at(s, f, n->at);
-  wick_attr set[WICK_MAX_ATTR] = {{0}};
-  set[WICK_ATTR_construct_ctor].i = e->index;
-  wick_value v = wick_build(f->b, WICK_OP_construct, in.n, in.at, set, 1, &t);
+  wick_value v = wick_build_construct(f->b, t, e->index, in.n, in.at);
   return wick_lowering_ok(s, f) ? wick_lowering_one(s, f, v, type) : wick_lowering_unit(s);
 }
 

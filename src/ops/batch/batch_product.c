@@ -36,6 +36,20 @@ void wick_batch_matmul(wick_batching *a)
   a->out[0] = wick_build_reshape(b, y, t->rank + 1u, dim);
 }
 
+/* Rows are rows of x where the weights are common, else more batches. */
+void wick_batch_matmul_packed(wick_batching *a)
+{
+  if (a->node->nin > 2 ||
+      !(a->node->attr[WICK_ATTR_matmul_packed_batch].i || wick_batch_has(a, 1))) {
+    wick_batch_axes_first(a);
+    return;
+  }
+  wick_value in[2] = {wick_batch_full(a, 0), wick_batch_full(a, 1)};
+  wick_attr *attr = wick_batch_attrs(a);
+  attr[WICK_ATTR_matmul_packed_batch].i++;
+  wick_batch_results(a, wick_batch_build(a, in, attr));
+}
+
 /* A mask is not larger than the scores, so the queries have rows. */
 void wick_batch_attention(wick_batching *a)
 {

@@ -79,11 +79,10 @@ wick_type wick_cotangent_type(wick_module *m, wick_type t, wick_arena *mem)
 
 wick_value wick_cotangent_zero(wick_builder *b, wick_type t)
 {
-  wick_attr ctor = {.i = 0};
   if (b->status) return (wick_value){0};
   wick_type want = wick_cotangent_type(b->module, t, b->mem);
   if (wick_type_get(b->module, t)->kind == WICK_DATA)
-    return wick_build(b, WICK_OP_construct, 0, NULL, &ctor, 1, &want);
+    return wick_build_construct(b, want, 0, 0, NULL);
   return wick_build_const(b, want, 0, 0);
 }
 
@@ -97,8 +96,7 @@ static void data_add_fields(wick_builder *b, wick_type type, uint32_t k, wick_va
   wick_value *sum = wick_new(b->mem, wick_value, n + 1u);
   for (uint32_t i = 0; i < n; i++)
     sum[i] = wick_cotangent_add(b, (wick_value){x.id + i}, (wick_value){y.id + i});
-  wick_attr ctor = {.i = k};
-  wick_value v = wick_build(b, WICK_OP_construct, n, sum, &ctor, 1, &type);
+  wick_value v = wick_build_construct(b, type, k, n, sum);
   wick_yield(b, 1, &v);
 }
 
@@ -201,8 +199,7 @@ wick_value wick_cotangent_construct(wick_builder *b, wick_type of, uint32_t ctor
   for (uint32_t i = 0; i < x.ctor[ctor].nfield; i++)
     if (wick_has_cotangent(b->module, x.ctor[ctor].field[i]))
       field[n++] = d[i].id ? d[i] : wick_cotangent_zero(b, x.ctor[ctor].field[i]);
-  wick_attr number = {.i = ctor + 1};
-  return wick_build(b, WICK_OP_construct, n, field, &number, 1, &type);
+  return wick_build_construct(b, type, ctor + 1, n, field);
 }
 
 /* The cotangents of the fields are parts of the value's cotangent. */
