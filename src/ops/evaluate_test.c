@@ -1,4 +1,5 @@
 /* The reference evaluator: control flow, calls, tuples, symbols, and errors. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,8 +210,8 @@ static const struct {
   const char *text, *want;
 } programs[] = {
     {LIST MAIN(3, "%l = call @upto %n : @List", "@List", "%l"), "Cons(3, Cons(2, Cons(1, Nil)))"},
-    {LIST MAIN(1500, "%l = call @upto %n : @List; %s = call @sum %l : i64[]", "i64[]", "%s"),
-     "1125750"},
+    {LIST MAIN(5000, "%l = call @upto %n : @List; %s = call @sum %l : i64[]", "i64[]", "%s"),
+     "12502500"},
     {LIST MAIN(10000000, "%l = call @upto %n : @List loc(\"p.wick:3\")", "@List", "%l"),
      "upto: calls are nested too deep for the stack"},
     /* a loop that fills and empties a list of the same blocks again and again */
@@ -252,6 +253,37 @@ static void print_line(void *arg, const char *line)
   wick_text_char(arg, '\n');
 }
 
+/* Programs run in a thread with a stack of this size, so that calls can be deep. */
+enum { PROGRAM_STACK = 64 << 20, PROGRAM_MARGIN = 1 << 20 };
+
+typedef struct program_run {
+  const wick_func *f;
+  wick_arena *mem, *tmp, *scratch;
+  wick_text *out;
+  wick_status status;
+} program_run;
+
+static void *program_thread(void *arg)
+{
+  program_run *r = arg;
+  wick_evaluate_options o = {
+      .print = print_line, .arg = r->out, .stack_bytes = PROGRAM_STACK - PROGRAM_MARGIN};
+  r->status = wick_evaluate_text(r->f, 0, NULL, &o, r->mem, r->tmp, r->scratch, r->out);
+  return NULL;
+}
+
+static wick_status program_evaluate(program_run *r)
+{
+  pthread_t thread;
+  pthread_attr_t attr;
+  assert_int_equal(pthread_attr_init(&attr), 0);
+  assert_int_equal(pthread_attr_setstacksize(&attr, PROGRAM_STACK), 0);
+  assert_int_equal(pthread_create(&thread, &attr, program_thread, r), 0);
+  pthread_join(thread, NULL);
+  pthread_attr_destroy(&attr);
+  return r->status;
+}
+
 static void test_programs(void **state)
 {
   (void)state;
@@ -264,8 +296,8 @@ static void test_programs(void **state)
     if (s) print_error("%s\n", s->message);
     assert_null(s);
     wick_text out = wick_text_begin(&said);
-    wick_evaluate_options o = {.print = print_line, .arg = &out, .stack_bytes = 6 << 20};
-    s = wick_evaluate_text(wick_module_find(m, "f"), 0, NULL, &o, &mem, &tmp, &scratch, &out);
+    program_run r = {wick_module_find(m, "f"), &mem, &tmp, &scratch, &out, NULL};
+    s = program_evaluate(&r);
     const char *got = s ? s->message : out.at;
     if (!strstr(got, programs[i].want)) print_error("%s\n%s\n", programs[i].text, got);
     assert_true(strlen(got) >= strlen(programs[i].want));
