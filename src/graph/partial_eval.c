@@ -5,13 +5,14 @@
 #include "ir/call.h"
 #include "ir/replay.h"
 
-enum { PARTIAL_NODES = 2000, PARTIAL_CALLS = 2000, PARTIAL_DEPTH = 400 };
+enum { PARTIAL_NODES = 2000, PARTIAL_CALLS = 2000, PARTIAL_DEPTH = 400, PARTIAL_REGIONS = 32 };
 
 typedef struct partial_state {
   wick_builder b;
   wick_list(uint32_t) definer; /* by new value: the node without regions that defines it, + 1 */
   uint32_t nseen;              /* nodes whose results are in `definer` */
-  uint32_t depth, ncall, base; /* of the outermost call that is unrolled: nodes before it */
+  uint32_t depth, ncall;
+  uint32_t base, nopen; /* before the outermost call that is unrolled: nodes; open regions */
   bool exhausted;
   wick_list(const char *) refused; /* functions whose calls exceeded the limits */
 } partial_state;
@@ -87,6 +88,18 @@ static void partial_body(partial_state *s, const wick_func *f, const wick_value 
   for (uint32_t k = 0; k < ret->nin; k++) out[k] = wick_replayed(&r, ret->in[k]);
 }
 
+/* Returns how deep the regions of f are nested. */
+static uint32_t partial_nested(const wick_func *f)
+{
+  uint32_t end[WICK_MAX_DEPTH + 1], depth = 0, most = 0;
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    while (depth && end[depth - 1] <= i) depth--;
+    if (f->node[i].nregion) end[depth++] = f->node[i].end;
+    if (depth > most) most = depth;
+  }
+  return most;
+}
+
 /* Writes out the nodes of f. Returns false if that exceeds a limit: then nothing is built. */
 static bool partial_unroll(partial_state *s, const wick_func *f, const wick_value *in,
                            wick_value *out)
@@ -94,9 +107,10 @@ static bool partial_unroll(partial_state *s, const wick_func *f, const wick_valu
   wick_builder *b = &s->b;
   uint32_t nnode = b->nodes.n, nvalue = b->values.n, nconstraint = b->constraints.n,
            nbranch = b->branch_constraints.n;
-  if (!s->depth) s->base = nnode, s->ncall = 0, s->exhausted = false;
+  if (!s->depth) s->base = nnode, s->nopen = b->open.n, s->ncall = 0, s->exhausted = false;
   s->exhausted = s->exhausted || s->depth >= PARTIAL_DEPTH || ++s->ncall > PARTIAL_CALLS ||
-                 nnode - s->base > PARTIAL_NODES;
+                 nnode - s->base > PARTIAL_NODES || b->open.n - s->nopen > PARTIAL_REGIONS ||
+                 b->open.n + partial_nested(f) > WICK_MAX_DEPTH;
   if (s->exhausted) return false;
   s->depth++;
   partial_body(s, f, in, out);

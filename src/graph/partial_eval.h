@@ -6,7 +6,7 @@
  * Functions that are no longer called go.
  *
  * Nothing is run: nodes that may fail, and floats, stay as they are. A call that leads to more
- * than 2,000 nodes or calls, or to 400 calls inside each other, stays a call, and so do the later
+ * than 2,000 nodes or calls, to 400 calls inside each other, or to 32 undecided regions, stays a call, and so do the later
  * calls of its function.
  *
  * Needs: nothing. Leaves alone: calls of which nothing is known (see inline), and functions without
