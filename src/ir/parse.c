@@ -204,8 +204,8 @@ static void parse_declare(wick_parser *p, const parse_head *h)
   wick_qualifier *qual = wick_new(p->tmp, wick_qualifier, n);
   for (uint32_t i = 0; i < n; i++)
     type[i] = p->params.at[i].is.type, qual[i] = p->params.at[i].qual;
-  wick_func *f = wick_func_head(p->m, h->level, h->name, n, type, qual, p->wanted.n, p->wanted.at,
-                                p->tmp);
+  wick_func *f =
+      wick_func_head(p->m, h->level, h->name, n, type, qual, p->wanted.n, p->wanted.at, p->tmp);
   f->procedure = h->procedure;
   wick_module_set(p->m, f);
 }
