@@ -41,7 +41,7 @@ static wick_status abi_alloc(const wick_func *f, uint32_t i, const wick_target *
     return wick_fail(mem, WICK_EUNSUPPORTED, f->name, "alloc: the size is not a constant");
   uint64_t size = wick_align_up(nbytes, WICK_FRAME_ALIGN);
   bool small = nbytes <= WICK_SMALL_ALLOC && out->stack_bytes + size <= t->stack_bytes;
-  if (!n->nin && n->attr[WICK_ATTR_alloc_offset].i < 0 && (small || frame)) {
+  if (!n->nin && (frame || (small && n->attr[WICK_ATTR_alloc_offset].i < 0))) {
     out->stack_bytes += size;
     *place = -1;
     return NULL;
