@@ -135,6 +135,40 @@ static const char cells[] =
              "  return %s\n"
              "}\n";
 
+/* Fields and contents of references that are tensors: their memory is reused, too. */
+static const char rows_text[] =
+    "data @Rows { End, Row(@Rows, f32[5], i64[]) }\n"
+    "graph @rows(%n: i64[]) -> @Rows {\n"
+    "  %0 = const 0 : i64[]; %1 = const 1 : i64[]; %z = le %n, %0\n"
+    "  %r = if %z () { %e = construct {ctor=0} : @Rows; yield %e } () {\n"
+    "    %m = sub %n, %1; %t = call @rows %m : @Rows; %f = cast %n : f32[]\n"
+    "    %b = const 1 : f32[5]; %v = mul %b, %f; %c = construct %t, %v, %n {ctor=1} : @Rows\n"
+    "    yield %c\n"
+    "  } : @Rows\n"
+    "  return %r\n"
+    "}\n"
+    "graph @twice(%l: @Rows) -> @Rows {\n"
+    "  %r = switch %l () { yield %l } (%t: @Rows, %v: f32[5], %k: i64[]) {\n"
+    "    %u = call @twice %t : @Rows; %w = add %v, %v\n"
+    "    %c = construct %u, %w, %k {ctor=1} : @Rows; yield %c\n"
+    "  } : @Rows\n"
+    "  return %r\n"
+    "}\n"
+    "graph @total(%l: @Rows, %a: f32[5]) -> f32[5] {\n"
+    "  %r = switch %l () { yield %a } (%t: @Rows, %v: f32[5], %k: i64[]) {\n"
+    "    %b = add %a, %v; %s = call @total %t, %b : f32[5]; yield %s\n"
+    "  } : f32[5]\n"
+    "  return %r\n"
+    "}\n"
+    "graph @main(%n: i64[]) -> i64[] {\n"
+    "  %z = const 0 : f32[5]; %l = call @rows %n : @Rows; %m = call @twice %l : @Rows\n"
+    "  %r = ref_new %z, %m : ref<f32[5], @Rows>; %x, %y = ref_get %r\n"
+    "  %t = call @total %y, %x : f32[5]; ref_set %r, %t, %l; %u, %v = ref_get %r\n"
+    "  %w = call @total %v, %u : f32[5]; %s = reduce_sum %w {axes=[0], keepdims=false}; %i = cast "
+    "%s : i64[]\n"
+    "  return %i\n"
+    "}\n";
+
 static int64_t shared_want(int64_t n)
 {
   int64_t s = 0;
@@ -170,6 +204,8 @@ static int64_t tree_want(int64_t n)
   return s;
 }
 
+static int64_t rows_want(int64_t n) { return 15 * n * (n + 1) / 2; }
+
 static int64_t cells_want(int64_t n) { return n + n * (n + 1) / 2; }
 
 static void ok(wick_error *e)
@@ -204,7 +240,11 @@ static wick_code compiled(const char *text, uint64_t heap, uint32_t nrun, const 
 static const struct {
   const char *text;
   int64_t (*want)(int64_t n);
-} rows[] = {{shared, shared_want}, {looped, looped_want}, {tree, tree_want}, {cells, cells_want}};
+} rows[] = {{shared, shared_want},
+            {looped, looped_want},
+            {tree, tree_want},
+            {cells, cells_want},
+            {rows_text, rows_want}};
 
 /* The heap is so small that nothing may be left behind in the loops. */
 static void programs_compute(void **state)
@@ -213,7 +253,7 @@ static void programs_compute(void **state)
   static const int64_t n[] = {0, 1, 2, 10, 500, 1000};
   for (uint32_t r = 0; r < sizeof rows / sizeof *rows; r++) {
     int64_t out[sizeof n / sizeof *n];
-    assert_int_equal(compiled(rows[r].text, 1 << 16, sizeof n / sizeof *n, n, out), WICK_OK);
+    assert_int_equal(compiled(rows[r].text, 1 << 17, sizeof n / sizeof *n, n, out), WICK_OK);
     for (uint32_t i = 0; i < sizeof n / sizeof *n; i++)
       assert_int_equal(out[i], rows[r].want(n[i]));
   }

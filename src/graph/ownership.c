@@ -23,15 +23,19 @@ const wick_ctor *wick_switch_ctor(const wick_func *f, const wick_node *n, uint32
   return &wick_data_get(f->module, wick_type_of(f, n->in[0]))->ctor[r];
 }
 
+uint64_t wick_field_words(const wick_module *m, wick_type field)
+{
+  uint64_t nbytes;
+  bool tensor = wick_type_get(m, field)->kind == WICK_TENSOR;
+  return tensor && wick_type_nbytes((wick_module *)(uintptr_t)m, field, &nbytes)
+             ? wick_max_u64(1, (nbytes + 7) / 8)
+             : 1;
+}
+
 uint64_t wick_ctor_words(const wick_module *m, const wick_ctor *k)
 {
-  uint64_t words = 1, nbytes;
-  for (uint32_t i = 0; i < k->nfield; i++) {
-    bool tensor = wick_type_get(m, k->field[i])->kind == WICK_TENSOR;
-    words += tensor && wick_type_nbytes((wick_module *)(uintptr_t)m, k->field[i], &nbytes)
-                 ? wick_max_u64(1, (nbytes + 7) / 8)
-                 : 1;
-  }
+  uint64_t words = 1;
+  for (uint32_t i = 0; i < k->nfield; i++) words += wick_field_words(m, k->field[i]);
   return words;
 }
 

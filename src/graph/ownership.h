@@ -30,7 +30,9 @@ static inline bool wick_is_object(const wick_func *f, wick_value v)
 
 /* Returns the constructor whose fields region r of a `switch` has. */
 const wick_ctor *wick_switch_ctor(const wick_func *f, const wick_node *n, uint32_t r);
-/* Returns the words of the constructor's block: its class is that of blocks that it can reuse. */
+/* Returns the words of a field: one for an object or a number, all of a tensor's for others. */
+uint64_t wick_field_words(const wick_module *m, wick_type field);
+/* Returns the words of the constructor's block, with its header: its class is that of blocks that it can reuse. */
 uint64_t wick_ctor_words(const wick_module *m, const wick_ctor *k);
 
 #endif

@@ -387,8 +387,22 @@ static wick_status interpret_call(interpret *t, const wick_node *n)
   return NULL;
 }
 
+/* Copies a tensor between a buffer, operand k, and a block. */
+static wick_status interpret_tensor(interpret *t, const wick_node *n, uint32_t k)
+{
+  const interpret_buffer *b = &t->buffer[n->in[k].id];
+  uint64_t nbytes = wick_elem_bytes(interpret_type(t, n->in[k])->elem, b->nelem);
+  void *field = wick_interpret_field(t->heap, t->lane[n->in[1 - k].id][0].i,
+                                     n->attr[WICK_ATTR_object_load_at].i, nbytes);
+  if (!field) return interpret_fail(t, n, WICK_EINTERNAL, "the object has no such field");
+  memcpy(k ? field : b->data, k ? b->data : field, nbytes);
+  return NULL;
+}
+
 static wick_status interpret_object(interpret *t, const wick_node *n)
 {
+  if (n->op == WICK_OP_object_get_tensor) return interpret_tensor(t, n, 0);
+  if (n->op == WICK_OP_object_put_tensor) return interpret_tensor(t, n, 1);
   wick_mark mark = wick_arena_mark(t->tmp);
   wick_scalar *in = wick_new(t->tmp, wick_scalar, n->nin + 1u);
   wick_elem *elem = wick_new(t->tmp, wick_elem, n->nin + 1u),
@@ -482,6 +496,23 @@ static wick_status interpret_func(interpret *t)
   return interpret_flush(t);
 }
 
+static bool interpret_has_stores(const wick_func *f)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (f->node[i].op == WICK_OP_object_store) return true;
+  return false;
+}
+
+/* Fails if objects are left. Those that refer to each other, through fields that were written, may
+ * be. */
+static wick_status interpret_left(const interpret *t)
+{
+  uint64_t left = t->heap ? wick_heap_used(t->heap) : 0;
+  if (!left || wick_func_reaches(t->f, interpret_has_stores, t->tmp)) return NULL;
+  return wick_fail(t->mem, WICK_EINTERNAL, t->f->name, "%llu bytes of objects are not released",
+                   (unsigned long long)left);
+}
+
 wick_status wick_interpret(const wick_func *f, uint32_t narg, const wick_interpret_arg *arg,
                            wick_arena *mem, wick_arena *tmp)
 {
@@ -500,5 +531,6 @@ wick_status wick_interpret(const wick_func *f, uint32_t narg, const wick_interpr
     if (wick_info_of(f, (wick_value){i + 1})->kind == WICK_SCALAR)
       t.lane[i + 1][0].i = arg[i].number;
   }
-  return interpret_func(&t);
+  WICK_TRY(interpret_func(&t));
+  return interpret_left(&t);
 }

@@ -25,7 +25,8 @@ enum {
  * Fails: WICK_EINTERNAL, with the node's location, if an access is outside its buffer, if what is
  * used as an object is none, or if f names a function that does not exist; the code and message of
  * a `fail` node that is reached; WICK_ELIMIT for calls that are nested deeper than
- * WICK_INTERPRET_DEPTH, and for a full heap. Each call has a heap of its own. */
+ * WICK_INTERPRET_DEPTH, and for a full heap. Each call has a heap of its own, and fails with
+ * WICK_EINTERNAL if it leaves objects that were not released and that cannot refer to each other. */
 WICK_CHECKED wick_status wick_interpret(const wick_func *f, uint32_t narg,
                                         const wick_interpret_arg *arg, wick_arena *mem,
                                         wick_arena *tmp);

@@ -76,3 +76,10 @@ wick_code wick_interpret_object(wick_heap *h, const wick_node *n, const wick_ele
   }
   return WICK_OK;
 }
+
+void *wick_interpret_field(wick_heap *h, int64_t object, int64_t at, uint64_t nbytes)
+{
+  bool has = object % 2 == 0 && object_is_block(h, object) &&
+             (uint64_t)at + (nbytes + 7) / 8 <= object_room(h, object);
+  return has ? wick_object_at(h, object) + 1 + at : NULL;
+}

@@ -12,4 +12,7 @@ wick_code wick_interpret_object(wick_heap *heap, const wick_node *n, const wick_
                                 const wick_scalar *in, wick_elem result, wick_scalar *out,
                                 const char **what);
 
+/* Returns the address of nbytes of a block, from field `at` on; NULL if there are fewer. */
+void *wick_interpret_field(wick_heap *heap, int64_t object, int64_t at, uint64_t nbytes);
+
 #endif

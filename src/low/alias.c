@@ -30,6 +30,8 @@ void wick_low_effect(const wick_func *f, const wick_node *n, uint32_t k, bool *o
     *out_writes = k == 0, *out_reads = k == 1;
   } else if (n->op == WICK_OP_load || n->op == WICK_OP_store) {
     *out_writes = n->op == WICK_OP_store, *out_reads = !*out_writes;
+  } else if (wick_op_of(n)->heap) {
+    *out_writes = n->op == WICK_OP_object_get_tensor, *out_reads = !*out_writes;
   } else if (n->nregion && alias_is_buffer(f, n->in[0])) { /* loops on buffers carry no operands */
     *out_writes = n->op == WICK_OP_loop && k == 1, *out_reads = !*out_writes;
   } else if (n->op == WICK_OP_kernel || n->op == WICK_OP_call) {

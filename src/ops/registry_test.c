@@ -72,6 +72,8 @@ static const struct {
     ALIKE(1, load, load_lanes),
     ALIKE(3, object_new, object_reuse),
     ALIKE(1, object_load, object_store),
+    ALIKE(1, object_load, object_get_tensor),
+    ALIKE(1, object_load, object_put_tensor),
     ALIKE(1, load, prefetch),
     ALIKE(1, call, kernel),
     ALIKE(1, call, vmap),

@@ -352,10 +352,32 @@ static void object_store(emit *e, const wick_node *n)
   object_put(e, emit_get(e, n->in[0]), n->attr[WICK_ATTR_object_store_at].i, emit_get(e, n->in[1]));
 }
 
+/* Copies the bytes of a buffer, operand k, and of a block, from a field on. */
+static void object_tensor(emit *e, const wick_node *n, uint32_t k)
+{
+  uint64_t nbytes = 0;
+  if (!wick_type_nbytes(e->f->module, wick_type_of(e->f, n->in[k]), &nbytes)) return;
+  LLVMValueRef buffer = emit_operand(e, n->in[k]),
+               field = object_pointer(e, emit_get(e, n->in[1 - k]),
+                                      8 + 8 * n->attr[WICK_ATTR_object_load_at].i),
+               all = LLVMConstInt(emit_word(e), nbytes, false);
+  LLVMBuildMemCpy(e->b, k ? field : buffer, k ? 8 : 1, k ? buffer : field, k ? 1 : 8, all);
+}
+
+static void object_get_tensor(emit *e, const wick_node *n) { object_tensor(e, n, 0); }
+static void object_put_tensor(emit *e, const wick_node *n) { object_tensor(e, n, 1); }
+
 const struct emit_named emit_object_rows[] = {
-    {"object_new", object_new},       {"object_reuse", object_reuse},
-    {"object_take", object_take},     {"object_free", object_free},
-    {"object_retain", object_retain}, {"object_release", object_release},
-    {"object_tag", object_tag},       {"object_load", object_load},
-    {"object_store", object_store},   {NULL, NULL},
+    {"object_new", object_new},
+    {"object_reuse", object_reuse},
+    {"object_take", object_take},
+    {"object_free", object_free},
+    {"object_retain", object_retain},
+    {"object_release", object_release},
+    {"object_tag", object_tag},
+    {"object_load", object_load},
+    {"object_store", object_store},
+    {"object_get_tensor", object_get_tensor},
+    {"object_put_tensor", object_put_tensor},
+    {NULL, NULL},
 };

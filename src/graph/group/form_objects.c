@@ -28,6 +28,15 @@ static bool object_is(const form_state *s, wick_type t)
   return wick_kind_is_object(wick_type_get(s->f->module, t)->kind);
 }
 
+/* The kinds of fields, in the order in which a block has them. */
+enum { OBJECT_REF, OBJECT_NUMBER, OBJECT_TENSOR };
+
+static int object_kind(const form_state *s, wick_type t)
+{
+  if (object_is(s, t)) return OBJECT_REF;
+  return wick_type_is_one(s->f->module, t) ? OBJECT_NUMBER : OBJECT_TENSOR;
+}
+
 static uint32_t object_refs(const form_state *s, uint32_t n, const wick_type *field)
 {
   uint32_t refs = 0;
@@ -35,13 +44,16 @@ static uint32_t object_refs(const form_state *s, uint32_t n, const wick_type *fi
   return refs;
 }
 
-/* Returns the position of field k of n in a block. */
+/* Returns the position of field k of n in a block, in words; for k = n the words of all. */
 static int64_t object_at(const form_state *s, uint32_t n, const wick_type *field, uint32_t k)
 {
-  bool object = object_is(s, field[k]);
-  int64_t at = object ? 0 : object_refs(s, n, field);
-  for (uint32_t i = 0; i < k; i++) at += object_is(s, field[i]) == object;
-  return at;
+  int kind = k < n ? object_kind(s, field[k]) : OBJECT_TENSOR + 1;
+  uint64_t at = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    int other = object_kind(s, field[i]);
+    if (other < kind || (other == kind && i < k)) at += wick_field_words(s->f->module, field[i]);
+  }
+  return (int64_t)at;
 }
 
 static wick_status object_fail(const form_state *s, const wick_node *n, const char *what)
@@ -50,16 +62,14 @@ static wick_status object_fail(const form_state *s, const wick_node *n, const ch
                    wick_op_of(n)->name, what);
 }
 
-/* Checks that all fields fit in registers. */
 static wick_status object_check(const form_state *s, const wick_node *n, uint32_t nfield,
                                 const wick_type *field)
 {
-  for (uint32_t k = 0; k < nfield; k++)
-    if (!object_is(s, field[k]) && !wick_type_is_one(s->f->module, field[k]))
-      return object_fail(s, n, "fields that are tensors with dimensions cannot be compiled yet");
-  return object_refs(s, nfield, field) <= WICK_OBJECT_MOST_REFS
+  if (object_refs(s, nfield, field) > WICK_OBJECT_MOST_REFS)
+    return object_fail(s, n, "it has too many fields that are objects");
+  return object_at(s, nfield, field, nfield) < 1 << 27
              ? NULL
-             : object_fail(s, n, "it has too many fields that are objects");
+             : object_fail(s, n, "its fields have more than a GiB");
 }
 
 static wick_value object_load(form_state *s, wick_value object, int64_t at, wick_type type)
@@ -75,6 +85,36 @@ static void object_store(form_state *s, wick_value object, int64_t at, wick_valu
   wick_build(&s->b, WICK_OP_object_store, 2, in, &place, 0, NULL);
 }
 
+/* Copies a tensor into a block. */
+static void object_put(form_state *s, wick_value object, int64_t at, wick_value v)
+{
+  wick_attr place = {.i = at};
+  wick_value in[2] = {object, wick_form_low(s, v)};
+  if (s->b.status || !in[1].id) return; /* the error of its node was reported */
+  if (wick_built_info(&s->b, in[1])->stride) {
+    wick_type dense = wick_form_buffer(s, wick_type_of(s->f, v), WICK_ARENA);
+    wick_value copy[2] = {wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &dense), in[1]};
+    wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+    in[1] = copy[0];
+  }
+  wick_build(&s->b, WICK_OP_object_put_tensor, 2, in, &place, 0, NULL);
+}
+
+/* Makes v the field at a position: a register, or a buffer with a copy of the tensor. */
+static void object_get(form_state *s, wick_value object, int64_t at, wick_value v)
+{
+  wick_type number = wick_form_number(s->f, v);
+  if (number.id) {
+    s->reg[v.id] = object_load(s, object, at, number);
+    return;
+  }
+  wick_attr place = {.i = at};
+  wick_type type = wick_form_buffer(s, wick_type_of(s->f, v), WICK_ARENA);
+  wick_value in[2] = {wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type), object};
+  wick_build(&s->b, WICK_OP_object_get_tensor, 2, in, &place, 0, NULL);
+  s->low[v.id] = in[0];
+}
+
 static void object_count(form_state *s, wick_opcode op, wick_value object)
 {
   wick_build(&s->b, op, 1, &object, NULL, 0, NULL);
@@ -85,19 +125,27 @@ static void object_count(form_state *s, wick_opcode op, wick_value object)
 /* Builds a block of the operands of n from `first` on; the one before it is memory to reuse. */
 static wick_status object_block(form_state *s, const wick_node *n, uint32_t first, int64_t tag)
 {
-  uint32_t nfield = n->nin - first;
+  uint32_t nfield = n->nin - first, nin = first;
   wick_type *field = wick_new(s->tmp, wick_type, nfield + 1u);
   wick_value *in = wick_new(s->tmp, wick_value, n->nin + 1u);
   for (uint32_t k = 0; k < nfield; k++) field[k] = wick_type_of(s->f, n->in[first + k]);
   WICK_TRY(object_check(s, n, nfield, field));
   if (first) in[0] = wick_form_register(s, n->in[0]);
-  for (uint32_t k = 0; k < nfield; k++)
+  for (uint32_t k = 0; k < nfield; k++) {
+    if (object_kind(s, field[k]) == OBJECT_TENSOR) continue;
     in[first + object_at(s, nfield, field, k)] = wick_form_register(s, n->in[first + k]);
+    nin++;
+  }
+  int64_t words = nin - first < nfield ? object_at(s, nfield, field, nfield) : 0;
   wick_attr attr[] = {[WICK_ATTR_object_new_tag] = {.i = tag},
                       [WICK_ATTR_object_new_refs] = {.i = object_refs(s, nfield, field)},
-                      [WICK_ATTR_object_new_words] = {.i = 0}};
-  s->reg[n->first.id] = wick_build(&s->b, first ? WICK_OP_object_reuse : WICK_OP_object_new, n->nin,
-                                   in, attr, 0, NULL);
+                      [WICK_ATTR_object_new_words] = {.i = words}};
+  wick_value o =
+      wick_build(&s->b, first ? WICK_OP_object_reuse : WICK_OP_object_new, nin, in, attr, 0, NULL);
+  s->reg[n->first.id] = o;
+  for (uint32_t k = 0; k < nfield; k++)
+    if (object_kind(s, field[k]) == OBJECT_TENSOR)
+      object_put(s, o, object_at(s, nfield, field, k), n->in[first + k]);
   return s->b.status;
 }
 
@@ -117,8 +165,7 @@ static wick_status object_ref_get(form_state *s, const wick_node *n)
   wick_value cell = wick_form_register(s, n->in[0]);
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = {n->first.id + k};
-    s->reg[v.id] =
-        object_load(s, cell, object_at(s, t->nitem, t->item, k), wick_form_number(s->f, v));
+    object_get(s, cell, object_at(s, t->nitem, t->item, k), v);
     if (object_is(s, t->item[k])) object_count(s, WICK_OP_object_retain, s->reg[v.id]);
   }
   return s->b.status;
@@ -131,9 +178,12 @@ static wick_status object_ref_set(form_state *s, const wick_node *n)
   wick_value cell = wick_form_register(s, n->in[0]);
   for (uint32_t k = 0; k < t->nitem; k++) {
     int64_t at = object_at(s, t->nitem, t->item, k);
-    wick_value v = wick_form_register(s, n->in[1 + k]), old = {0};
+    wick_value old = {0};
     if (object_is(s, t->item[k])) old = object_load(s, cell, at, i64);
-    object_store(s, cell, at, v);
+    if (object_kind(s, t->item[k]) == OBJECT_TENSOR)
+      object_put(s, cell, at, n->in[1 + k]);
+    else
+      object_store(s, cell, at, wick_form_register(s, n->in[1 + k]));
     if (old.id) object_count(s, WICK_OP_object_release, old);
   }
   return s->b.status;
@@ -184,8 +234,7 @@ wick_status wick_form_fields(form_state *s, const wick_node *n, uint32_t r)
   for (uint32_t k = 0; k < c->nfield; k++) {
     wick_value v = {g->first.id + k};
     if (uses.first[v.id] == uses.first[v.id + 1]) continue;
-    s->reg[v.id] = object_load(s, wick_form_register(s, n->in[0]),
-                               object_at(s, c->nfield, c->field, k), wick_form_number(s->f, v));
+    object_get(s, wick_form_register(s, n->in[0]), object_at(s, c->nfield, c->field, k), v);
   }
   return s->b.status;
 }

@@ -1,6 +1,6 @@
 /* Data and references in procedures: blocks of the heap (runtime/heap.h), whose offsets are in
- * registers. The fields of a block are its objects, then its numbers. Constructors without fields
- * are odd numbers. References are blocks, too. */
+ * registers. The fields of a block are its objects, then its numbers, then its tensors, which are
+ * copied. Constructors without fields are odd numbers. References are blocks, too. */
 #ifndef WICK_GRAPH_GROUP_FORM_OBJECTS_H
 #define WICK_GRAPH_GROUP_FORM_OBJECTS_H
 

@@ -142,6 +142,44 @@ const wick_op wick_op_object_store = {
     .infer = object_store_infer,
 };
 
+/* ---- tensors in blocks ---- */
+
+/* Checks operand k, a dense buffer, and operand `object`. */
+static wick_status object_tensor(const wick_infer *c, uint32_t k, uint32_t object)
+{
+  const wick_type_info *t = wick_type_get(c->module, c->in[k]->type);
+  uint64_t nbytes;
+  if (t->kind != WICK_BUFFER || t->stride || !wick_type_nbytes(c->module, c->in[k]->type, &nbytes))
+    return wick_infer_fail(c, WICK_ETYPE, "operand %u is no dense buffer of a constant size", k);
+  return object_operand(c, object);
+}
+
+static wick_status object_get_tensor_infer(wick_infer *c) { return object_tensor(c, 0, 1); }
+
+const wick_op wick_op_object_get_tensor = {
+    .name = "object_get_tensor",
+    .doc = "Writes the buffer: its bytes are in the block from field `at` on",
+    .nin = {2, 2},
+    .attr = OBJECT_AT,
+    .level = WICK_LOOP,
+    .effect = WICK_EFFECT,
+    .heap = true,
+    .infer = object_get_tensor_infer,
+};
+
+static wick_status object_put_tensor_infer(wick_infer *c) { return object_tensor(c, 1, 0); }
+
+const wick_op wick_op_object_put_tensor = {
+    .name = "object_put_tensor",
+    .doc = "Copies the bytes of the buffer into the block, from field `at` on",
+    .nin = {2, 2},
+    .attr = OBJECT_AT,
+    .level = WICK_LOOP,
+    .effect = WICK_EFFECT,
+    .heap = true,
+    .infer = object_put_tensor_infer,
+};
+
 /* ---- references, which graphs count, too ---- */
 
 static wick_status object_counted_infer(wick_infer *c)
