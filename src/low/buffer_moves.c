@@ -153,8 +153,7 @@ static bool buffer_moves_is_dense(const wick_buffer_moves *m, uint32_t node)
                            ? wick_module_find(f->module, n->attr[WICK_ATTR_kernel_callee].s)
                            : NULL;
   return n->op == WICK_OP_load || n->op == WICK_OP_store || n->op == WICK_OP_call ||
-         wick_op_of(n)->heap ||
-         (g && g->level == WICK_LOW);
+         wick_op_of(n)->heap || (g && g->level == WICK_LOW);
 }
 
 /* Returns true if no write to the root can run before node `copy`, which is in branches only: a
