@@ -1,7 +1,6 @@
 """Programs run natively (in the process, as an artifact, as a bundle), by the evaluator, and in Python or NumPy.
 
-tests/lang/programs/*.wick: each row of PROGRAMS is a function without parameters of one of them. What does not run yet
-is in WAITING with the reason; until then it fails with a message.
+tests/lang/programs/*.wick: each row of PROGRAMS is a function without parameters of one of them.
 """
 
 import ast
@@ -269,12 +268,6 @@ PROGRAMS = {
     ),
     "derivatives.pulled": lambda: ([9.0, 16.0], [6.0, 80.0]),
 }
-WAITING = {
-    "references.main": "a reference that holds a tensor with dimensions",
-    "trees.slope": "the derivative of a recursion keeps tensors with dimensions in data",
-}
-RUNS = [name for name in PROGRAMS if name not in WAITING]
-EVALUATED = [name for name in PROGRAMS if not name.startswith("derivatives") and name != "trees.slope"]
 
 
 def wick(*words, **more):
@@ -317,33 +310,22 @@ def agree(a, b):
             assert np.array_equal(x, y), (x, y)
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name, tmp_path):
     path, entry = source(name)
     found = outputs(tmp_path / "run", path, "--entry", entry)
-    if name in EVALUATED:
-        agree(found, evaluated(name))
+    agree(found, evaluated(name))
     if PROGRAMS[name]:
         agree(found, flat(PROGRAMS[name]()))
 
 
-@pytest.mark.parametrize("name", [n for n in EVALUATED if PROGRAMS[n] and n != "lists.long"])
+@pytest.mark.parametrize("name", [n for n in PROGRAMS if PROGRAMS[n] and n != "lists.long"])
 def test_reference(name, tmp_path):
     """The graphs, by the definitions of their operators."""
     path, entry = source(name)
     want = flat(PROGRAMS[name]())
     agree(evaluated(name), want)
     agree(outputs(tmp_path / "run", path, "--entry", entry, "--reference"), want)
-
-
-@pytest.mark.parametrize("name", WAITING)
-def test_what_does_not_run_says_so(name, tmp_path):
-    path, entry = source(name)
-    r = wick("run", path, "--entry", entry, "--no-cache")
-    if r.returncode == 0:
-        test_program(name, tmp_path)
-    else:
-        assert r.returncode == 1 and r.stderr
 
 
 @pytest.mark.parametrize("name", ["numbers.main", "arrays.sizes", "numeric.tracked", "networks.main", "lists.main"])
