@@ -30,7 +30,7 @@ static const struct {
      2, 0, "", NULL},
     {"pass none\ncase \"a\"\nnope\n=> error: 1:1: `nope`, expected graph, group, low, loop, "
      "constant, "
-     "metadata or module\n",
+     "data, metadata or module\n",
      1, 0, "", NULL},
     {"pass cse,drop_identity\ncase \"a\"\n" TEXTTEST_GRAPH "=> same", 1, 0, "", NULL},
     {"pass nope\ncase \"a\"\n" TEXTTEST_GRAPH "=> error: there is no pass \"nope\"", 1, 0, "",
@@ -47,7 +47,7 @@ static const struct {
      "t:2: \"a\", pass none: different from line 1 on\n---- got\n" TEXTTEST_PRINTED
      "---- expected\n(the expected text is not a module: error: 1:1: `grape`, expected graph, "
      "group, low, "
-     "loop, constant, metadata or module)\n----\n",
+     "loop, constant, data, metadata or module)\n----\n",
      "pass none\ncase \"a\"\n" TEXTTEST_GRAPH "=> same\n"},
     {"pass drop_identity\ncase \"a\"\ngraph @f(%x: f32[]) -> f32[] { %1 = const 1 : f32[]; %2 = "
      "mul "
@@ -56,7 +56,8 @@ static const struct {
      "pass drop_identity\ncase \"a\"\ngraph @f(%x: f32[]) -> f32[] { %1 = const 1 : f32[]; %2 = "
      "mul "
      "%x, %1; return %2 }\n=>\ngraph @f(%x: f32[]) -> f32[] {\n  return %x\n}\n\n# of b\ncase "
-     "\"b\"\ngrape\n=> error: 1:1: `grape`, expected graph, group, low, loop, constant, metadata "
+     "\"b\"\ngrape\n=> error: 1:1: `grape`, expected graph, group, low, loop, constant, data, "
+     "metadata "
      "or "
      "module"},
     /* files of another form */

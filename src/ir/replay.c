@@ -88,6 +88,7 @@ wick_status wick_replay_whole(wick_replay *r, const wick_func *f, wick_func **ou
   wick_builder *b = r->b;
   wick_arena *mem = b->mem;
   wick_build_begin(b, f->module, f->level, f->name, mem);
+  b->procedure = f->procedure;
   wick_build_keep_constraints(b, f);
   wick_replay fresh = wick_replay_func(b, f);
   fresh.instead = r->instead, fresh.arg = r->arg;

@@ -226,6 +226,7 @@ wick_status wick_func_specialize_dims(const wick_func *f, const wick_dim_values 
   specialize_state s = {
       .f = f, .dim_values = dim_values, .to = wick_new(mem, wick_value, f->nvalue + 1)};
   wick_build_begin(&s.b, f->module, f->level, f->name, mem);
+  s.b.procedure = f->procedure;
   s.b.schedule = f->schedule;
   for (uint32_t i = 0; i < f->nconstraint; i++) specialize_check(&s, &f->constraint[i]);
   s.b.loc = (wick_loc){0};
