@@ -77,7 +77,7 @@ static bool split_is_cheap(const split *s, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
   bool cheap = n->op == WICK_OP_const || n->op == WICK_OP_broadcast_to ||
-               op->view_of.kind == WICK_VIEW_SAME || (op->scalar && !op->expand && !op->ulp);
+               op->view_of.kind == WICK_VIEW_SAME || (op->scalar && !op->expand && op->ulp == 0);
   for (uint32_t k = 0; k < n->nin && cheap; k++) {
     uint32_t v = n->in[k].id;
     cheap = v <= s->nparam ? s->u->needs[v - 1] : s->read[v];

@@ -83,7 +83,7 @@ const wick_op wick_op_tuple = {
     .level = WICK_GRAPH,
     .infer = tuple_infer,
     .grad = wick_grad_none,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 static wick_status item_infer(wick_infer *c)
@@ -107,7 +107,7 @@ const wick_op wick_op_tuple_get = {
     .level = WICK_GRAPH,
     .infer = item_infer,
     .grad = wick_grad_none,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 /* ---- calls ---- */
@@ -177,7 +177,7 @@ const wick_op wick_op_call = {
     .unfusable = true,
     .infer = call_infer,
     .grad = wick_grad_call,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 /* ---- branches and loops over values ---- */

@@ -108,7 +108,7 @@ const wick_op wick_op_value_and_grad = {
     .objects = true,
     .infer = value_and_grad_infer,
     .grad = wick_grad_none,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 static wick_status jvp_infer(wick_infer *c)
@@ -142,7 +142,7 @@ const wick_op wick_op_jvp = {
     .objects = true,
     .infer = jvp_infer,
     .grad = wick_grad_none,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 /* Checks the function from cotangents of results to cotangents of parameters. */
@@ -223,7 +223,7 @@ const wick_op wick_op_stop_gradient = {
     .ref = transform_copy,
     .expand = stop_gradient_expand,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };
 
 static wick_status checkpoint_infer(wick_infer *c)
@@ -244,7 +244,7 @@ const wick_op wick_op_checkpoint = {
     .objects = true,
     .infer = checkpoint_infer,
     .grad = wick_grad_checkpoint,
-    .batch = {wick_batch_checkpoint},
+    .batch.run = wick_batch_checkpoint,
 };
 
 /* The other function takes the arguments, then the cotangents of float results, and gives the
@@ -298,7 +298,7 @@ const wick_op wick_op_with_vjp = {
     .objects = true,
     .infer = with_vjp_infer,
     .grad = wick_grad_with_vjp,
-    .batch = {wick_batch_with_vjp},
+    .batch.run = wick_batch_with_vjp,
 };
 
 static void barrier_compute(const wick_compute *c)
@@ -325,5 +325,5 @@ const wick_op wick_op_barrier = {
     .compute = barrier_compute,
     .grad = wick_grad_reshape_row,
     .linear = {1},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

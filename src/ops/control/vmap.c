@@ -90,5 +90,5 @@ const wick_op wick_op_vmap = {
     .typed = true,
     .infer = vmap_infer,
     .grad = wick_grad_none,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };

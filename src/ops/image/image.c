@@ -34,5 +34,5 @@ const wick_op wick_op_image_decode = {
     .infer = image_decode_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };

@@ -273,5 +273,5 @@ const wick_op wick_op_non_max_suppression = {
     .ref = non_max_suppression_ref,
     .compute = non_max_suppression_compute,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };

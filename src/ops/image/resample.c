@@ -113,5 +113,5 @@ const wick_op wick_op_resample = {
     .ref = resample_ref,
     .compute = resample_compute,
     .grad = wick_grad_none,
-    .batch = {wick_batch_axes_first},
+    .batch.run = wick_batch_axes_first,
 };

@@ -143,5 +143,5 @@ const wick_op wick_op_resize = {
     .ref = wick_resize_ref,
     .compute = wick_resize_compute,
     .grad = wick_grad_resize,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

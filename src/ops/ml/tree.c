@@ -151,5 +151,5 @@ const wick_op wick_op_tree_walk = {
     .ref = tree_walk_ref,
     .compute = tree_walk_compute,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };

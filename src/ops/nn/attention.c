@@ -453,5 +453,5 @@ const wick_op wick_op_attention = {
     .products = wick_products_attention,
     .compute = attention_compute,
     .grad = wick_grad_attention,
-    .batch = {wick_batch_attention},
+    .batch.run = wick_batch_attention,
 };

@@ -146,5 +146,5 @@ const wick_op wick_op_matmul = {
     .compute = matmul_compute,
     .grad = wick_grad_matmul,
     .linear = {1, 2},
-    .batch = {wick_batch_matmul},
+    .batch.run = wick_batch_matmul,
 };

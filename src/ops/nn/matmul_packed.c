@@ -229,5 +229,5 @@ const wick_op wick_op_matmul_packed = {
     .ref = matmul_packed_ref,
     .compute = matmul_packed_compute,
     .grad = wick_grad_matmul_packed,
-    .batch = {wick_batch_matmul_packed},
+    .batch.run = wick_batch_matmul_packed,
 };

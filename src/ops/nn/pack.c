@@ -90,7 +90,7 @@ const wick_op wick_op_pack = {
     .ref = pack_ref,
     .compute = pack_compute,
     .grad = wick_grad_pack,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };
 
 static wick_status unpack_infer(wick_infer *c)
@@ -150,5 +150,5 @@ const wick_op wick_op_unpack = {
     .ref = unpack_ref,
     .compute = unpack_compute,
     .grad = wick_grad_unpack,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

@@ -245,7 +245,7 @@ const wick_op wick_op_softmax = {
     .ref = softmax_ref,
     .compute = softmax_compute,
     .grad = wick_grad_softmax,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };
 
 const wick_op wick_op_log_softmax = {
@@ -263,7 +263,7 @@ const wick_op wick_op_log_softmax = {
     .ref = softmax_ref,
     .compute = softmax_compute,
     .grad = wick_grad_log_softmax,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };
 
 const wick_op wick_op_hardmax = {
@@ -281,5 +281,5 @@ const wick_op wick_op_hardmax = {
     .ref = softmax_ref,
     .compute = hardmax_compute,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

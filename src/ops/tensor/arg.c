@@ -117,7 +117,7 @@ static wick_turn arg_turn(const wick_attr *attr, int64_t n, int64_t inner, int64
       .ref = arg_ref,                                                                              \
       .compute = arg_compute,                                                                      \
       .grad = wick_grad_zero,                                                                      \
-      .batch = {wick_batch_axes},                                                                  \
+      .batch.run = wick_batch_axes,                                                                \
   };
 
 ARG_ROW(argmax, "largest")

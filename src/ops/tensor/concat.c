@@ -103,7 +103,7 @@ const wick_op wick_op_concat = {
     .compute = concat_compute,
     .grad = wick_grad_concat_row,
     .linear = {UINT32_MAX},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };
 
 /* ---- split ---- */
@@ -181,5 +181,5 @@ const wick_op wick_op_split = {
     .expand = split_expand,
     .grad = wick_grad_split,
     .linear = {1},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

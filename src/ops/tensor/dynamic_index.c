@@ -85,5 +85,5 @@ const wick_op wick_op_dynamic_index = {
     .compute = dynamic_index_compute,
     .grad = wick_grad_take,
     .linear = {1},
-    .batch = {wick_batch_dynamic_index},
+    .batch.run = wick_batch_dynamic_index,
 };

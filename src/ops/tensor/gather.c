@@ -114,7 +114,7 @@ const wick_op wick_op_gather = {
     .compute = gather_compute,
     .grad = wick_grad_gather,
     .linear = {1},
-    .batch = {wick_batch_gather},
+    .batch.run = wick_batch_gather,
 };
 
 /* ---- gather_elements ---- */
@@ -188,7 +188,7 @@ const wick_op wick_op_gather_elements = {
     .compute = gather_elements_compute,
     .grad = wick_grad_gather_elements,
     .linear = {1},
-    .batch = {wick_batch_gather_elements},
+    .batch.run = wick_batch_gather_elements,
 };
 
 /* ---- gather_nd ---- */
@@ -280,5 +280,5 @@ const wick_op wick_op_gather_nd = {
     .compute = gather_nd_compute,
     .grad = wick_grad_gather_nd,
     .linear = {1},
-    .batch = {wick_batch_gather_nd},
+    .batch.run = wick_batch_gather_nd,
 };

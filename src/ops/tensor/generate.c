@@ -78,7 +78,7 @@ const wick_op wick_op_range = {
     .ref = range_ref,
     .compute = range_compute,
     .grad = wick_grad_range,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 /* ---- one_hot ---- */
@@ -169,7 +169,7 @@ const wick_op wick_op_one_hot = {
     .ref = one_hot_ref,
     .compute = one_hot_compute,
     .grad = wick_grad_one_hot,
-    .batch = {wick_batch_axes_first},
+    .batch.run = wick_batch_axes_first,
 };
 
 /* ---- triangle, eye ---- */
@@ -227,7 +227,7 @@ const wick_op wick_op_trilu = {
     .ref = triangle_ref,
     .compute = triangle_compute,
     .grad = wick_grad_triangle,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };
 
 static wick_status eye_infer(wick_infer *c)

@@ -98,5 +98,5 @@ const wick_op wick_op_interleave = {
     .compute = interleave_compute,
     .grad = wick_grad_interleave,
     .linear = {UINT32_MAX},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

@@ -64,5 +64,5 @@ const wick_op wick_op_nonzero = {
     .ref = nonzero_ref,
     .compute = nonzero_compute,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };

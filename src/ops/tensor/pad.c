@@ -130,5 +130,5 @@ const wick_op wick_op_pad = {
     .ref = pad_ref,
     .compute = pad_compute,
     .grad = wick_grad_pad_row,
-    .batch = {wick_batch_axes_first},
+    .batch.run = wick_batch_axes_first,
 };

@@ -237,5 +237,5 @@ const wick_op wick_op_random = {
     .ref = random_ref,
     .compute = random_compute,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };

@@ -359,7 +359,7 @@ static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
       .elems = types,                                                                              \
       .reads_once = true,                                                                          \
       .infer = reduce_infer,                                                                       \
-      .batch = {wick_batch_axes},                                                                  \
+      .batch.run = wick_batch_axes,                                                                \
       __VA_ARGS__,                                                                                 \
   };
 

@@ -39,5 +39,5 @@ const wick_op wick_op_reinterpret = {
     .infer = reinterpret_infer,
     .ref = reinterpret_ref,
     .grad = wick_grad_none,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

@@ -67,7 +67,7 @@ const wick_op wick_op_broadcast_to = {
     .compute = expand_compute,
     .grad = wick_grad_expand_row,
     .linear = {1},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };
 
 /* ---- tile ---- */
@@ -130,5 +130,5 @@ const wick_op wick_op_tile = {
     .compute = tile_compute,
     .grad = wick_grad_tile,
     .linear = {1},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

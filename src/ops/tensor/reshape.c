@@ -112,5 +112,5 @@ const wick_op wick_op_reshape = {
     .compute = reshape_compute,
     .grad = wick_grad_reshape_row,
     .linear = {1},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

@@ -87,7 +87,7 @@ const wick_op wick_op_cumsum = {
     .compute = scan_compute,
     .grad = wick_grad_cumsum,
     .linear = {1},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };
 
 const wick_op wick_op_cumprod = {
@@ -108,5 +108,5 @@ const wick_op wick_op_cumprod = {
     .ref = scan_ref,
     .compute = scan_compute,
     .grad = wick_grad_cumprod,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

@@ -252,7 +252,7 @@ const wick_op wick_op_scatter_elements = {
     .ref = scatter_elements_ref,
     .compute = scatter_elements_compute,
     .grad = wick_grad_scatter_elements,
-    .batch = {wick_batch_scatter_elements},
+    .batch.run = wick_batch_scatter_elements,
 };
 
 /* ---- scatter_nd ---- */
@@ -342,5 +342,5 @@ const wick_op wick_op_scatter_nd = {
     .ref = scatter_nd_ref,
     .compute = scatter_nd_compute,
     .grad = wick_grad_scatter_nd,
-    .batch = {wick_batch_scatter_nd},
+    .batch.run = wick_batch_scatter_nd,
 };

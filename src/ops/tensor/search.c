@@ -77,5 +77,5 @@ const wick_op wick_op_search_sorted = {
     .ref = search_ref,
     .compute = search_compute,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_axes_first},
+    .batch.run = wick_batch_axes_first,
 };

@@ -70,7 +70,7 @@ const wick_op wick_op_shape = {
     .ref = shape_ref,
     .compute = shape_compute,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 static wick_status size_infer(wick_infer *c)
@@ -110,5 +110,5 @@ const wick_op wick_op_size = {
     .ref = size_ref,
     .compute = size_compute,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };

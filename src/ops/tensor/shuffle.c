@@ -67,5 +67,5 @@ const wick_op wick_op_channel_shuffle = {
     .compute = channel_shuffle_compute,
     .grad = wick_grad_channel_shuffle,
     .linear = {1},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

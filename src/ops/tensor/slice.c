@@ -149,5 +149,5 @@ const wick_op wick_op_slice = {
     .compute = slice_compute,
     .grad = wick_grad_slice_row,
     .linear = {1},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

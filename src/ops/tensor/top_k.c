@@ -536,5 +536,5 @@ const wick_op wick_op_top_k = {
     .ref = top_k_ref,
     .compute = top_k_compute,
     .grad = wick_grad_top_k,
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

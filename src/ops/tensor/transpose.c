@@ -104,5 +104,5 @@ const wick_op wick_op_transpose = {
     .compute = transpose_compute,
     .grad = wick_grad_transpose_row,
     .linear = {1},
-    .batch = {wick_batch_axes},
+    .batch.run = wick_batch_axes,
 };

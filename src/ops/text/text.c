@@ -37,7 +37,7 @@ const wick_op wick_op_string_case = {
     .infer = text_same,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 static wick_status string_concat_infer(wick_infer *c)
@@ -62,7 +62,7 @@ const wick_op wick_op_string_concat = {
     .infer = string_concat_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_broadcast},
+    .batch.run = wick_batch_broadcast,
 };
 
 static wick_status string_split_infer(wick_infer *c)
@@ -98,7 +98,7 @@ const wick_op wick_op_string_split = {
     .infer = string_split_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 /* ---- numbers ---- */
@@ -135,7 +135,7 @@ const wick_op wick_op_format_number = {
     .infer = to_string_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_broadcast},
+    .batch.run = wick_batch_broadcast,
 };
 
 const wick_op wick_op_parse_number = {
@@ -151,7 +151,7 @@ const wick_op wick_op_parse_number = {
     .infer = string_to_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 /* ---- patterns ---- */
@@ -177,7 +177,7 @@ const wick_op wick_op_regex_full_match = {
     .infer = regex_full_match_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
 
 static wick_status ngram_counts_infer(wick_infer *c)
@@ -224,5 +224,5 @@ const wick_op wick_op_ngram_counts = {
     .infer = ngram_counts_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
-    .batch = {wick_batch_rows},
+    .batch.run = wick_batch_rows,
 };
