@@ -377,8 +377,10 @@ static wick_status interpret_call(interpret *t, const wick_node *n)
   interpret u = {.f = f, .depth = t->depth + 1, .heap = t->heap, .mem = t->mem, .tmp = t->tmp};
   interpret_begin(&u);
   for (uint32_t k = 0; k < n->nin; k++) {
-    u.lane[k + 1][0] = t->lane[n->in[k].id][0];
-    u.buffer[k + 1] = t->buffer[n->in[k].id];
+    if (interpret_type(t, n->in[k])->kind == WICK_SCALAR)
+      u.lane[k + 1][0] = t->lane[n->in[k].id][0];
+    else
+      u.buffer[k + 1] = t->buffer[n->in[k].id];
   }
   WICK_TRY(interpret_func(&u));
   for (uint32_t k = 0; k < n->nout; k++)
