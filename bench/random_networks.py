@@ -1,14 +1,10 @@
 #!/usr/bin/env python3
-"""Networks of random kinds, depths and widths on Wick, ONNX Runtime and OpenVINO, in turns in one process.
+"""Networks of random kinds, depths and widths on Wick, ONNX Runtime and OpenVINO, in turns.
 
     build/venv/bin/python bench/random_networks.py [--seed 1] [--count 100] [--threads 1] [--save FOLDER] [FAMILY ...]
 
 A grammar of blocks makes them, with random weights and odd widths. The ratio is Wick's time over that of the faster of the
 peers that run the network, each the least of all rounds. Outputs are compared with ONNX Runtime's.
-
-With several threads, each runtime waits before its turn until the threads of the one before, which wait actively for
-the next run, sleep. Runs of less than 0.2 ms are still disturbed by the other runtimes' threads (OpenVINO's, by up to three
-times): save those models, and time them with ../shared/bench/peers.py, which runs the runtimes in processes of their own.
 """
 
 import io
@@ -21,6 +17,7 @@ import random_operators as operators
 import unseen
 from network_blocks import Net
 from onnx import TensorProto, helper
+from side_by_side import Runtimes
 
 TOLERANCE = 1e-3
 
@@ -304,7 +301,7 @@ def model_of(n, y):
 def main():
     a = operators.arguments(__doc__, FAMILIES, 100, 5)
     warnings.filterwarnings("ignore")
-    table = []
+    table, runtimes = [], Runtimes(a.threads)
     for number, name, (n, y) in operators.cases(a, FAMILIES, lambda family, seed: family(operators.Draw(seed))):
         if len(table) == a.count:
             break
@@ -312,7 +309,7 @@ def main():
         if a.save:
             (a.save / f"{name}{number}.onnx").write_bytes(model)
         feed = {"x": n.d.tensor(n.shape)}
-        ms, error = operators.measure(model, feed, a.threads, a.rounds, 0, 10)
+        ms, error = runtimes.measure(model, feed, a.rounds, 0, 10)
         peer = min((k for k in ms if k != "wick"), key=ms.get)
         ratio = ms["wick"] / ms[peer]
         table.append((ratio, name, ms["wick"] * 1e6, ms[peer] * 1e6))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Single operators of random kinds, shapes and attributes on Wick, ONNX Runtime and OpenVINO, in turns in one process.
+"""Single operators of random kinds, shapes and attributes on Wick, ONNX Runtime and OpenVINO, in turns.
 
     build/venv/bin/python bench/random_operators.py [--seed 1] [--count 200] [--threads 1] [--save FOLDER] [FAMILY ...]
 
@@ -7,10 +7,6 @@ A case is an ONNX model of one node that takes between 20 us and 5 ms on the fas
 is Wick's time over that of the faster of the peers that run the model, each the least of all rounds. Outputs are compared
 with ONNX Runtime's. Without a FAMILY (elementwise, broadcast, cast, reduce, softmax, norm, conv, transposed, pool, matmul, move,
 gather, pad, resize, recurrent, quantize, search) cases of all are drawn; `integer`, products of bytes, is drawn by name. The package `wick` is the one that PYTHONPATH names.
-
-With several threads, each runtime waits before its turn until the threads of the one before, which wait actively for
-the next run, sleep. Runs of less than 0.2 ms are still disturbed by the other runtimes' threads (OpenVINO's, by up to three
-times): save those models, and time them with ../shared/bench/peers.py, which runs the runtimes in processes of their own.
 """
 
 import argparse
@@ -18,7 +14,6 @@ import itertools
 import math
 import pathlib
 import statistics
-import time
 import warnings
 
 import numpy as np
@@ -26,9 +21,8 @@ import onnx
 from onnx import helper, numpy_helper
 
 import report
+from side_by_side import Runtimes
 
-ROUND = 0.01  # seconds
-QUIET = 0.01  # seconds; threads of a runtime wait actively for less
 SHORTEST, LONGEST = 20e-6, 5e-3  # seconds on the faster peer
 TOLERANCE = 1e-3
 NP = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i8": np.int8, "u8": np.uint8, "i32": np.int32, "i64": np.int64, "bool": np.bool_}
@@ -413,87 +407,6 @@ def search(d):
 FAMILIES = {f.__name__: f for f in (elementwise, broadcast, cast, reduce, softmax, norm, conv, transposed, pool, matmul, move, gather, pad, resize, recurrent, quantize, search, integer)}
 
 
-def ours(model, threads):
-    import wick
-
-    return session(wick, model, threads)
-
-
-def session(package, model, threads):
-    o = package.SessionOptions()
-    o.intra_op_num_threads, o.inter_op_num_threads = threads, 1
-    o.log_severity_level = 4
-    s = package.InferenceSession(model, o, providers=["CPUExecutionProvider"])
-    return lambda feed: s.run(None, feed)
-
-
-def onnxruntime(model, threads):
-    import onnxruntime
-
-    return session(onnxruntime, model, threads)
-
-
-def openvino(model, threads):
-    import openvino
-
-    core = openvino.Core()
-    settings = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
-    request = core.compile_model(core.read_model(model), "CPU", settings).create_infer_request()
-    return lambda feed: list(request.infer(feed, share_inputs=True, share_outputs=True).values())
-
-
-def timer(run, feed, threads):
-    """Returns a function that measures the seconds of one run, over as many runs as fit into ROUND."""
-    run(feed)
-    begin = time.perf_counter()
-    run(feed)
-    runs = max(1, min(300, int(ROUND / max(time.perf_counter() - begin, 1e-6))))
-
-    def once():
-        if threads > 1:
-            time.sleep(QUIET)
-            run(feed)
-        begin = time.perf_counter()
-        for _ in range(runs):
-            run(feed)
-        return (time.perf_counter() - begin) / runs
-
-    return once
-
-
-def difference(got, want):
-    """The largest difference over all outputs, divided by the largest magnitude, of elements that are finite in
-    both."""
-    worst = 0.0
-    for g, w in zip(got, want):
-        if g.shape != w.shape or g.dtype != w.dtype:
-            return math.inf
-        g, w = g.astype(np.float64), w.astype(np.float64)
-        both = np.isfinite(g) & np.isfinite(w)
-        if both.any():
-            worst = max(worst, np.abs(g[both] - w[both]).max() / max(np.abs(w[both]).max(), 1e-30))
-    return worst
-
-
-def measure(model, feed, threads, rounds, shortest, longest):
-    """({runtime: seconds}, difference), or None if no peer runs the model or its time is out of range."""
-    runs = {}
-    for peer in onnxruntime, openvino:
-        try:
-            runs[peer.__name__] = peer(model, threads)
-            runs[peer.__name__](feed)
-        except Exception:  # a peer that refuses the model
-            runs.pop(peer.__name__, None)
-    timers = {n: timer(r, feed, threads) for n, r in runs.items()}
-    if not timers or not shortest < min(t() for t in timers.values()) < longest:
-        return None
-    runs["wick"] = ours(model, threads)
-    timers["wick"] = timer(runs["wick"], feed, threads)
-    error = difference(runs["wick"](feed), next(iter(runs.values()))(feed))
-    times = [{n: t() for n, t in timers.items()} for _ in range(rounds)]
-    return {n: min(t[n] for t in times) for n in timers}, error
-
-
 def summary(table, names, threads):
     """Prints the means of (ratio, family, ..., own and the peer's microseconds); gives the line and the rows."""
     ratios = sorted(t[0] for t in table)
@@ -541,7 +454,7 @@ def cases(a, families, draw):
 def main():
     a = arguments(__doc__, [f for f in FAMILIES if f != "integer"], 200, 7)
     warnings.filterwarnings("ignore")
-    table = []
+    table, runtimes = [], Runtimes(a.threads)
     for number, name, case in cases(a, FAMILIES, lambda family, seed: family(Draw(seed))):
         if len(table) == a.count:
             break
@@ -551,7 +464,7 @@ def main():
             continue
         if a.save:
             (a.save / f"{number}.onnx").write_bytes(model)
-        measured = measure(model, case.feed, a.threads, a.rounds, SHORTEST, LONGEST)
+        measured = runtimes.measure(model, case.feed, a.rounds, SHORTEST, LONGEST)
         if measured is None:
             continue
         ms, error = measured
