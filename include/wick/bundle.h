@@ -17,9 +17,9 @@
  * its own mutable data and arena. Inputs are not changed. Numbers are rounded to nearest even and
  * denormals are kept; the caller's floating-point settings are restored at the end.
  *
- * The object needs only memcpy, memset and, on some machines, functions of the compiler's run-time
- * library, which NAME.h lists (Cortex-M: __aeabi_..., for 64-bit integers, and for doubles if the
- * hardware has none).
+ * The object needs only memcpy, memmove, memset and, on some machines, functions of the compiler's
+ * run-time library, which NAME.h lists (Cortex-M: __aeabi_..., for 64-bit integers, and for doubles
+ * if the hardware has none).
  *
  * This header is for programs that work with bundles in general. A program with one bundle does not
  * need it, because NAME.h contains the same definitions. It is C89 and C++. */
@@ -38,6 +38,32 @@
 #define WICK_BUNDLE_ENULL 101 /* an address is NULL; nothing was done */
 #define WICK_BUNDLE_EALIGN                                                                         \
   102 /* an address is not a multiple of WICK_BUNDLE_ALIGN; nothing was done */
+
+/* ---- why a call has failed ----
+ * If the network can fail, NAME.h has these macros. They read a record in the arena, which is valid
+ * after a call with that arena that returned EINVAL, ETYPE, ERANGE or ELIMIT.
+ *
+ *   NAME_FAILURE_PLACE(arena)   the place in the model or the program, a string, or NULL. After the 0
+ *                               of its end are those of the calls that the compiler has inlined
+ *                               there, the innermost first; an empty string ends them
+ *   NAME_FAILURE_DETAIL(arena)  the index, or the position of the element that was divided by 0
+ *   NAME_FAILURE_OF(arena)      the size of what was indexed, or the number of elements; 0: unknown
+ *   NAME_FAILURE_TEXT(arena)    the text of an assertion that does not hold, with {} for values; NULL
+ *
+ * and if it is a program whose functions are called:
+ *
+ *   NAME_FAILURE_NCALL(arena)          how many calls the failure has left
+ *   NAME_FAILURE_CALL_PLACE(arena, i)  where call i is; the innermost is call 0. Known are the first
+ *                                      8 and the last 8
+ *   NAME_FAILURE_CALL_COUNT(arena, i)  how many times in succession it was left */
+
+/* ---- what a program prints ----
+ * If a program prints, NAME.h declares
+ *
+ *   void NAME_print(const char *text, int n, const struct wick_bundle_value *value);
+ *
+ * which the user defines. It gets each line, in the program's order: the text, in which each {} stands
+ * for one of the values; they come after it if it has none. */
 
 /* ---- element types: NAME_INPUT_0_TYPE is one of these ----
  * Elements of less than a byte are packed, the low bits first. All are little-endian. */

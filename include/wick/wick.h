@@ -145,7 +145,31 @@ typedef struct wick_keys {
   const wick_string *text; /* UTF-8 */
 } wick_keys;
 
-/* An input or output of a model or of a compiled model. */
+/* A parameter, a result or a field as the user's program has it. Tuples and structs are passed as
+ * their parts, which are inputs, outputs and fields of their own. Parts are listed from outside to
+ * inside: a part, then those of its first item, and so on. */
+typedef struct wick_part {
+  const char *name; /* of the parameter, or of the struct's field; else "" */
+  const char *type; /* the name of a struct; else "" */
+  bool leaf;        /* it is the next input, output or field */
+  uint32_t nitem;   /* of a tuple or struct, which follow; 0 if it is a leaf */
+} wick_part;
+
+/* A data type of a program of the language, for certain types and sizes, and its constructors. */
+typedef struct wick_constructor {
+  const char *name;
+  uint32_t nfield;
+  const struct wick_io *field;
+  uint32_t npart; /* part[0] is all of the fields */
+  const wick_part *part;
+} wick_constructor;
+typedef struct wick_datatype {
+  const char *name; /* "List[i64]" */
+  uint32_t nconstructor;
+  const wick_constructor *constructor;
+} wick_datatype;
+
+/* An input or output of a model or of a compiled model, or a field of a constructor. */
 typedef struct wick_io {
   const char *name; /* in the model; "" if it has no name */
   wick_elem elem;
@@ -156,6 +180,8 @@ typedef struct wick_io {
   bool unranked;   /* the rank is dynamic, too, until the model is compiled; then `rank` is 0 */
   wick_keys keys;  /* of a map, or of a sequence of maps (rank 2): one key for each element of the
                       last dimension; otherwise keys.n is 0 */
+  const wick_datatype *data; /* NULL: a tensor. Otherwise a value of that type (wick_datum); `elem`
+                                 and `nbytes` are those of its address in a run */
 } wick_io;
 
 /* ---- models ---- */
@@ -180,9 +206,36 @@ WICK_API wick_error *wick_load_program(wick_context *context, const char *path, 
                                        wick_model **out_model);
 WICK_API void wick_model_free(wick_model *model); /* NULL is legal */
 
+/* The functions and types of a program's file: what wick_load_program can be asked for. */
+typedef struct wick_function {
+  const char *name;
+  const char *type; /* "fn total(l: List[i64]) -> i64", with inferred types */
+  uint32_t nparam;
+  const char *const *param; /* names of the parameters */
+} wick_function;
+typedef struct wick_declarations wick_declarations;
+
+/* Reads and checks a program. Fails as wick_load_program does. */
+WICK_API wick_error *wick_declarations_load(wick_context *context, const char *path,
+                                            wick_declarations **out_declarations);
+WICK_API void wick_declarations_free(wick_declarations *declarations); /* NULL is legal */
+/* They live as long as the declarations; NULL: there is no i-th one. Of the types, which may have
+ * parameters, only names are known: of the type, the constructors and the fields. A struct has one
+ * constructor with its own name. */
+WICK_API const wick_function *wick_declarations_function(const wick_declarations *declarations,
+                                                         uint32_t i);
+WICK_API const wick_datatype *wick_declarations_type(const wick_declarations *declarations,
+                                                     uint32_t i);
+WICK_API bool wick_declarations_is_struct(const wick_declarations *declarations, uint32_t i);
+
 WICK_API uint32_t wick_model_ninput(const wick_model *model);
 WICK_API uint32_t wick_model_noutput(const wick_model *model);
 WICK_API const wick_io *wick_model_input(const wick_model *model, uint32_t i); /* or NULL */
+/* How the parameters and the result of a program of the language consist of the inputs and outputs:
+ * *npart parts, of which the first is the tuple of the parameters, or the result. NULL: the model is
+ * no such program. */
+WICK_API const wick_part *wick_model_parameters(const wick_model *model, uint32_t *npart);
+WICK_API const wick_part *wick_model_result(const wick_model *model, uint32_t *npart);
 WICK_API const wick_io *wick_model_output(const wick_model *model, uint32_t i);
 WICK_API const char *wick_model_metadata(const wick_model *model, const char *key); /* or NULL */
 WICK_API const char *wick_model_metadata_key(const wick_model *model, uint32_t i);  /* or NULL */
@@ -361,6 +414,9 @@ typedef struct wick_bundle_options {
    * 0: 64 KiB, or 8 KiB with pointers of 32 bits. A run that needs more returns
    * WICK_BUNDLE_ELIMIT. */
   uint64_t heap_bytes;
+  /* For recursive programs: the bytes of the caller's stack that recursion may take, at most 1 GiB.
+   * 0: 256 KiB, or 4 KiB with pointers of 32 bits. Deeper recursion returns WICK_BUNDLE_ELIMIT. */
+  uint64_t recursion_bytes;
 } wick_bundle_options;
 
 /* Compiles a model to a bundle: the files NAME.o, NAME.h and NAME.weights.bin, which run without
@@ -490,6 +546,71 @@ typedef struct wick_kernel_facts {
 WICK_API uint32_t wick_compiled_nkernel(const wick_compiled *compiled);
 WICK_API wick_kernel_facts wick_compiled_kernel(const wick_compiled *compiled, uint32_t i);
 
+/* As wick_model_parameters and wick_model_result. */
+WICK_API const wick_part *wick_compiled_parameters(const wick_compiled *compiled, uint32_t *npart);
+WICK_API const wick_part *wick_compiled_result(const wick_compiled *compiled, uint32_t *npart);
+
+/* ---- data ---- */
+
+/* A heap: the memory of data (lists, trees). Sessions that have the same heap exchange data without
+ * copies. A heap, its data and its sessions are used by one thread at a time. */
+typedef struct wick_data_heap wick_data_heap;
+
+/* A reference to an immutable value of a data type, in a heap. Each is freed once, before its heap;
+ * what it refers to lives as long as anything refers to it. */
+typedef struct wick_datum wick_datum;
+
+/* Creates a heap of at most max_bytes (0: 8 GiB, or what the system grants), whose pages are used as
+ * needed. Free it after its data and its sessions. */
+WICK_API wick_error *wick_data_heap_create(wick_context *context, uint64_t max_bytes,
+                                           wick_data_heap **out_heap);
+WICK_API void wick_data_heap_free(wick_data_heap *heap);           /* NULL is legal */
+WICK_API uint64_t wick_data_heap_used(const wick_data_heap *heap); /* bytes of all that it holds */
+
+/* Returns the index of a constructor; UINT32_MAX: the type has none of that name. */
+WICK_API uint32_t wick_datatype_find(const wick_datatype *type, const char *constructor);
+
+/* Returns the bytes that describe a type in files of its data, which live as long as the type. Equal
+ * types have equal ones. */
+WICK_API const void *wick_datatype_description(const wick_datatype *type, size_t *out_nbytes);
+
+/* Builds a value. `type` is that of an input, an output or a field (wick_io.data). fields[i] is the
+ * address of a dense tensor, which is copied, or a `const wick_datum *`. Fails with WICK_ETYPE for
+ * data of another type, with WICK_EINVAL for data of another heap, and with WICK_ELIMIT if the heap
+ * is full. */
+WICK_API wick_error *wick_datum_create(wick_data_heap *heap, const wick_datatype *type,
+                                       uint32_t constructor, const void *const *fields,
+                                       wick_datum **out_datum);
+WICK_API void wick_datum_free(wick_datum *datum); /* NULL is legal */
+/* Makes another reference to the same value. */
+WICK_API wick_error *wick_datum_again(const wick_datum *datum, wick_datum **out_datum);
+
+WICK_API const wick_datatype *
+wick_datum_type(const wick_datum *datum); /* lives as long as the heap */
+WICK_API uint32_t wick_datum_constructor(const wick_datum *datum);
+/* Returns the address of a field that is a tensor: dense, aligned to 8 bytes, valid until the next
+ * run with the heap or until the datum is freed. NULL: there is no such tensor. */
+WICK_API const void *wick_datum_tensor(const wick_datum *datum, uint32_t field);
+/* Makes a reference to a field that is data. */
+WICK_API wick_error *wick_datum_field(const wick_datum *datum, uint32_t field,
+                                      wick_datum **out_datum);
+/* Makes `datum` refer to its field, which it may do without memory: to walk along a list. */
+WICK_API wick_error *wick_datum_step(wick_datum *datum, uint32_t field);
+
+/* Data as bytes (docs/language.md): a format with a version, its type and a check sum, in which
+ * shared parts are written once. wick_datum_write gives bytes that wick_datum_free_bytes frees, with
+ * a datum of the same heap. wick_datum_read accepts only a value of `type`, and refuses anything else
+ * with WICK_EPARSE or WICK_ETYPE; depth has no limit. */
+WICK_API wick_error *wick_datum_write(const wick_datum *datum, void **out_bytes,
+                                      size_t *out_nbytes);
+WICK_API void wick_datum_free_bytes(const wick_datum *datum, void *bytes, size_t nbytes);
+WICK_API wick_error *wick_datum_read(wick_data_heap *heap, const wick_datatype *type,
+                                     const void *bytes, size_t nbytes, wick_datum **out_datum);
+/* The same in a file. */
+WICK_API wick_error *wick_datum_save(const wick_datum *datum, const char *path);
+WICK_API wick_error *wick_datum_load(wick_data_heap *heap, const wick_datatype *type,
+                                     const char *path, wick_datum **out_datum);
+
 /* ---- running ---- */
 
 typedef struct wick_session wick_session; /* used by one thread at a time */
@@ -505,6 +626,10 @@ typedef struct wick_session_options {
   /* The most memory that objects (lists, trees) may take in one run, in bytes; 0: 8 GiB, or what the
    * system grants. Pages are used as needed. A run that needs more fails with WICK_ELIMIT. */
   uint64_t heap_bytes;
+  wick_data_heap *heap; /* of inputs and outputs that are data; NULL: one of the session */
+  /* Gets what a program prints, in parts; each line ends with a line feed. Called with `arg` on the
+   * thread of the run. NULL: standard output gets it. */
+  void (*print)(void *arg, const char *text, size_t nbytes);
 } wick_session_options;
 
 /* Creates a session. `options` may be NULL. The compiled model must outlive its sessions. */
@@ -513,6 +638,8 @@ WICK_API wick_error *wick_session_create(const wick_compiled *compiled,
                                          wick_session **out_session);
 WICK_API void wick_session_free(wick_session *session); /* NULL is legal */
 WICK_API uint32_t wick_session_threads(const wick_session *session);
+/* Returns the heap of its data; NULL: it has no inputs or outputs that are data. */
+WICK_API wick_data_heap *wick_session_heap(const wick_session *session);
 
 /* Sets the shapes of inputs for the next runs, if the compiled model has dynamic sizes (wick_io.dim
  * is -1). The shape of an input that is not named follows from the others. Memory is allocated here
@@ -531,9 +658,17 @@ WICK_API const wick_io *wick_session_output(const wick_session *session, uint32_
  * wick_io.nbytes bytes, aligned to the element. An output must not overlap anything else. Nothing
  * is copied or allocated, with one exception: memory for strings that the model creates grows if a
  * run has more of them than any run before. The bits are the same for any number of threads. Fails
- * if the model fails on these inputs. */
+ * if the model fails on these inputs.
+ *
+ * The address of an input that is data is a `const wick_datum *` of the session's heap, which the run
+ * only reads. That of an output that is data is a `wick_datum **`, which gets a new datum that the
+ * caller frees; it is unchanged if the run fails. */
 WICK_API wick_error *wick_run(wick_session *session, const void *const *inputs,
                               void *const *outputs);
+/* The same, with data given up: if donated[i] is true, input `i` is a datum that the run frees, also
+ * if it fails. The memory of what nothing else refers to is used for the results. */
+WICK_API wick_error *wick_run_donating(wick_session *session, const void *const *inputs,
+                                       const bool *donated, void *const *outputs);
 
 #ifdef __cplusplus
 }

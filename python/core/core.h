@@ -38,6 +38,9 @@ bool core_done(wick_error *e); /* returns false if the work failed; an exception
 core_context *core_context_new(bool allow_links); /* wick_options.allow_links */
 PyObject *core_io(const wick_io *io); /* (name, element type, sizes, names of dynamic sizes) */
 PyObject *core_elem(wick_elem e);
+/* ((name, type, leaf, items), ...); NULL: None */
+PyObject *core_parts(const wick_part *part, uint32_t n);
+PyObject *core_description(const wick_io *io); /* of a data type, as bytes; None: a tensor */
 /* adds the type; NULL: an exception is set */
 PyTypeObject *core_type(PyObject *module, PyType_Spec *spec);
 void core_dealloc(PyObject *self); /* the object's own memory */
@@ -49,6 +52,7 @@ bool core_add_compiled(PyObject *module);
 bool core_add_session(PyObject *module);
 bool core_add_tensor(PyObject *module);
 bool core_add_text(PyObject *module);
+bool core_add_library(PyObject *module);
 
 core_compiled *core_compiled_new(core_context *context); /* without code */
 

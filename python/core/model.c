@@ -18,14 +18,16 @@ static void model_dealloc(PyObject *self)
   core_dealloc(self);
 }
 
-/* Model(path, bytes=None, allow_links=False): if there are bytes, `path` is only a name. */
+/* Model(path, bytes=None, allow_links=False, entry=None): if there are bytes, `path` is only a name; if
+ * there is an entry, it is that of a program of the language. */
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-  static char *words[] = {"path", "bytes", "allow_links", NULL};
+  static char *words[] = {"path", "bytes", "allow_links", "entry", NULL};
   PyObject *path = NULL, *bytes = Py_None;
   int allow_links = 0;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|Op", words, PyUnicode_FSConverter, &path,
-                                   &bytes, &allow_links))
+  const char *entry = NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|Opz", words, PyUnicode_FSConverter, &path,
+                                   &bytes, &allow_links, &entry))
     return NULL;
   allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   core_model *m = (core_model *)alloc(type, 0);
@@ -34,10 +36,11 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
   if (good) {
     const char *name = PyBytes_AsString(path);
     wick_error *e;
-    Py_BEGIN_ALLOW_THREADS e = m->bytes.obj
-                                   ? wick_load_bytes(m->context->context, name, m->bytes.buf,
-                                                     (size_t)m->bytes.len, &m->model)
-                                   : wick_load(m->context->context, name, &m->model);
+    Py_BEGIN_ALLOW_THREADS e =
+        entry          ? wick_load_program(m->context->context, name, entry, &m->model)
+        : m->bytes.obj ? wick_load_bytes(m->context->context, name, m->bytes.buf,
+                                         (size_t)m->bytes.len, &m->model)
+                       : wick_load(m->context->context, name, &m->model);
     Py_END_ALLOW_THREADS good = core_done(e);
   }
   Py_DECREF(path);
@@ -75,6 +78,22 @@ static PyObject *model_outputs(PyObject *self, void *arg)
   const wick_model *m = ((core_model *)self)->model;
   (void)arg;
   return model_ios(m, wick_model_noutput(m), wick_model_output);
+}
+
+/* (descriptions of the inputs, those of the outputs, parts of the parameters, those of the result) */
+static PyObject *model_data(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_model *m = ((core_model *)self)->model;
+  uint32_t nin = wick_model_ninput(m), nout = wick_model_noutput(m), nparam, nresult;
+  PyObject *in = PyTuple_New((Py_ssize_t)nin), *out = PyTuple_New((Py_ssize_t)nout);
+  for (uint32_t i = 0; in && i < nin; i++)
+    PyTuple_SetItem(in, (Py_ssize_t)i, core_description(wick_model_input(m, i)));
+  for (uint32_t i = 0; out && i < nout; i++)
+    PyTuple_SetItem(out, (Py_ssize_t)i, core_description(wick_model_output(m, i)));
+  const wick_part *param = wick_model_parameters(m, &nparam),
+                  *result = wick_model_result(m, &nresult);
+  return Py_BuildValue("NNNN", in, out, core_parts(param, nparam), core_parts(result, nresult));
 }
 
 static PyObject *model_overridable(PyObject *self, void *arg)
@@ -352,6 +371,7 @@ static PyMethodDef model_methods[] = {
 static PyGetSetDef model_getset[] = {
     {"inputs", model_inputs, NULL, "(name, element type, sizes, names of dynamic sizes) of each",
      NULL},
+    {"data", model_data, NULL, "(inputs, outputs, parameters, result) of a program", NULL},
     {"outputs", model_outputs, NULL, "as inputs", NULL},
     {"overridable", model_overridable, NULL, "initializers that may be inputs, as inputs", NULL},
     {"metadata", model_metadata, NULL, "the metadata of the file", NULL},

@@ -152,7 +152,8 @@ static bool core_fill(PyObject *module)
          PyModule_AddIntConstant(module, "VERSION_MAJOR", WICK_VERSION_MAJOR) == 0 &&
          PyModule_AddIntConstant(module, "VERSION_MINOR", WICK_VERSION_MINOR) == 0 &&
          core_add_model(module) && core_add_compiled(module) && core_add_session(module) &&
-         core_add_tensor(module) && core_add_text(module) && core_add_maps(module);
+         core_add_tensor(module) && core_add_text(module) && core_add_maps(module) &&
+         core_add_library(module);
 }
 
 PyMODINIT_FUNC PyInit__core(void);

@@ -90,6 +90,12 @@ static void session_end(session_call *c)
 static bool session_take(session_call *c, PyObject *o, const wick_io *io, int flags)
 {
   Py_buffer *b = &c->buffer[c->n];
+  if (io->data) {
+    PyErr_Format(PyExc_TypeError,
+                 "\"%s\" is a %s: call the function of the module that wick.load gives", io->name,
+                 io->data->name);
+    return false;
+  }
   if (!o || PyObject_GetBuffer(o, b, flags) < 0) return false;
   c->address[c->n++] = b->buf;
   if ((uint64_t)b->len == io->nbytes) return true;
@@ -212,6 +218,114 @@ static PyObject *session_run(PyObject *self, PyObject *args)
   Py_RETURN_NONE;
 }
 
+/* ---- data ---- */
+
+typedef struct session_data { /* per input, then output: a datum, or NULL */
+  wick_datum **datum;
+  bool *donated;
+  void **address;
+  Py_buffer *buffer;
+  uint32_t n;
+} session_data;
+
+/* Takes an input or output: a tensor's buffer, or bytes of data, of which a datum is made. */
+static bool session_data_take(session_data *d, const core_session *s, PyObject *o,
+                              const wick_io *io, bool in)
+{
+  uint32_t i = d->n;
+  d->address[i] = &d->datum[i];
+  if (!in && io->data) return ++d->n;
+  if (PyObject_GetBuffer(o, &d->buffer[i], in ? PyBUF_SIMPLE : PyBUF_WRITABLE) < 0) return false;
+  d->n++;
+  if (!io->data) {
+    d->address[i] = d->buffer[i].buf;
+    if ((uint64_t)d->buffer[i].len == io->nbytes) return true;
+    PyErr_Format(PyExc_ValueError, "\"%s\" needs %llu bytes, but it has %zd", io->name,
+                 (unsigned long long)io->nbytes, d->buffer[i].len);
+    return false;
+  }
+  wick_error *e = wick_datum_read(wick_session_heap(s->session), io->data, d->buffer[i].buf,
+                                  (size_t)d->buffer[i].len, &d->datum[i]);
+  if (e) core_raise(e);
+  d->address[i] = d->datum[i];
+  d->donated[i] = true;
+  return !e;
+}
+
+/* The bytes of the results that are data; None for others. */
+static PyObject *session_data_results(const session_data *d, uint32_t nin)
+{
+  PyObject *all = PyTuple_New((Py_ssize_t)(d->n - nin));
+  for (uint32_t i = nin; all && i < d->n; i++) {
+    PyObject *one = NULL;
+    void *bytes;
+    size_t n;
+    if (!d->datum[i]) {
+      one = Py_NewRef(Py_None);
+    } else {
+      wick_error *e = wick_datum_write(d->datum[i], &bytes, &n);
+      if (e) core_raise(e);
+      if (!e) one = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)n);
+      if (!e) wick_datum_free_bytes(d->datum[i], bytes, n);
+    }
+    if (one)
+      PyTuple_SetItem(all, (Py_ssize_t)(i - nin), one);
+    else
+      Py_CLEAR(all);
+  }
+  return all;
+}
+
+static PyObject *session_data_call(session_data *d, core_session *s, PyObject *inputs,
+                                   PyObject *outputs)
+{
+  uint32_t nin = (uint32_t)PyTuple_Size(inputs), nout = (uint32_t)PyTuple_Size(outputs);
+  for (uint32_t i = 0; i < nin; i++)
+    if (!session_data_take(d, s, PyTuple_GetItem(inputs, (Py_ssize_t)i),
+                           wick_session_input(s->session, i), true))
+      return NULL;
+  for (uint32_t i = 0; i < nout; i++)
+    if (!session_data_take(d, s, PyTuple_GetItem(outputs, (Py_ssize_t)i),
+                           wick_session_output(s->session, i), false))
+      return NULL;
+  wick_error *e;
+  Py_BEGIN_ALLOW_THREADS e =
+      wick_run_donating(s->session, (const void *const *)d->address, d->donated, d->address + nin);
+  Py_END_ALLOW_THREADS for (uint32_t i = 0; i < nin; i++) d->datum[i] = NULL; /* freed by the run */
+  if (e) return core_raise(e);
+  return session_data_results(d, nin);
+}
+
+/* call(inputs, outputs): as run; inputs that are data are their bytes, outputs that are data are
+ * anything. Returns the bytes of the outputs, None for tensors. */
+static PyObject *session_call_data(PyObject *self, PyObject *args)
+{
+  core_session *s = (core_session *)self;
+  const wick_compiled *k = s->compiled->compiled;
+  PyObject *inputs, *outputs, *result = NULL;
+  if (!PyArg_ParseTuple(args, "O!O!:call", &PyTuple_Type, &inputs, &PyTuple_Type, &outputs))
+    return NULL;
+  size_t n = (size_t)wick_compiled_ninput(k) + wick_compiled_noutput(k);
+  if (PyTuple_Size(inputs) != (Py_ssize_t)wick_compiled_ninput(k) ||
+      PyTuple_Size(outputs) != (Py_ssize_t)wick_compiled_noutput(k))
+    return PyErr_Format(PyExc_ValueError, "expected %u inputs and %u outputs",
+                        wick_compiled_ninput(k), wick_compiled_noutput(k));
+  session_data d = {.datum = PyMem_Calloc(n + 1, sizeof *d.datum),
+                    .donated = PyMem_Calloc(n + 1, sizeof *d.donated),
+                    .address = PyMem_Calloc(n + 1, sizeof *d.address),
+                    .buffer = PyMem_Calloc(n + 1, sizeof *d.buffer)};
+  if (d.datum && d.donated && d.address && d.buffer)
+    result = session_data_call(&d, s, inputs, outputs);
+  else
+    PyErr_NoMemory();
+  for (uint32_t i = 0; i < d.n && d.buffer; i++) {
+    if (d.datum) wick_datum_free(d.datum[i]);
+    PyBuffer_Release(&d.buffer[i]);
+  }
+  PyMem_Free(d.datum), PyMem_Free(d.donated), PyMem_Free(d.address), PyMem_Free(d.buffer);
+  return result;
+}
+
 static PyObject *session_threads(PyObject *self, void *arg)
 {
   (void)arg;
@@ -236,6 +350,8 @@ static PyObject *session_times(PyObject *self, void *arg)
 
 static PyMethodDef session_methods[] = {
     {"run", session_run, METH_VARARGS, "run(inputs, outputs): tuples of buffers"},
+    {"call", session_call_data, METH_VARARGS,
+     "call(inputs, outputs): with data as bytes -> the bytes of the outputs that are data"},
     {"shape", session_shape, METH_O, "shape(shapes): of the inputs -> those of the outputs"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef session_getset[] = {

@@ -7,8 +7,11 @@
     program = wick.compile("net.onnx", shapes={"image": (1, 3, 224, 224)})
     result = program(array)
 """
+import os
+
 from wick.errors import (Bug, Canceled, InvalidArgument, InvalidModel, LimitReached, OutOfMemory, OutOfRange,
                          SystemRefused, TypeMismatch, Unsupported, WickError)
+from wick.language import Data, Function, Module, Struct, is_program
 from wick.program import Gradient, Model, Program, Specialized
 from wick.options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
 from wick.session import (InferenceSession, IOBinding, ModelMetadata, NodeArg, OrtValue, disable_telemetry_events,
@@ -19,11 +22,14 @@ __version__ = get_version_string()
 
 
 def load(source, name="model.onnx", *, allow_links=False):
-    """Reads and checks a model: a path, or the bytes of a file.
+    """Reads and checks a model: a path, or the bytes of a file. A program of Wick's language gives a module, whose functions
+    are its attributes (wick.language.Module).
 
     External data is reached through links in a model store (Hugging Face's layout); with `allow_links` all links are
     followed.
     """
+    if isinstance(source, (str, os.PathLike)) and is_program(source):
+        return Module(os.fspath(source))
     return source if isinstance(source, Model) else Model(source, name, allow_links=allow_links)
 
 

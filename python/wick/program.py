@@ -10,6 +10,7 @@ import numpy as np
 from wick import _core, types
 from wick.errors import (Canceled, InvalidArgument, OutOfMemory, OutOfRange, SystemRefused, TypeMismatch, WickError,
                          raised)
+from wick.memory import Results
 from wick.options import unknown
 from wick.ports import Port, Ports, as_map, shape_of, shapes_of
 
@@ -82,16 +83,16 @@ class Model:
 
     `derivatives` are what `grad` adds, in order: (of, wrt, cotangent) each. `override` names initializers that become
     inputs, of those in `overridable`. External data is reached through links in a model store (Hugging Face's layout);
-    with `allow_links` all links are followed.
+    with `allow_links` all links are followed. `entry` is a function of a program of Wick's language.
     """
 
-    def __init__(self, source, name="model.onnx", derivatives=(), override=(), allow_links=False):
+    def __init__(self, source, name="model.onnx", derivatives=(), override=(), allow_links=False, entry=None):
         if hasattr(source, "SerializeToString"):
             source = source.SerializeToString()
         in_memory = isinstance(source, (bytes, bytearray, memoryview))
         self.source, self.name = source, name if in_memory else os.fspath(source)
-        self.allow_links = bool(allow_links)
-        self._core = raised(_core.Model, self.name, source if in_memory else None, self.allow_links)
+        self.allow_links, self.entry = bool(allow_links), entry
+        self._core = raised(_core.Model, self.name, source if in_memory else None, self.allow_links, entry)
         self._lock = threading.Lock()
         self.derivatives, self.overridden = tuple(derivatives), tuple(override)
         #: Initializers that the file lists as inputs, too: defaults, constant unless they are overridden.
@@ -156,15 +157,15 @@ class Model:
         """The same model with further outputs "X.grad", the derivatives of `of` by `wrt`; see wick.grad."""
         wrt = () if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
         return Model(self.source, self.name, self.derivatives + ((of, wrt, bool(cotangent)),), self.overridden,
-                     self.allow_links)
+                     self.allow_links, self.entry)
 
     def override(self, *names):
         """The same model with these initializers as inputs, of those in `overridable`."""
-        return Model(self.source, self.name, self.derivatives, names, self.allow_links)
+        return Model(self.source, self.name, self.derivatives, names, self.allow_links, self.entry)
 
     def __reduce__(self):
         source = bytes(self.source) if isinstance(self.source, memoryview) else self.source
-        return Model, (source, self.name, self.derivatives, self.overridden, self.allow_links)
+        return Model, (source, self.name, self.derivatives, self.overridden, self.allow_links, self.entry)
 
     def __repr__(self):
         return f"wick.Model({self.name!r}: {_signature(self.inputs, self.outputs)})"
@@ -198,6 +199,7 @@ class Program:
         #: Are there sizes that vary from run to run?
         self.dynamic = any(size < 0 for p in self._flat for size in p.shape)
         self._free = collections.deque()  # sessions that are not running
+        self._memory = [Results() for _ in self._all]
         self._pid = os.getpid()
         #: Do all runs take all contents of inputs?
         self.takes_all = all(f is None for f in self.required_inputs)
@@ -274,15 +276,15 @@ class Program:
         session = self._take()
         try:
             shapes = self._shapes(session, flat)
-            made = [types.empty(p.elem, s) if o is None else (o, types.memory(p.elem, o))
-                    for p, s, o in zip(self._all, shapes, outputs)]
+            made = [types.empty(p.elem, s, m.array) if o is None else (o, types.memory(p.elem, o))
+                    for p, s, o, m in zip(self._all, shapes, outputs, self._memory)]
             raised(session.run, ins, tuple([buffer for _, buffer in made]))
             return self._results(shapes, made)  # strings are the session's, until it runs again
         finally:
             self._free.append(session)
 
     def _run_plain(self, arrays):
-        made = [np.empty(shape, dtype) for shape, dtype in self._plain]
+        made = [memory.array(shape, dtype) for memory, (shape, dtype) in zip(self._memory, self._plain)]
         session = self._take()
         try:
             raised(session.run, tuple(arrays), tuple(made))

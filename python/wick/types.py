@@ -127,13 +127,13 @@ def memory(elem, array):
     return array.reshape(-1).view(np.uint8) if elem in _OWN else array
 
 
-def empty(elem, shape):
-    """An empty array, and the buffer that a run writes."""
+def empty(elem, shape, allocate=np.empty):
+    """An array with any contents, and the buffer that a run writes. `allocate` takes a shape and a NumPy type."""
     if elem in _BITS:
         return None, np.empty(nbytes(elem, shape), np.uint8)
     if elem == "string":
         return None, np.empty((int(np.prod(shape, dtype=np.int64)), 2), np.uint64)
-    array = np.empty(shape, dtype(elem))
+    array = allocate(shape, dtype(elem))
     return array, memory(elem, array)
 
 

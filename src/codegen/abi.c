@@ -126,6 +126,15 @@ static bool abi_reaches_stack(const wick_func *f, wick_arena *tmp)
   return wick_func_reaches_recursion(f, tmp) || wick_func_reaches(f, abi_is_large, tmp);
 }
 
+uint64_t wick_fault_bytes(const wick_module *m, const wick_frame *entry)
+{
+  bool calls = false;
+  for (uint32_t i = 0; i < m->funcs.n; i++) calls = calls || wick_func_is_procedure(m->funcs.at[i]);
+  return entry->fault ? wick_align_up(calls ? sizeof(wick_fault) : offsetof(wick_fault, call),
+                                      WICK_FRAME_ALIGN)
+                      : 0;
+}
+
 wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct, wick_arena *mem,
                           wick_frame *out_frame)
 {
@@ -143,7 +152,10 @@ wick_status wick_frame_of(const wick_func *f, const wick_target *t, bool direct,
   out_frame->heap = wick_func_reaches_heap(f, mem);
   out_frame->stack = out_frame->heap || abi_reaches_stack(f, mem);
   out_frame->fault = out_frame->stack || wick_func_reaches_fail(f, mem);
-  if (out_frame->procedure) return abi_procedure(f, mem, out_frame);
+  if (out_frame->procedure) {
+    out_frame->stack = out_frame->fault;
+    return abi_procedure(f, mem, out_frame);
+  }
   out_frame->scratch |= out_frame->scratch_bytes > 0;
   WICK_TRY(abi_params(f, waits, mem, out_frame));
   if (out_frame->entry && (out_frame->fault || out_frame->scratch))

@@ -19,9 +19,10 @@
  * caller that is a procedure returns a status that is not 0 at once; a kernel writes it to its
  * wick_fault. A procedure that is recursive, or whose buffers take more than WICK_SMALL_FRAME bytes,
  * fails with WICK_ELIMIT before it writes to its frame if the frame ends below the limit of the
- * wick_stack. The address of the wick_stack is the first parameter of such procedures, of those that
- * need objects, and of those that reach one, in a register that all calls leave alone (swiftself).
- * A block that does not fit in the heap is the same failure.
+ * wick_stack. The address of the wick_stack is the first parameter of procedures that can fail, in a
+ * register that all calls leave alone (swiftself). A block that does not fit in the heap is the same
+ * failure. What has failed, and the calls that are left, are written to the wick_fault of the
+ * wick_stack.
  *
  * An entry reaches its kernels through the runtime: before its declared slots are a wick_launch
  * function and its context. It has no hidden slots: the runtime adds those of each kernel. It
@@ -62,6 +63,9 @@ typedef struct wick_frame {
   const int64_t *place;
 } wick_frame;
 
+/* Returns the bytes of the wick_fault of a bundle with that entry: of its head alone if the module
+ * has no procedures; 0 if nothing can fail. */
+uint64_t wick_fault_bytes(const wick_module *m, const wick_frame *entry);
 /* Returns whether f is a procedure that compares the stack's pointer with the limit. */
 bool wick_frame_checks(const wick_func *f, wick_arena *tmp);
 /* Finds the frame of f. Fails: WICK_EUNSUPPORTED for a buffer whose size is neither constant nor

@@ -1,7 +1,7 @@
 /* Resolves objects into the code sections of an artifact (runtime/artifact.h): the code of all
  * objects in one section, their constants in another, with every relocation applied. The loader
- * only fills in the addresses of the few external functions (memcpy, memset), which the code calls
- * through stubs at its end. */
+ * only fills in the addresses of the few external functions (memcpy, memmove, memset), which the code
+ * calls through stubs at its end. */
 #ifndef WICK_CODEGEN_LINK_H
 #define WICK_CODEGEN_LINK_H
 

@@ -177,14 +177,17 @@ wick_status wick_object_undefined(wick_span object, wick_arena *mem, const char 
   return NULL;
 }
 
-wick_status wick_object_check(wick_span object, const wick_target *t, wick_arena *mem)
+wick_status wick_object_check(wick_span object, const wick_target *t, const char *bundle,
+                              wick_arena *mem)
 {
   const char *const *name;
   uint32_t n;
   WICK_TRY(wick_object_undefined(object, mem, &name, &n));
   wick_text bad = wick_text_begin(mem);
+  const char *print = bundle ? wick_str_printf(mem, "%s_print", bundle) : "";
   for (uint32_t i = 0; i < n; i++)
-    if (!wick_target_may_call(t, name[i])) wick_text_printf(&bad, " %s", name[i]);
+    if (!wick_target_may_call(t, name[i]) && strcmp(name[i], print) != 0)
+      wick_text_printf(&bad, " %s", name[i]);
   if (!bad.n) return NULL;
   return wick_fail(mem, WICK_EINTERNAL, t->row,
                    "generated code needs functions that the target does not have:%s", bad.at);

@@ -52,6 +52,7 @@ WICK_CHECKED wick_status wick_object_undefined(wick_span object, wick_arena *mem
                                                const char *const **out_name, uint32_t *out_n);
 
 /* Fails with WICK_EINTERNAL if the object needs a symbol that the target does not list. */
-WICK_CHECKED wick_status wick_object_check(wick_span object, const wick_target *t, wick_arena *mem);
+WICK_CHECKED wick_status wick_object_check(wick_span object, const wick_target *t,
+                                           const char *bundle, wick_arena *mem);
 
 #endif

@@ -12,9 +12,11 @@ typedef enum wick_codegen_output {
 
 enum {
   WICK_STACK_OUTSIDE = 256, /* memcpy, helpers of the ABI */
-  /* bytes of its caller's stack for a bundle's recursion, with pointers of 64 and of 32 bits */
+  /* bytes of its caller's stack for a bundle's recursion, with pointers of 64 and of 32 bits, if
+   * the user gives no number, and the most that the user can give */
   WICK_BUNDLE_RECURSION = 1 << 18,
   WICK_BUNDLE_RECURSION_SMALL = 1 << 12,
+  WICK_BUNDLE_RECURSION_MOST = 1 << 30,
   /* bytes of its arena for a bundle's objects, if the user gives no number */
   WICK_BUNDLE_HEAP = 1 << 16,
   WICK_BUNDLE_HEAP_SMALL = 1 << 13
@@ -29,6 +31,7 @@ typedef struct wick_codegen_options {
   const char *bundle;
   wick_span constants; /* of a bundle: stored in the object as NAME_constants, unless at is NULL */
   uint64_t heap_bytes; /* of a bundle: for objects, in the arena, before the scratch memory */
+  uint64_t recursion_bytes; /* of a bundle: of its caller's stack, for recursion; 0: the default */
   /* With `bundle`: 8 bytes follow the object, the most stack that a call uses, or 0 if it is not
    * known. They include WICK_STACK_OUTSIDE bytes for external functions. */
   bool stack;

@@ -36,6 +36,8 @@ wick_status wick_request_write(const wick_request *r, wick_arena *mem, wick_text
   if (r->options.bundle) wick_text_printf(out, "bundle %s\n", r->options.bundle);
   if (r->options.heap_bytes)
     wick_text_printf(out, "heap %llu\n", (unsigned long long)r->options.heap_bytes);
+  if (r->options.recursion_bytes)
+    wick_text_printf(out, "recursion %llu\n", (unsigned long long)r->options.recursion_bytes);
   if (r->options.constants.at)
     wick_text_printf(out, "constants %zu\n", r->options.constants.nbytes);
   for (uint32_t i = 0; i < r->options.nonly; i++) {
@@ -90,6 +92,8 @@ static bool protocol_line(protocol_reader *p, const char *line)
   }
   if (protocol_word(&line, "heap"))
     return p->r->options.heap_bytes = strtoull(line, NULL, 10), true;
+  if (protocol_word(&line, "recursion"))
+    return p->r->options.recursion_bytes = strtoull(line, NULL, 10), true;
   if (protocol_word(&line, "only")) return wick_push(p->mem, &p->only, line), true;
   if (protocol_word(&line, "memory")) return p->r->memory_bytes = strtoull(line, NULL, 10), true;
   return false;

@@ -193,6 +193,10 @@ static wick_status bundle_check_host(const wick_compilation *c, const wick_lower
 
 static wick_status bundle_check_io(const wick_compilation *c, const wick_io *io, wick_arena *mem)
 {
+  if (io->data)
+    return wick_fail(mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
+                     "\"%s\" is a %s; bundles take and give only tensors, their data stays inside",
+                     io->name, io->data->name);
   if (io->elem != WICK_STRING) return NULL;
   return wick_fail(mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
                    "\"%s\" is of strings, which bundles cannot hold", io->name);
@@ -301,11 +305,27 @@ static uint64_t bundle_heap(const wick_compilation *c, const wick_frame *frame, 
   return bundle_ram(wick_max_u64(given, sizeof(wick_heap)));
 }
 
-static wick_status bundle_object(wick_compilation *c, wick_bundle *b, uint64_t heap,
-                                 wick_span constants, wick_span *out)
+/* Sets the bytes of the stack for recursion, if the program is recursive. */
+static wick_status bundle_recursion(wick_compilation *c, const wick_frame *frame, uint64_t given,
+                                    wick_bundle *b)
 {
-  wick_codegen_options o = {
-      .output = WICK_OUTPUT_OBJECT, .direct = true, .bundle = b->name, .heap_bytes = heap};
+  if (given > WICK_BUNDLE_RECURSION_MOST)
+    return wick_fail(&c->mem, WICK_EINVAL, NULL, "recursion takes at most %d bytes of the stack",
+                     WICK_BUNDLE_RECURSION_MOST);
+  uint64_t usual =
+      c->target.pointer_bits == 32 ? WICK_BUNDLE_RECURSION_SMALL : WICK_BUNDLE_RECURSION;
+  b->recursion_bytes = frame->stack ? given ? given : usual : 0;
+  return NULL;
+}
+
+static wick_status bundle_object(wick_compilation *c, wick_bundle *b, wick_span constants,
+                                 wick_span *out)
+{
+  wick_codegen_options o = {.output = WICK_OUTPUT_OBJECT,
+                            .direct = true,
+                            .bundle = b->name,
+                            .heap_bytes = b->heap_bytes,
+                            .recursion_bytes = b->recursion_bytes};
   o.stack = c->target.machine != WICK_MACHINE_WASM32; /* on wasm the stack is in linear memory */
   o.absolute = c->target.pointer_bits == 32; /* programs of small machines have fixed addresses */
   if (b->embed) {
@@ -364,13 +384,15 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   WICK_TRY(bundle_layout(c, &l, &b));
   WICK_TRY(bundle_entry(c, l.entry, &b, &entry));
   WICK_TRY(wick_frame_of(entry, &c->target, true, &c->mem, &frame));
-  /* the kernels get it after the arena */
-  b.arena_bytes += wick_lowered_most_scratch(&l, c->module);
-  uint64_t heap = bundle_heap(c, &frame, o->heap_bytes);
-  b.arena_bytes += heap;
+  /* after the arena are the heap, the record of a failure, and the scratch memory */
+  b.heap_bytes = bundle_heap(c, &frame, o->heap_bytes);
+  b.failure_offset = b.arena_bytes + b.heap_bytes;
+  b.failure_bytes = wick_fault_bytes(c->module, &frame);
+  b.arena_bytes += b.heap_bytes + b.failure_bytes + wick_lowered_most_scratch(&l, c->module);
+  WICK_TRY(bundle_recursion(c, &frame, o->recursion_bytes, &b));
   WICK_TRY(bundle_fits(c, &b, &c->mem));
   wick_span constants = bundle_constants(c, &l, &b), object;
-  WICK_TRY(bundle_object(c, &b, heap, constants, &object));
+  WICK_TRY(bundle_object(c, &b, constants, &object));
   WICK_TRY(wick_compile_constants_end(c));
   if (o->report)
     *o->report = (wick_bundle_report){.flash_bytes = b.flash_bytes,

@@ -26,9 +26,12 @@ typedef struct wick_bundle {
   const char *fill;         /* the function that checks the sizes; NULL: all are constant */
   uint64_t flash_bytes;     /* code, tables and constants, wherever the constants are */
   uint64_t stack_bytes;     /* of a call, at most; 0: unknown */
-  uint64_t arena_bytes;     /* including the scratch memory after the arena */
-  const char *contract;     /* the numerical contract */
-  const char *const *needs; /* external functions */
+  uint64_t arena_bytes;     /* including the heap and the scratch memory after the arena */
+  uint64_t heap_bytes;      /* of the arena, for objects; 0: there are none */
+  uint64_t recursion_bytes; /* of the stack, for recursion; 0: there is none */
+  uint64_t failure_offset, failure_bytes; /* of the record in the arena; 0 bytes: nothing fails */
+  const char *contract;                   /* the numerical contract */
+  const char *const *needs;               /* external functions */
   uint32_t nneed;
 } wick_bundle;
 

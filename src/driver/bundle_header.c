@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "driver/bundle.h"
+#include "runtime/kernel.h"
 #include "wick/bundle.h"
 
 typedef struct bundle_number { /* a number type of wick/bundle.h */
@@ -301,6 +302,44 @@ static void bundle_shared(const bundle_header *h)
     if (used[e]) wick_text_printf(h->out, "#define %s %u\n", bundle_elems[e].name, e);
 }
 
+/* Writes a macro that reads a member of the record of a failure. */
+static void bundle_member(const bundle_header *h, const char *name, const char *type,
+                          uint64_t offset)
+{
+  bundle_lines(h, "$define #_FAILURE_");
+  wick_text_printf(h->out,
+                   "%s(arena) \\\n  (*(%s *)(const void *)((const char *)(arena) + %llu))\n", name,
+                   type, (unsigned long long)(h->b->failure_offset + offset));
+}
+
+static void bundle_call(const bundle_header *h, const char *name, const char *type, uint64_t offset)
+{
+  bundle_lines(h, "$define #_FAILURE_CALL_");
+  wick_text_printf(
+      h->out,
+      "%s(arena, i) \\\n  (*(%s *)(const void *)((const char *)(arena) + %llu + \\\n"
+      "      ((i) < %d ? (i) : %d + (i) %% %d) * %u))\n",
+      name, type, (unsigned long long)(h->b->failure_offset + offsetof(wick_fault, call) + offset),
+      WICK_FAULT_FIRST, WICK_FAULT_FIRST, WICK_FAULT_LAST, (unsigned)sizeof(wick_fault_call));
+}
+
+/* The offsets of 64-bit machines are those of all. */
+static void bundle_failure(const bundle_header *h)
+{
+  static const char number[] = "const long long", place[] = "const char *const";
+  if (!h->b->failure_bytes) return;
+  wick_text_add(h->out,
+                "\n/* Why the last call with that arena has failed: see wick/bundle.h. */\n");
+  bundle_member(h, "PLACE", place, offsetof(wick_fault, place));
+  bundle_member(h, "DETAIL", number, offsetof(wick_fault, detail));
+  bundle_member(h, "OF", number, offsetof(wick_fault, of));
+  bundle_member(h, "TEXT", place, offsetof(wick_fault, text));
+  if (h->b->failure_bytes < sizeof(wick_fault)) return;
+  bundle_member(h, "NCALL", number, offsetof(wick_fault, ncall));
+  bundle_call(h, "PLACE", place, offsetof(wick_fault_call, place));
+  bundle_call(h, "COUNT", number, offsetof(wick_fault_call, count));
+}
+
 static void bundle_sizes(const bundle_header *h)
 {
   const wick_bundle *b = h->b;
@@ -312,15 +351,44 @@ static void bundle_sizes(const bundle_header *h)
   bundle_define(h, "CONSTANTS_BYTES", b->constant_bytes);
   bundle_define(h, "MUTABLE_BYTES", b->mutable_bytes);
   bundle_define(h, "ARENA_BYTES", b->arena_bytes);
+  bundle_failure(h);
   wick_text_printf(h->out,
                    "\n/* Flash: code, tables and constants. RAM: mutable data and arena. %s */\n",
                    b->stack_bytes ? "Stack: of one call,\n * at most." : "");
   bundle_define(h, "FLASH_BYTES", b->flash_bytes);
   bundle_define(h, "RAM_BYTES", b->mutable_bytes + b->arena_bytes);
   if (b->stack_bytes) bundle_define(h, "STACK_BYTES", b->stack_bytes);
+  if (b->heap_bytes || b->recursion_bytes)
+    wick_text_add(h->out,
+                  "\n/* Parts of the arena, for objects, and of the stack, for recursion. A "
+                  "run that needs\n * more returns WICK_BUNDLE_ELIMIT. */\n");
+  if (b->heap_bytes) bundle_define(h, "HEAP_BYTES", b->heap_bytes);
+  if (b->recursion_bytes) bundle_define(h, "RECURSION_BYTES", b->recursion_bytes);
 }
 
 /* ---- the declaration ---- */
+
+/* Declares the function that programs which print call. */
+static void bundle_print(const bundle_header *h)
+{
+  const char *name = wick_str_printf(h->out->mem, "%s_print", h->b->name);
+  uint32_t i = 0;
+  while (i < h->b->nneed && strcmp(h->b->needs[i], name) != 0) i++;
+  if (i == h->b->nneed) return;
+  bundle_lines(
+      h,
+      "/* To be defined by the user: gets each line that the program prints. Each {} in the text\n"
+      " * stands for one of the values. Its stack is not counted. */\n"
+      "$ifndef WICK_BUNDLE_VALUE\n"
+      "$define WICK_BUNDLE_VALUE\n"
+      "struct wick_bundle_value {\n"
+      "  const void *data; /* the elements, dense */\n"
+      "  const int *dim;   /* rank sizes */\n"
+      "  int elem, rank;   /* elem: WICK_BUNDLE_F32, ... */\n"
+      "};\n"
+      "$endif\n"
+      "void @_print(const char *text, int n, const struct wick_bundle_value *value);\n\n");
+}
 
 static void bundle_declaration(const bundle_header *h)
 {
@@ -328,6 +396,7 @@ static void bundle_declaration(const bundle_header *h)
   if (h->b->embed)
     bundle_lines(h, "/* What to pass as `constants`. */\n"
                     "extern const unsigned char @_constants[#_CONSTANTS_BYTES];\n\n");
+  bundle_print(h);
   bundle_lines(
       h,
       "/* Runs the network once, on the calling thread. Reads the constants and the inputs,\n"

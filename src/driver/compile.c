@@ -7,6 +7,7 @@
 #include "codegen/client.h"
 #include "codegen/link.h"
 #include "driver/cache.h"
+#include "driver/datatypes.h"
 #include "driver/processor.h"
 #include "driver/report/contract.h"
 #include "driver/specialization/branch_decisions.h"
@@ -129,6 +130,7 @@ static wick_status compile_import(wick_compilation *c)
   uint32_t nin, nout;
   const wick_io *io;
   wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
+  WICK_TRY(wick_datatypes_check(c->graph, wick_path_base(c->model->path), &c->mem));
   for (uint32_t i = 0; i < nin + nout; i++)
     for (uint32_t k = 0; k < io[i].rank; k++)
       if (io[i].dim[k] < 0 && !compile_varies(c, compile_io_dim(c, i, k)))
@@ -329,6 +331,8 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
                     .flow = l->flows.at,
                     .nmetadata = c->module->metadata.n};
   wick_model_describe(c->graph, &c->mem, &p.ninput, &p.noutput, &p.io);
+  p.nparam_part = c->module->nparam_part, p.param_part = c->module->param_part;
+  p.nresult_part = c->module->nresult_part, p.result_part = c->module->result_part;
   p.fixed = compile_fixed(c, p.ninput, p.io);
   for (uint32_t i = 0; i < p.ninput; i++)
     for (uint32_t k = 0; k < p.io[i].rank && p.fixed[i]; k++)
@@ -339,10 +343,12 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
             p.io[i].name, p.io[i].dim_name[k]);
   WICK_TRY(compile_sizes(c, l, &p.sizes));
   p.kernel = wick_compile_kernels(c->module, l, &c->mem);
-  wick_branch_inputs guard_input;
+  wick_branch_inputs found, guarded = {0};
   wick_branch_inputs_find(wick_module_find(c->module, c->graph->name), p.ninput, &c->mem, &c->tmp,
-                          &guard_input);
-  p.guard_input = guard_input.at, p.nguard_input = guard_input.n;
+                          &found);
+  for (uint32_t i = 0; i < found.n; i++) /* the number of a string differs from run to run */
+    if (p.io[found.at[i]].elem != WICK_STRING) wick_push(&c->mem, &guarded, found.at[i]);
+  p.guard_input = guarded.at, p.nguard_input = guarded.n;
   wick_program_pair *pair = wick_new(&c->mem, wick_program_pair, p.nmetadata);
   for (uint32_t i = 0; i < p.nmetadata; i++)
     pair[i] = (wick_program_pair){c->module->metadata.at[i].key, c->module->metadata.at[i].value};

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "driver/datatypes.h"
 #include "import/format.h"
 #include "import/onnx/onnx.h"
 #include "ir/specialize_dims.h"
@@ -205,6 +206,10 @@ void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninp
   wick_io *io = wick_new(mem, wick_io, (size_t)f->nparam + r->nin);
   for (uint32_t i = 0; i < f->nparam; i++) model_describe(f, (wick_value){1 + i}, mem, &io[i]);
   for (uint32_t i = 0; i < r->nin; i++) model_describe(f, r->in[i], mem, &io[f->nparam + i]);
+  wick_type *type = wick_new(mem, wick_type, (size_t)f->nparam + r->nin + 1u);
+  for (uint32_t i = 0; i < f->nparam + r->nin; i++)
+    type[i] = wick_type_of(f, i < f->nparam ? (wick_value){1 + i} : r->in[i - f->nparam]);
+  wick_datatypes_describe(f->module, f->nparam + r->nin, type, io, mem);
   for (uint32_t i = 0; i < f->module->metadata.n; i++) {
     const wick_pair *p = &f->module->metadata.at[i];
     wick_keys_take(p->key, p->value, f->nparam, r->nin, io, mem);
@@ -216,6 +221,7 @@ void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninp
 
 const char *wick_io_text(const wick_io *io, wick_arena *mem)
 {
+  if (io->data) return io->data->name;
   wick_text t = wick_text_begin(mem);
   wick_text_printf(&t, "%s[", wick_elem_name(io->elem));
   for (uint32_t k = 0; k < io->rank; k++) {
@@ -517,6 +523,18 @@ const wick_io *wick_model_input(const wick_model *m, uint32_t i)
 const wick_io *wick_model_output(const wick_model *m, uint32_t i)
 {
   return m && i < m->noutput ? &m->io[m->ninput + i] : NULL;
+}
+
+const wick_part *wick_model_parameters(const wick_model *m, uint32_t *npart)
+{
+  if (npart) *npart = m ? m->module->nparam_part : 0;
+  return m && m->module->nparam_part ? m->module->param_part : NULL;
+}
+
+const wick_part *wick_model_result(const wick_model *m, uint32_t *npart)
+{
+  if (npart) *npart = m ? m->module->nresult_part : 0;
+  return m && m->module->nresult_part ? m->module->result_part : NULL;
 }
 
 const char *wick_model_metadata_key(const wick_model *m, uint32_t i)

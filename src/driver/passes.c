@@ -26,9 +26,11 @@
 #include "graph/fold_control_flow.h"
 #include "graph/fold_requantize.h"
 #include "graph/fold_scale.h"
+#include "graph/fold_scatter.h"
 #include "graph/fuse_attention.h"
 #include "graph/fuse_channel_shuffle.h"
 #include "graph/fuse_qdq.h"
+#include "graph/global_dce.h"
 #include "graph/grad/grad.h"
 #include "graph/group/form_kernels.h"
 #include "graph/group_heads.h"
@@ -86,6 +88,8 @@ const wick_pass wick_passes[] = {
      "computes what depends on constants alone"},
     {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, WICK_ROUNDING,
      "multiplies factors per channel into the weights of the product before them"},
+    {"fold_scatter", WICK_GRAPH, wick_pass_fold_scatter, WICK_ROUNDING,
+     "adds the updates of scatters to the tensor that their sum is added to"},
     {"grad", WICK_GRAPH, wick_pass_grad, WICK_EXACT,
      "adds the derivatives of the first result with respect to the parameters"},
     {"fuse_qdq", WICK_GRAPH, wick_pass_fuse_qdq, WICK_ROUNDING,
@@ -136,8 +140,10 @@ const wick_pass wick_passes[] = {
      "transposes operands whose slices are short or alternate, and results back"},
     {"delay_scalars", WICK_GRAPH, wick_pass_delay_scalars, WICK_EXACT,
      "moves element-wise nodes after data movement where no kernel before takes them"},
+    {"global_dce", WICK_GRAPH, wick_pass_global_dce, WICK_EXACT,
+     "removes functions that the entry does not reach"},
     {"outline_loops", WICK_GRAPH, wick_pass_outline_loops, WICK_EXACT,
-     "makes functions of loops on numbers, so that their values are in registers"},
+     "makes functions of loops on numbers and small tensors, which launch nothing"},
     {"count_objects", WICK_GRAPH, wick_pass_count_objects, WICK_EXACT,
      "references to objects are counted: moved by last uses, retained before others; the memory of "
      "objects that die is used again"},
@@ -210,10 +216,13 @@ static const wick_condition when_placed = {"all but bundles", passes_unplanned};
 static const wick_step passes_graph[] = {
     {"promote_refs", NULL},
     {"partial_eval", NULL},
+    {"promote_refs", NULL},    /* those that calls took, which are written out */
     {"defunctionalize", NULL}, /* functions that are differentiated have no function values */
     {"expand_transformations", NULL},
     {"defunctionalize", NULL}, /* function values that transformations gave */
+    {"global_dce", NULL},
     {"inline", NULL},
+    {"promote_refs", NULL},
     {"intern_strings", NULL},
     {"promote_to_f64", &when_f64},
     {"fuse_qdq", NULL},
@@ -232,6 +241,7 @@ static const wick_step passes_graph[] = {
     {"raise_activation", NULL},
     {"fold_requantize", NULL},
     {"fold_scale", NULL},
+    {"fold_scatter", NULL},
     {"absorb_transpose", NULL},
     {"fuse_channel_shuffle", NULL},
     {"fuse_attention", NULL},
@@ -260,6 +270,7 @@ static const wick_step passes_graph[] = {
 
 /* From there to kernels with schedules, on buffers of a planned arena. */
 static const wick_step passes_low[] = {
+    {"global_dce", NULL},
     {"outline_loops", NULL},
     {"count_objects", NULL},
     {"form_kernels", NULL},

@@ -141,6 +141,7 @@ static wick_pass_context pipeline_context(wick_pipeline *p, wick_arena *mem, wic
                              .records = p->records,
                              .lowered = p->lowered,
                              .base = p->base,
+                             .remarks = &p->remarks,
                              .mem = mem,
                              .tmp = tmp,
                              .keep = p->keep ? p->keep : &p->mem};
@@ -151,6 +152,8 @@ wick_status wick_pipeline_run(wick_pipeline *p, const wick_pass *pass, wick_aren
   if (!p->versions.n) pipeline_account(p, NULL);
   struct wick_generation *g = pipeline_open(p);
   wick_pass_context c = pipeline_context(p, &g->mem, tmp);
+  void *memo = NULL;
+  c.memo = &memo;
   double begun = pipeline_seconds();
   wick_pass_time t = {.pass = pass};
   wick_status s = pipeline_functions(p, pass, &c, &t.acted);

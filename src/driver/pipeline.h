@@ -30,6 +30,7 @@ typedef struct wick_pipeline {
   void *arg;
   wick_arena mem;
   wick_list(wick_pass_time) times;
+  wick_remarks remarks; /* of the passes; they live as long as *lowered */
   /* Each pass writes its results into a new arena. An arena is freed when no current function lives
    * in it, so that there are mostly two of them. */
   wick_list(struct wick_generation *) generations;

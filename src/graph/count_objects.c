@@ -285,7 +285,10 @@ wick_status wick_pass_count_objects(const wick_pass_context *pass, const wick_fu
   wick_push(tmp, &c.action, (count_action){0});
   for (uint32_t k = 0; k < f->nparam; k++) {
     if (!wick_is_object(f, (wick_value){k + 1}) || !wick_ownership_param(&c.o, f, k)) continue;
-    count_own(&c, k + 1);
+    if (count_used(&c, k + 1, 0, f->nnode))
+      count_own(&c, k + 1);
+    else
+      count_add(&c, 0, COUNT_RELEASE, k + 1);
   }
   count_region(&c, 0, f->nnode);
   wick_value *memory = wick_new(tmp, wick_value, f->nvalue + 1u);

@@ -41,8 +41,8 @@ typedef struct decompose_conv_transpose {
   wick_arena *mem;
   const wick_target *target;
   int64_t lanes;
-  const wick_node *n; /* the node that is decomposed */
-  const wick_constant *w;
+  const wick_node *n;     /* the node that is decomposed */
+  const wick_constant *w; /* its weights, or NULL: they are a value of the function */
   uint32_t nsp;
   int64_t ni, mi, group; /* channels of x and of the result in each group */
   bool apart, together;  /* the forms that are possible */
@@ -139,9 +139,9 @@ static bool decompose_conv_transpose_fits(decompose_conv_transpose *s, const wic
   int64_t w[WICK_MAX_RANK];
   const wick_type_info *t = wick_info_of(s->k.f, n->in[0]), *y = wick_info_of(s->k.f, n->first);
   s->n = n;
-  s->w = n->op == WICK_OP_conv_transpose ? wick_match_constant(&s->k, n->in[1]) : NULL;
-  if (!s->w || !wick_constant_bytes(s->k.f->module, wick_match_imm(&s->k, n->in[1])->constant) ||
-      t->elem != WICK_F32)
+  if (n->op != WICK_OP_conv_transpose || t->elem != WICK_F32) return false;
+  s->w = wick_match_constant(&s->k, n->in[1]);
+  if (s->w && !wick_constant_bytes(s->k.f->module, wick_match_imm(&s->k, n->in[1])->constant))
     return false;
   if (!wick_type_const_dims(wick_info_of(s->k.f, n->in[1]), w)) return false;
   s->nsp = t->rank - 2u, s->group = n->attr[WICK_ATTR_conv_transpose_group].i;
@@ -207,11 +207,56 @@ static void decompose_conv_transpose_put(const decompose_conv_transpose *s,
       }
 }
 
-static float *decompose_conv_transpose_alloc(decompose_conv_transpose *s, int64_t channels,
-                                             const int64_t *n)
+/* Builds the same from weights that are a value, as [groups, 1, mi, ni, windows of each axis]. */
+static wick_value decompose_conv_transpose_slice(decompose_conv_transpose *s,
+                                                 const decompose_conv_transpose_tap *const *phase)
 {
-  return wick_arena_alloc(&s->k.f->module->mem,
-                          (size_t)(channels * s->ni * n[0] * n[1] * n[2]) * sizeof(float), 64);
+  wick_builder *b = &s->c.b;
+  wick_dim from[2 + WICK_WINDOW_MAX] = {{0}}, shape[4 + WICK_WINDOW_MAX];
+  int64_t step[2 + WICK_WINDOW_MAX] = {1, 1}, perm[4 + WICK_WINDOW_MAX] = {0, 1, 3, 2};
+  from[0] = from[1] = wick_dim_const(0);
+  shape[0] = wick_dim_const(s->ni * s->group), shape[1] = wick_dim_const(s->mi);
+  for (uint32_t k = 0; k < s->nsp; k++) {
+    from[2 + k] = wick_dim_const(phase[k]->tap);
+    shape[2 + k] = wick_dim_const(phase[k]->n);
+    step[2 + k] = -phase[k]->back;
+    perm[4 + k] = 4 + k;
+  }
+  wick_value w = wick_build_slice(b, s->c.to[s->n->in[1].id], 2 + s->nsp, from, shape, step);
+  for (uint32_t k = s->nsp; k-- > 0;) shape[4 + k] = shape[2 + k];
+  shape[0] = wick_dim_const(s->group), shape[1] = wick_dim_const(1);
+  shape[2] = wick_dim_const(s->ni), shape[3] = wick_dim_const(s->mi);
+  w = wick_build_reshape(b, w, 4 + s->nsp, shape);
+  wick_attr turned = {.n = 4 + s->nsp, .ints = perm};
+  return wick_build(b, WICK_OP_transpose, 1, &w, &turned, 0, NULL);
+}
+
+/* Builds the weights [groups * phases * mi, ni, n of each axis] of the phases whose taps `at` are, one
+ * after the other. `name` is that of a constant. */
+static wick_value
+decompose_conv_transpose_weights(decompose_conv_transpose *s, const char *name, int64_t phases,
+                                 decompose_conv_transpose_tap (*at)[WICK_WINDOW_MAX])
+{
+  int64_t n[3] = {1, 1, 1}, dim[2 + WICK_WINDOW_MAX] = {phases * s->mi * s->group, s->ni};
+  wick_dim shape[2 + WICK_WINDOW_MAX];
+  for (uint32_t k = 0; k < s->nsp; k++) n[k] = dim[2 + k] = at[0][k].n;
+  for (uint32_t k = 0; k < 2 + s->nsp; k++) shape[k] = wick_dim_const(dim[k]);
+  wick_value *part = wick_new(s->mem, wick_value, (size_t)phases);
+  float *data =
+      s->w ? wick_arena_alloc(&s->k.f->module->mem,
+                              (size_t)(dim[0] * s->ni * n[0] * n[1] * n[2]) * sizeof(float), 64)
+           : NULL;
+  for (int64_t p = 0; p < phases; p++) {
+    const decompose_conv_transpose_tap *phase[WICK_WINDOW_MAX];
+    for (uint32_t k = 0; k < s->nsp; k++) phase[k] = &at[p][k];
+    if (data)
+      decompose_conv_transpose_put(s, phase, n, p, phases, data);
+    else
+      part[p] = decompose_conv_transpose_slice(s, phase);
+  }
+  if (data) return decompose_conv_transpose_constant(s, name, s->nsp + 2, dim, data);
+  wick_value w = phases > 1 ? wick_build_concat(&s->c.b, 1, (uint32_t)phases, part) : part[0];
+  return wick_build_reshape(&s->c.b, w, 2 + s->nsp, shape);
 }
 
 /* ---- the forms ---- */
@@ -271,16 +316,13 @@ static wick_value decompose_conv_transpose_empty(decompose_conv_transpose *s,
 static wick_value decompose_conv_transpose_one(decompose_conv_transpose *s,
                                                const decompose_conv_transpose_tap *const *phase)
 {
-  int64_t n[3] = {1, 1, 1}, dim[2 + WICK_WINDOW_MAX] = {s->mi * s->group, s->ni};
+  decompose_conv_transpose_tap at[1][WICK_WINDOW_MAX];
   for (uint32_t k = 0; k < s->nsp; k++) {
     if (phase[k]->tap < 0) return decompose_conv_transpose_empty(s, phase);
-    n[k] = dim[2 + k] = phase[k]->n;
+    at[0][k] = *phase[k];
   }
-  float *data = decompose_conv_transpose_alloc(s, s->mi * s->group, n);
-  decompose_conv_transpose_put(s, phase, n, 0, 1, data);
-  return decompose_conv_transpose_conv(
-      s, decompose_conv_transpose_constant(s, "phase", s->nsp + 2, dim, data),
-      decompose_conv_transpose_bias(s), phase);
+  wick_value w = decompose_conv_transpose_weights(s, "phase", 1, at);
+  return decompose_conv_transpose_conv(s, w, decompose_conv_transpose_bias(s), phase);
 }
 
 /* Builds all phases along axis k and the axes after it, for the phases chosen before it. */
@@ -305,7 +347,7 @@ static wick_value decompose_conv_transpose_stack(decompose_conv_transpose *s,
 {
   wick_dims *dims = s->k.f->module->dims;
   const wick_type_info *x = wick_info_of(s->k.f, s->n->in[0]);
-  int64_t n[3] = {1, 1, 1}, count[3] = {1, 1, 1}, dim[2 + WICK_WINDOW_MAX] = {0, s->ni};
+  int64_t count[3] = {1, 1, 1};
   decompose_conv_transpose_tap tap[WICK_WINDOW_MAX];
   const decompose_conv_transpose_tap *at[WICK_WINDOW_MAX];
   wick_dim shape[2 + 2 * WICK_WINDOW_MAX];
@@ -314,23 +356,24 @@ static wick_value decompose_conv_transpose_stack(decompose_conv_transpose *s,
   for (uint32_t k = 0; k < s->nsp; k++) {
     const decompose_conv_transpose_axis *a = &s->axis[k];
     int64_t most = wick_ceildiv_i64(a->kernel, a->stride);
-    n[k] = dim[2 + k] = run[k].n, count[k] = run[k].count;
+    count[k] = run[k].count;
     tap[k] = (decompose_conv_transpose_tap){
-        .n = n[k], .begin = n[k] - 1, .end = most - 1, .back = a->stride, .step = 1};
+        .n = run[k].n, .begin = run[k].n - 1, .end = most - 1, .back = a->stride, .step = 1};
     at[k] = &tap[k];
     shape[1 + k] = wick_dim_const(count[k]);
     shape[2 + s->nsp + k] = wick_dim_add(dims, a->size, wick_dim_const(most - 1));
   }
   int64_t phases = count[0] * count[1] * count[2];
-  dim[0] = phases * s->mi * s->group;
-  float *data = decompose_conv_transpose_alloc(s, dim[0], n);
+  decompose_conv_transpose_tap(*all)[WICK_WINDOW_MAX] = wick_arena_alloc(
+      s->mem, (size_t)phases * sizeof *all, _Alignof(decompose_conv_transpose_tap));
   for (int64_t p = 0; p < phases; p++) {
     int64_t rest = p;
-    for (uint32_t k = s->nsp; k-- > 0; rest /= count[k])
-      tap[k].tap = run[k].first + rest % count[k] + (n[k] - 1) * s->axis[k].stride;
-    decompose_conv_transpose_put(s, at, n, p, phases, data);
+    for (uint32_t k = s->nsp; k-- > 0; rest /= count[k]) {
+      all[p][k] = tap[k];
+      all[p][k].tap = run[k].first + rest % count[k] + (run[k].n - 1) * s->axis[k].stride;
+    }
   }
-  wick_value w = decompose_conv_transpose_constant(s, "phases", s->nsp + 2, dim, data),
+  wick_value w = decompose_conv_transpose_weights(s, "phases", phases, all),
              y = decompose_conv_transpose_conv(s, w, (wick_value){0}, at);
   return wick_build_reshape(&s->c.b, y, 2 + 2 * s->nsp, shape);
 }
@@ -419,7 +462,7 @@ static double decompose_conv_transpose_move(const decompose_conv_transpose *s, b
     joined =
         joined || (s->axis[k].kernel > s->axis[k].stride && s->axis[k].kernel % s->axis[k].stride);
   if (together) return (joined ? 1.25 : 1) * move;
-  return s->axis[s->nsp - 1].stride == 1 ? 0 : blocks ? move : STORE * (double)s->lanes;
+  return s->axis[s->nsp - 1].stride == 1 ? 0 : blocks ? move : STORE * (double)s->lanes + move;
 }
 
 /* Estimates the time of a form, in vectors of multiply-adds: for each convolution, vectors of

@@ -11,10 +11,10 @@
  * costs less although it moves the result once more. No form adds weights of 0 that the window does
  * not have, because 0 times infinity is not 0.
  *
- * Needs: a verified graph function; weights as constants (run constant_fold first). Guarantees: the
- * same sums, in the order of input channels and then the window backwards (class: rounding). Groups
- * stay groups. Leaves alone: weights that are not constant, and results that may have fewer elements
- * than the stride. */
+ * Needs: a verified graph function; f32. Weights that are constants become others (run
+ * constant_fold first); of other weights slices are taken. Guarantees: the same sums, in the order of
+ * input channels and then the window backwards (class: rounding). Groups stay groups. Leaves alone
+ * results that may have fewer elements than the stride. */
 #ifndef WICK_GRAPH_DECOMPOSE_CONV_TRANSPOSE_H
 #define WICK_GRAPH_DECOMPOSE_CONV_TRANSPOSE_H
 

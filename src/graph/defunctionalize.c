@@ -49,12 +49,18 @@ static const defun_class *defun_class_of(defun_state *s, uint32_t place)
   return &s->classes.at[*number];
 }
 
+/* Returns whether values of the place, which are functions, become data now. */
+static bool defun_acts(defun_state *s, uint32_t place)
+{
+  return place && !s->flow->places.at[wick_flow_class(s->flow, place)].later;
+}
+
 /* Returns the type that values at the place have afterwards. */
 static wick_type defun_type(defun_state *s, uint32_t place, wick_type type)
 {
   wick_type_info t = *wick_type_get(s->m, type);
   if (!place) return type;
-  if (t.kind == WICK_FN) return defun_class_of(s, place)->data;
+  if (t.kind == WICK_FN) return defun_acts(s, place) ? defun_class_of(s, place)->data : type;
   wick_type *item = wick_new(s->tmp, wick_type, t.nitem);
   for (uint32_t k = 0; k < t.nitem; k++)
     item[k] = defun_type(s, wick_flow_part(s->flow, place, k), t.item[k]);
@@ -95,9 +101,10 @@ static void defun_define_class(defun_state *s, defun_class k)
     wick_type *field = wick_new(s->tmp, wick_type, w->closure->nin + 1u);
     for (uint32_t i = 0; i < w->closure->nin; i++)
       field[i] = defun_value(s, w->callee, (wick_value){1 + i});
-    wick_push(s->tmp, &ctor, (wick_ctor){w->callee->name, w->closure->nin, field});
+    wick_push(s->tmp, &ctor,
+              (wick_ctor){.name = w->callee->name, .nfield = w->closure->nin, .field = field});
   }
-  if (!ctor.n) wick_push(s->tmp, &ctor, (wick_ctor){"never", 0, NULL});
+  if (!ctor.n) wick_push(s->tmp, &ctor, (wick_ctor){.name = "never"});
   wick_data_define(s->m, k.data, ctor.n, ctor.at);
 }
 
@@ -164,11 +171,11 @@ static void defun_leaf(defun_copy *d, const wick_node *n)
   for (uint32_t k = 0; k < n->nout; k++)
     want[k] = defun_retype(&d->c, (wick_value){n->first.id + k});
   b->loc = n->loc;
-  if (n->op == WICK_OP_closure) {
+  if (n->op == WICK_OP_closure && defun_acts(d->s, d->place[n->first.id])) {
     const defun_class *k = defun_class_of(d->s, d->place[n->first.id]);
     uint32_t ctor = (uint32_t)defun_ctor(d->s, k, n->attr[WICK_ATTR_closure_callee].s);
     first = wick_build_construct(b, want[0], ctor, n->nin, in);
-  } else if (n->op == WICK_OP_apply) {
+  } else if (n->op == WICK_OP_apply && defun_acts(d->s, d->place[n->in[0].id])) {
     wick_attr callee = {.s = defun_class_of(d->s, d->place[n->in[0].id])->apply};
     first = wick_build(b, WICK_OP_call, n->nin, in, &callee, n->nout, want);
   } else {
@@ -327,7 +334,7 @@ wick_status wick_pass_defunctionalize(const wick_pass_context *pass, const wick_
   *out = (wick_func *)(uintptr_t)f;
   if (m->funcs.at[first] != f) return NULL; /* all were built again when it was the first's turn */
   s.flow = wick_functions_follow(m, pass->tmp);
-  if (!s.flow || s.flow->later) return NULL;
+  if (!s.flow) return NULL;
   WICK_TRY(defun_module(&s));
   *out = (wick_func *)(uintptr_t)wick_module_find(m, f->name);
   return NULL;

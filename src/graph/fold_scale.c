@@ -102,10 +102,10 @@ static bool fold_scale_product(const fold_scale *s, const wick_node *n, fold_sca
   const wick_type_info *r = wick_info_of(s->k.f, n->first), *t = wick_info_of(s->k.f, n->in[1]);
   *w = (fold_scale_weights){.w = wick_match_constant(&s->k, n->in[1]), .groups = 1};
   if (!w->w || !wick_elem_is_float(r->elem) || !wick_type_const_dims(t, d)) return false;
+  if (!conv && !transposed && (t->rank != 2 || r->rank < 2)) return false;
   ch->rank = r->rank;
   ch->axis = conv || transposed ? 1 : r->rank - 1u;
   if (!wick_dim_is_const(r->dim[ch->axis])) return false;
-  if (!conv && !transposed && (t->rank != 2 || r->rank < 2)) return false;
   ch->channels = r->dim[ch->axis].v;
   w->outer = conv ? 1 : d[0];
   w->n = d[conv ? 0 : 1];

@@ -28,6 +28,16 @@ uint32_t wick_flow_class(wick_function_flow *s, uint32_t place)
   return place;
 }
 
+/* Functions of the class, and of its parts, stay function values for now. */
+static void flow_mark_later(wick_function_flow *s, uint32_t place)
+{
+  uint32_t a = place ? wick_flow_class(s, place) : 0;
+  if (!a || s->places.at[a].later) return;
+  s->places.at[a].later = true;
+  for (uint32_t k = 0; k < wick_type_get(s->m, s->places.at[a].type)->nitem; k++)
+    flow_mark_later(s, wick_flow_part(s, a, k));
+}
+
 /* Adds the closures from `member` on to class `a`, each function once. */
 static void flow_add_members(wick_function_flow *s, uint32_t a, uint32_t member)
 {
@@ -51,10 +61,13 @@ static void flow_join(wick_function_flow *s, uint32_t a, uint32_t b)
     uint32_t swap = a;
     a = b, b = swap;
   }
+  bool later = s->places.at[a].later || s->places.at[b].later;
   s->places.at[b].parent = a;
   flow_add_members(s, a, s->places.at[b].member);
   for (uint32_t k = 0; k < wick_type_get(s->m, s->places.at[a].type)->nitem; k++)
     flow_join(s, wick_flow_part(s, a, k), wick_flow_part(s, b, k));
+  s->places.at[a].later = false;
+  if (later) flow_mark_later(s, a);
 }
 
 /* ---- nodes ---- */
@@ -142,14 +155,26 @@ static void flow_items(wick_function_flow *s, uint32_t whole, uint32_t n, const 
   for (uint32_t k = 0; k < n; k++) flow_join(s, wick_flow_part(s, whole, k), item[k]);
 }
 
-/* Transformations of functions (vjp, ...) wait until they are expanded. */
-static void flow_other(wick_function_flow *s, const flow_at *at, const wick_node *n, bool named)
+/* A transformation of a function (vjp, ...) passes its first operands to it, and gives its results
+ * first. The function that vjp gives does not exist before vjp is expanded. */
+static void flow_transformed(wick_function_flow *s, const flow_at *at, const wick_node *n,
+                             const wick_func *callee)
+{
+  flow_at to = flow_of(s, callee);
+  for (uint32_t k = 0; k < n->nin && k < callee->nparam; k++)
+    flow_join(s, flow_in(at, n, k), to.value[1 + k]);
+  for (uint32_t k = 0; k < n->nout && k < wick_return(callee)->nin; k++)
+    flow_join(s, at->value[n->first.id + k], flow_in(&to, wick_return(callee), k));
+  for (uint32_t k = wick_return(callee)->nin; k < n->nout; k++)
+    if (at->value[n->first.id + k]) flow_mark_later(s, at->value[n->first.id + k]);
+}
+
+static void flow_other(wick_function_flow *s, const flow_at *at, const wick_node *n)
 {
   bool moves = false;
   for (uint32_t k = 0; k < n->nin; k++) moves = moves || flow_in(at, n, k);
   for (uint32_t k = 0; k < n->nout; k++) moves = moves || at->value[n->first.id + k];
-  s->later = s->later || (moves && named);
-  if (moves && !named && !s->failed)
+  if (moves && !s->failed)
     s->failed = wick_fail(s->mem, WICK_EUNSUPPORTED, wick_loc_text(s->m, n->loc),
                           "%s: a function value, or a reference, does not become data here",
                           wick_op_of(n)->name);
@@ -187,7 +212,11 @@ static void flow_node(wick_function_flow *s, const flow_at *at, const wick_node 
   case WICK_OP_return:
   case WICK_OP_print:
   case WICK_OP_assert: return;
-  default: flow_other(s, at, n, graph);
+  default:
+    if (graph)
+      flow_transformed(s, at, n, callee);
+    else
+      flow_other(s, at, n);
   }
 }
 
@@ -207,12 +236,14 @@ static void flow_fields(wick_function_flow *s)
   }
 }
 
-/* Returns whether a graph names a function for a value, or takes, holds or gives one. */
-static bool flow_any(const wick_function_flow *s)
+/* Returns whether a graph names a function for a value, or takes, holds or gives one, and not only
+ * such that are followed later. */
+static bool flow_any(wick_function_flow *s)
 {
   bool any = false;
   for (uint32_t i = 1; i < s->places.n; i++)
-    any = any || wick_type_get(s->m, s->places.at[i].type)->kind == WICK_FN;
+    any = any || (wick_type_get(s->m, s->places.at[i].type)->kind == WICK_FN &&
+                  !s->places.at[wick_flow_class(s, i)].later);
   return any;
 }
 
@@ -234,5 +265,5 @@ wick_function_flow *wick_functions_follow(wick_module *m, wick_arena *mem)
     flow_at at = {m->funcs.at[i], s->value[i]};
     for (uint32_t k = 0; at.value && k < at.f->nnode; k++) flow_node(s, &at, &at.f->node[k]);
   }
-  return s;
+  return flow_any(s) ? s : NULL;
 }

@@ -16,6 +16,7 @@ typedef struct wick_flow_place {
                      that need no place are 0 in `part` */
   uint32_t member; /* of representatives: the first closure that flows here; 0: none */
   uint32_t data;   /* for the user: number of the class's data type */
+  bool later;      /* of representatives: a transformation that is not expanded yet gives some */
 } wick_flow_place;
 
 typedef struct wick_flow_member {
@@ -32,7 +33,6 @@ typedef struct wick_function_flow {
   wick_list(wick_flow_member) members; /* at[0] is unused */
   uint32_t **value;   /* per function of the module, per value: its place; 0: none */
   uint32_t ***field;  /* per data type, constructor, field */
-  bool later;         /* a transformation that is not expanded yet takes or gives some */
   wick_status failed; /* the first function value that cannot be followed */
 } wick_function_flow;
 

@@ -14,9 +14,7 @@ enum {
 
 /* The entry of a module keeps its name; if it is recursive, the function that its calls run has
  * another one. */
-static const char inline_entry[] = "main", inline_again[] = "main.again";
-
-static bool inline_is_entry(const wick_func *f) { return f && strcmp(f->name, inline_entry) == 0; }
+static const char inline_again[] = "main.again";
 
 /* Returns whether values of f are objects: the entry, whose values are in memory, calls such
  * functions. */
@@ -33,7 +31,7 @@ static const wick_func *inline_callee(const wick_func *f, const wick_node *n, wi
   const wick_func *g = wick_callee(f->module, n);
   if (!g || (inline_has_objects(g) && !inline_has_objects(f))) return NULL;
   if (!wick_func_stays(g, mem)) return g;
-  if (inline_is_entry(g) && !wick_func_recurs(g, mem)) return g;
+  if (wick_func_is_entry(g) && !wick_func_recurs(g, mem)) return g;
   bool merges =
       g->nnode <= INLINE_CYCLE && f->nnode <= INLINE_CYCLE && wick_func_recurs_through(f, g, mem);
   return merges ? g : NULL;
@@ -98,7 +96,7 @@ static void inline_drop(const wick_func *f, const wick_func *of, const wick_func
   for (uint32_t i = 0; i < of->nnode; i++) {
     const char *name = wick_named_func(&of->node[i], 0);
     const wick_func *g = name ? wick_module_find(m, name) : NULL;
-    bool called = g && (g == f || inline_is_entry(g) || inline_names(now, g));
+    bool called = g && (g == f || wick_func_is_entry(g) || inline_names(now, g));
     for (uint32_t k = 0; g && k < m->funcs.n && !called; k++)
       called = m->funcs.at[k] != f && m->funcs.at[k] != g && inline_names(m->funcs.at[k], g);
     if (!g || called) continue;
@@ -114,7 +112,7 @@ static wick_status inline_rename(const wick_func *f, const char *name, wick_aren
   wick_copier c = wick_copy_begin(f, mem);
   c.b.name = name;
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (inline_is_entry(wick_callee(f->module, &f->node[i])))
+    if (wick_func_is_entry(wick_callee(f->module, &f->node[i])))
       inline_call_again(&c, &f->node[i], mem);
     else
       wick_copy_node(&c, &f->node[i]);
@@ -122,18 +120,13 @@ static wick_status inline_rename(const wick_func *f, const char *name, wick_aren
 }
 
 /* Returns whether what the entry computes becomes a function that it calls: it is recursive, or has
- * objects that it does not take or return. */
+ * objects. */
 static bool inline_splits(const wick_func *entry, wick_arena *mem)
 {
-  const wick_node *r = wick_return(entry);
-  for (uint32_t k = 0; k < entry->nparam + r->nin; k++) {
-    wick_value v = k < entry->nparam ? (wick_value){k + 1} : r->in[k - entry->nparam];
-    if (wick_kind_is_object(wick_info_of(entry, v)->kind)) return false;
-  }
   return wick_func_recurs(entry, mem) || inline_has_objects(entry);
 }
 
-/* Gives the recursive entry f another name, and builds an entry that calls it. */
+/* Gives the entry f another name, and builds an entry that calls it. */
 static wick_status inline_split(const wick_func *f, wick_arena *mem, wick_func **out)
 {
   wick_copier entry = wick_copy_begin(f, mem);
@@ -162,10 +155,10 @@ wick_status wick_pass_inline(const wick_pass_context *pass, const wick_func *f, 
   wick_func *r;
   WICK_TRY(inline_once(f, mem, &r)); /* at least a copy: passes return new functions */
   while (inline_any(r, mem)) WICK_TRY(inline_once(r, mem, &r));
-  const wick_func *entry = wick_module_find(f->module, inline_entry);
+  const wick_func *entry = wick_module_find(f->module, wick_entry_name);
   bool again = entry && (inline_splits(entry, mem) || wick_module_find(f->module, inline_again));
   inline_drop(f, f, r);
-  if (again && inline_is_entry(f)) return inline_split(r, mem, out);
+  if (again && wick_func_is_entry(f)) return inline_split(r, mem, out);
   if (again) return inline_rename(r, f->name, mem, out);
   *out = r;
   return NULL;

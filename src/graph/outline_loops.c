@@ -6,6 +6,7 @@
 #include "ir/call.h"
 #include "ir/copy.h"
 #include "ir/replay.h"
+#include "ops/elementwise/scalar.h"
 
 typedef struct outline {
   const wick_func *f;
@@ -23,6 +24,23 @@ static bool outline_is_sized(const wick_func *f, wick_value v)
   return t->kind == WICK_TENSOR && wick_type_const_dims(t, dim);
 }
 
+enum {
+  OUTLINE_NUMEL = 1024,
+  OUTLINE_OPERANDS = 60, /* and results of a call: a launch has at most WICK_KERNEL_SLOTS */
+};
+
+/* Returns whether a kernel of n takes less time than its launch, about. */
+static bool outline_is_small(const wick_func *f, const wick_node *n)
+{
+  if (wick_op_of(n)->host || !wick_compute_of(n->op)) return false;
+  for (uint32_t k = 0; k < n->nin + n->nout; k++) {
+    wick_value v = k < n->nin ? n->in[k] : (wick_value){n->first.id + k - n->nin};
+    int64_t numel = v.id ? wick_type_numel(f->module, wick_type_of(f, v)).v : 1;
+    if (numel < 1 || numel > OUTLINE_NUMEL) return false;
+  }
+  return true;
+}
+
 /* Returns whether node i, which has no regions, needs no kernel in a procedure. */
 static bool outline_is_scalar(const outline *o, uint32_t i)
 {
@@ -33,42 +51,79 @@ static bool outline_is_scalar(const outline *o, uint32_t i)
          wick_callee(o->f->module, n) || wick_group_is_view(o->f, n, &offset, &choice);
 }
 
+/* Returns whether node i, which has no regions and constant sizes, needs no launch. */
+static bool outline_is_cheap(const outline *o, uint32_t i)
+{
+  return outline_is_scalar(o, i) || outline_is_small(o->f, &o->f->node[i]);
+}
+
 static bool outline_takes(const outline *o, uint32_t loop)
 {
   const wick_func *f = o->f;
   if (f->node[loop].op != WICK_OP_loop) return false;
+  bool scalar = true;
   for (uint32_t i = loop; i < f->node[loop].end; i++) {
     const wick_node *n = &f->node[i];
     for (uint32_t k = 0; k < n->nin + n->nout; k++) {
       wick_value v = k < n->nin ? n->in[k] : (wick_value){n->first.id + k - n->nin};
       if (v.id && !outline_is_sized(f, v)) return false;
     }
-    if (!n->nregion && !outline_is_scalar(o, i)) return false;
+    if (n->nregion) continue;
+    if (!outline_is_cheap(o, i)) return false;
+    scalar = scalar && outline_is_scalar(o, i);
   }
-  return true;
+  /* A launch says which loop has more steps than its stacked results have rows. */
+  return scalar || !f->node[loop].attr[WICK_ATTR_loop_stacked].i;
 }
 
 /* ---- the function ---- */
 
-/* Makes parameters of the values from outside that the nodes from..to-1 use. Returns how many. */
-static uint32_t outline_params(const outline *o, uint32_t from, uint32_t to, wick_replay *r,
-                               wick_value *out)
+/* Returns, per value, whether the nodes from..to-1 define it. */
+static bool *outline_inside(const outline *o, uint32_t from, uint32_t to)
 {
   const wick_func *f = o->f;
   bool *inside = wick_new(o->tmp, bool, f->nvalue + 1);
-  uint32_t n = 0;
   for (uint32_t i = from; i < to; i++) {
     const wick_node *x = &f->node[i];
     for (uint32_t k = 0; k < x->nout; k++) inside[x->first.id + k] = true;
     for (uint32_t g = 0; g < x->nregion; g++)
       for (uint32_t k = 0; k < x->region[g].nparam; k++) inside[x->region[g].first.id + k] = true;
   }
+  return inside;
+}
+
+static bool outline_is_constant(const outline *o, wick_value v)
+{
+  uint32_t d = o->definer[v.id];
+  return d != UINT32_MAX && o->f->node[d].op == WICK_OP_const;
+}
+
+/* Returns whether a call of the loop has few enough operands and results. */
+static bool outline_fits(const outline *o, uint32_t loop)
+{
+  const wick_func *f = o->f;
+  uint32_t n = f->node[loop].nout;
+  bool *known = outline_inside(o, loop, f->node[loop].end);
+  for (uint32_t i = loop; i < f->node[loop].end; i++)
+    for (uint32_t k = 0; k < f->node[i].nin; k++) {
+      wick_value v = f->node[i].in[k];
+      if (!v.id || known[v.id] || outline_is_constant(o, v)) continue;
+      known[v.id] = true, n++;
+    }
+  return n <= OUTLINE_OPERANDS;
+}
+
+/* Makes parameters of the values from outside that the nodes from..to-1 use. Returns how many. */
+static uint32_t outline_params(const outline *o, uint32_t from, uint32_t to, wick_replay *r,
+                               wick_value *out)
+{
+  const wick_func *f = o->f;
+  const bool *inside = outline_inside(o, from, to);
+  uint32_t n = 0;
   for (uint32_t i = from; i < to; i++)
     for (uint32_t k = 0; k < f->node[i].nin; k++) {
       wick_value v = f->node[i].in[k];
-      uint32_t d = o->definer[v.id];
-      bool constant = d != UINT32_MAX && f->node[d].op == WICK_OP_const;
-      if (!v.id || inside[v.id] || r->to[v.id].id || constant) continue;
+      if (!v.id || inside[v.id] || r->to[v.id].id || outline_is_constant(o, v)) continue;
       r->to[v.id] = wick_build_param(r->b, wick_type_of(f, v), WICK_IN, NULL);
       out[n++] = v;
     }
@@ -115,6 +170,56 @@ static wick_status outline_loop(outline *o, wick_copier *c, uint32_t loop)
   return c->b.status;
 }
 
+/* ---- entries that print ---- */
+
+/* Returns whether f prints or asserts, and all of its values have constant sizes. */
+static bool outline_says(const wick_func *f)
+{
+  bool says = false;
+  for (uint32_t i = 0; i < f->nnode; i++)
+    says = says || f->node[i].op == WICK_OP_print || f->node[i].op == WICK_OP_assert;
+  for (uint32_t v = 1; v <= f->nvalue && says; v++)
+    says = outline_is_sized(f, (wick_value){v}) ||
+           wick_info_of(f, (wick_value){v})->kind != WICK_TENSOR;
+  return says && wick_return(f)->nin && f->nparam + wick_return(f)->nin <= OUTLINE_OPERANDS;
+}
+
+/* Moves the body to a function, whose nodes are executed in order. */
+static wick_status outline_body(outline *o, wick_func **out)
+{
+  const wick_func *f = o->f;
+  const wick_node *ret = wick_return(f);
+  wick_builder b;
+  wick_build_begin(&b, f->module, WICK_GRAPH, wick_str_printf(o->tmp, "%s.body", f->name),
+                   &f->module->mem);
+  wick_replay r = wick_replay_func(&b, f);
+  wick_value *v = wick_new(o->tmp, wick_value, f->nparam + ret->nin + 1u);
+  wick_type *type = wick_new(o->tmp, wick_type, ret->nin + 1u);
+  for (uint32_t k = 1; k <= f->nparam; k++)
+    r.to[k] = wick_build_param(&b, f->value[k].type, WICK_IN, NULL);
+  wick_replay_nodes(&r, 0, f->nnode - 1);
+  for (uint32_t k = 0; k < ret->nin; k++) {
+    v[k] = wick_replayed(&r, ret->in[k]);
+    type[k] = wick_type_of(f, ret->in[k]);
+  }
+  wick_build_return(&b, ret->nin, v);
+  wick_func *g;
+  WICK_TRY(wick_build_end(&b, &g));
+  wick_module_set(f->module, g);
+  wick_copier c = wick_copy_begin(f, o->mem);
+  c.b.loc = ret->loc;
+  for (uint32_t k = 0; k < f->nparam; k++) v[k] = c.to[1 + k];
+  wick_value first =
+      wick_build(&c.b, WICK_OP_call, f->nparam, v, &(wick_attr){.s = g->name}, ret->nin, type);
+  for (uint32_t k = 0; k < ret->nin && !c.b.status; k++) {
+    const wick_value_info *old = &f->value[ret->in[k].id];
+    v[k] = (wick_value){first.id + k};
+    wick_build_name(&c.b, v[k], old->name, old->relation);
+  }
+  wick_build_return(&c.b, ret->nin, v);
+  return wick_build_end(&c.b, out);
+}
+
 wick_status wick_pass_outline_loops(const wick_pass_context *pass, const wick_func *f,
                                     wick_func **out)
 {
@@ -122,12 +227,14 @@ wick_status wick_pass_outline_loops(const wick_pass_context *pass, const wick_fu
   bool any = false;
   *out = (wick_func *)(uintptr_t)f;
   for (uint32_t i = 0; i < f->nnode; i++) any = any || f->node[i].op == WICK_OP_loop;
-  if (!any || wick_func_is_called(f)) return NULL;
+  if (wick_func_is_called(f)) return NULL;
+  if (outline_says(f)) return outline_body(&o, out);
+  if (!any) return NULL;
   o.apart = wick_form_apart(f, o.tmp);
   o.definer = wick_definers_of(f, o.tmp);
   wick_copier c = wick_copy_begin(f, o.mem);
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (outline_takes(&o, i)) {
+    if (outline_takes(&o, i) && outline_fits(&o, i)) {
       WICK_TRY(outline_loop(&o, &c, i));
       i = f->node[i].end - 1;
     } else {

@@ -1,8 +1,9 @@
-/* Makes functions of loops on numbers, so that their values are in registers.
+/* Makes functions of loops on numbers and small tensors, so that numbers are in registers and
+ * nothing is launched.
  *
- * A loop of the entry whose steps compute numbers, and read or replace elements and rows of tensors
- * at run-time indices, becomes a function that is called: a procedure (graph/group/procedure.h),
- * without a launch for each step. All sizes in it are constants. */
+ * A loop of the entry whose steps compute numbers, read or replace elements and rows of tensors at
+ * run-time indices, or need kernels that take less time than their launch, becomes a function that
+ * is called: a procedure (graph/group/procedure.h). All sizes in it are constants. */
 #ifndef WICK_GRAPH_OUTLINE_LOOPS_H
 #define WICK_GRAPH_OUTLINE_LOOPS_H
 

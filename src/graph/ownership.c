@@ -85,19 +85,6 @@ static bool ownership_takes(const wick_func *f, const wick_node *n, const bool *
   return false;
 }
 
-/* Returns whether nothing runs after node i but the ends of regions around it. */
-static bool ownership_is_last(const wick_func *f, uint32_t i)
-{
-  const wick_node *n = &f->node[i], *after = &f->node[n->end];
-  if (!wick_op_of(after)->terminator || after->nin != n->nout) return false;
-  for (uint32_t k = 0; k < n->nout; k++)
-    if (after->in[k].id != n->first.id + k) return false;
-  if (after->op == WICK_OP_return) return true;
-  uint32_t around = i - 1; /* the node that contains i */
-  while (f->node[around].end <= i) around--;
-  return f->node[around].op != WICK_OP_loop && ownership_is_last(f, around);
-}
-
 /* Finds more values of function i that are owned. Returns whether there were any. */
 static bool ownership_step(wick_ownership *o, uint32_t i, wick_arena *mem)
 {
@@ -118,11 +105,28 @@ static bool ownership_step(wick_ownership *o, uint32_t i, wick_arena *mem)
     /* A call at the end of a recursion stays one if nothing must be released after it. */
     const wick_func *g = wick_callee(f->module, n);
     uint32_t to = g ? ownership_find(o, g) : o->n;
-    if (to == o->n || !recurs || !wick_func_recurs(g, mem) || !ownership_is_last(f, at)) continue;
+    if (to == o->n || !recurs || !wick_func_recurs(g, mem) || !wick_is_last(f, at)) continue;
     if (!definer) definer = wick_definers_of(f, mem);
     for (uint32_t k = 0; k < n->nin; k++) {
       bool made = wick_is_object(f, n->in[k]) && definer[n->in[k].id] != UINT32_MAX;
       if (!made || o->owns[to][k + 1]) continue;
+      o->owns[to][k + 1] = more = true;
+    }
+  }
+  return more;
+}
+
+/* What the entry passes on is owned by the function that it calls. Returns whether that is new. */
+static bool ownership_entry(wick_ownership *o, uint32_t i)
+{
+  const wick_func *f = o->func[i];
+  bool more = false;
+  for (uint32_t at = 0; at < f->nnode && wick_func_is_entry(f); at++) {
+    const wick_node *n = &f->node[at];
+    const wick_func *g = wick_callee(f->module, n);
+    uint32_t to = g ? ownership_find(o, g) : o->n;
+    for (uint32_t k = 0; k < n->nin && to < o->n; k++) {
+      if (!wick_is_object(f, n->in[k]) || n->in[k].id > f->nparam || o->owns[to][k + 1]) continue;
       o->owns[to][k + 1] = more = true;
     }
   }
@@ -146,7 +150,10 @@ wick_ownership wick_ownership_of(const wick_module *m, wick_arena *mem)
   for (uint32_t i = 0; i < o.n; i++) o.owns[i] = wick_new(mem, bool, o.func[i]->nvalue + 1u);
   for (bool more = true; more;) {
     more = false;
-    for (uint32_t i = 0; i < o.n; i++) more = ownership_step(&o, i, mem) || more;
+    for (uint32_t i = 0; i < o.n; i++) {
+      more = ownership_entry(&o, i) || more;
+      more = ownership_step(&o, i, mem) || more;
+    }
   }
   return o;
 }

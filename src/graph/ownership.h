@@ -2,7 +2,10 @@
  *
  * An owned parameter is a reference that the function ends: it keeps the object in another one,
  * returns it, or takes it apart. Any other is borrowed: the function only looks at the object, and
- * the caller keeps its reference. Results are owned by the caller. */
+ * the caller keeps its reference. Results are owned by the caller.
+ *
+ * The objects that the entry is given are its own: whoever runs it gives a reference to each. The
+ * functions to which it passes them own them. */
 #ifndef WICK_GRAPH_OWNERSHIP_H
 #define WICK_GRAPH_OWNERSHIP_H
 

@@ -1,14 +1,57 @@
 /* One replay of the function, which looks up what the new operands are. Unrolled calls are replays
- * inside it. The nodes of a call that exceeds the limits are taken back. */
+ * inside it. The nodes of a call that exceeds the limits are taken back; the call becomes one of an
+ * instance, whose body is built afterwards in the same way. If a function has too many instances,
+ * all of them go, and everything is built again with one parameter of that function more general. */
 #include "graph/partial_eval.h"
 
+#include "graph/known.h"
 #include "ir/call.h"
 #include "ir/replay.h"
 
-enum { PARTIAL_NODES = 2000, PARTIAL_CALLS = 2000, PARTIAL_DEPTH = 400, PARTIAL_REGIONS = 32 };
+enum {
+  PARTIAL_NODES = 2000,
+  PARTIAL_CALLS = 2000,
+  PARTIAL_DEPTH = 400,
+  PARTIAL_REGIONS = 32,
+  PARTIAL_INSTANCES = 40, /* of one function */
+  PARTIAL_INSTANCE_NODES = 20000,
+  PARTIAL_SPENT = 100000 /* nodes that are built and not used; after that, there are no instances */
+};
+
+typedef struct partial_instance {
+  const wick_func *of;
+  const char *name;
+  const wick_known *known; /* by parameter of `of` */
+  wick_loc loc;            /* of the first call */
+} partial_instance;
+
+typedef struct partial_general { /* how general a parameter is in all instances */
+  const wick_func *of;
+  uint32_t param;
+  wick_known_detail detail;
+  wick_loc loc; /* of a call that has an instance */
+} partial_general;
+
+typedef struct partial_stop { /* a function whose call exceeds the limits, and has no instance */
+  const wick_func *of;
+  wick_loc loc;
+} partial_stop;
+
+/* The instances for one function of the module. */
+typedef struct partial_run {
+  wick_module *m;
+  wick_arena *mem, *tmp;
+  wick_list(partial_instance) instances;
+  wick_list(partial_general) general;
+  wick_list(partial_stop) stops;
+  uint32_t nnode, nspent;
+  const wick_func *over; /* a function with too many instances, or with one that cannot be built */
+  bool off;              /* no instances are made */
+} partial_run;
 
 typedef struct partial_state {
   wick_builder b;
+  partial_run *run;
   wick_list(uint32_t) definer; /* by new value: the node without regions that defines it, + 1 */
   uint32_t nseen;              /* nodes whose results are in `definer` */
   uint32_t depth, ncall;
@@ -38,16 +81,15 @@ static const wick_node *partial_known(partial_state *s, wick_value v, wick_opcod
   return at && s->b.nodes.at[at - 1].op == op ? &s->b.nodes.at[at - 1] : NULL;
 }
 
+static const wick_node *partial_node(void *arg, wick_value v, wick_opcode op)
+{
+  return partial_known(arg, v, op);
+}
+
 /* Returns true if v is a single integer or bool that is known. */
 static bool partial_number(const partial_state *s, wick_value v, int64_t *out)
 {
-  const wick_value_info *info = &s->b.values.at[v.id];
-  const wick_type_info *t = wick_built_info(&s->b, v);
-  if (t->kind != WICK_TENSOR || t->rank || info->ncontent != 1 ||
-      !wick_dim_is_const(info->content[0]))
-    return false;
-  *out = info->content[0].v;
-  return true;
+  return wick_known_number(&s->b, v, out);
 }
 
 static bool partial_helps(partial_state *s, wick_value v)
@@ -68,8 +110,6 @@ static const wick_func *partial_callee(partial_state *s, const char *name, uint3
   const wick_func *f = wick_module_find(s->b.module, name);
   bool helps = false;
   if (!f || f->level != WICK_GRAPH || f->head || f->nparam != nin) return NULL;
-  for (uint32_t i = 0; i < s->refused.n; i++)
-    if (s->refused.at[i] == f->name) return NULL;
   for (uint32_t k = 0; k < nin && !helps; k++) helps = partial_helps(s, in[k]);
   return helps ? f : NULL;
 }
@@ -78,6 +118,7 @@ static void partial_body(partial_state *s, const wick_func *f, const wick_value 
                          wick_value *out)
 {
   wick_replay r = wick_replay_func(&s->b, f);
+  r.call = s->b.loc;
   r.instead = partial_instead, r.arg = s;
   for (uint32_t k = 0; k < f->nparam; k++) r.to[1 + k] = in[k];
   for (uint32_t i = 0; i < f->nconstraint; i++)
@@ -116,26 +157,198 @@ static bool partial_unroll(partial_state *s, const wick_func *f, const wick_valu
   partial_body(s, f, in, out);
   s->depth--;
   if (s->depth || !s->exhausted || b->status) return true;
+  s->run->nspent += b->nodes.n - nnode;
+  if (s->run->nspent > PARTIAL_SPENT && !s->run->off) s->run->over = f;
   b->nodes.n = nnode, b->values.n = nvalue;
   b->constraints.n = nconstraint, b->branch_constraints.n = nbranch;
   s->nseen = s->nseen < nnode ? s->nseen : nnode;
   s->definer.n = s->definer.n < nvalue ? s->definer.n : nvalue;
-  wick_push(b->mem, &s->refused, f->name);
   return false;
 }
 
-static void partial_call(partial_state *s, const wick_func *of, const wick_node *n,
+/* ---- instances ---- */
+
+static wick_known_detail partial_detail(const partial_run *run, const wick_func *f, uint32_t param)
+{
+  for (uint32_t i = 0; i < run->general.n; i++)
+    if (run->general.at[i].of == f && run->general.at[i].param == param)
+      return run->general.at[i].detail;
+  return WICK_KNOWN_ALL;
+}
+
+/* Returns what is known of the operands of a call of f, as far as instances use it; the values of
+ * which nothing is known go to `leaves`. */
+static wick_known *partial_operands(partial_state *s, const wick_func *f, const wick_value *in,
+                                    wick_known_values *leaves)
+{
+  wick_known *known = wick_new(s->run->tmp, wick_known, f->nparam + 1);
+  wick_known_reader r = {
+      .b = &s->b, .mem = s->run->tmp, .node = partial_node, .arg = s, .leaves = leaves};
+  for (uint32_t k = 0; k < f->nparam; k++)
+    known[k] = wick_known_read(&r, in[k], f->value[1 + k].type, partial_detail(s->run, f, k));
+  return known;
+}
+
+static const partial_instance *partial_find(const partial_run *run, const wick_func *f,
+                                            const wick_known *known)
+{
+  for (uint32_t i = 0; i < run->instances.n; i++) {
+    const partial_instance *at = &run->instances.at[i];
+    bool same = at->of == f;
+    for (uint32_t k = 0; k < f->nparam && same; k++) same = wick_known_eq(&at->known[k], &known[k]);
+    if (same) return at;
+  }
+  return NULL;
+}
+
+static bool partial_has_instances(const partial_run *run, const wick_func *f)
+{
+  for (uint32_t i = 0; i < run->instances.n; i++)
+    if (run->instances.at[i].of == f) return true;
+  return false;
+}
+
+/* Declares an instance, so that it can be called. Numbers alone are not worth one. Returns NULL if
+ * there is none. */
+static const partial_instance *partial_add(partial_run *run, const wick_func *f,
+                                           const wick_known *known, wick_loc loc)
+{
+  uint32_t count = 0, number = 1;
+  bool worth = false;
+  for (uint32_t k = 0; k < f->nparam; k++)
+    worth = worth || known[k].kind == WICK_KNOWN_MADE || known[k].kind == WICK_KNOWN_CLOSURE;
+  if (!worth || run->off || run->over) return NULL;
+  for (uint32_t i = 0; i < run->instances.n; i++) count += run->instances.at[i].of == f;
+  if (count >= PARTIAL_INSTANCES) {
+    run->over = f;
+    return NULL;
+  }
+  const char *name = f->name;
+  while (wick_module_find(run->m, name))
+    name = wick_str_printf(run->tmp, "%s.%u", f->name, number++);
+  wick_known_types param = {0};
+  for (uint32_t k = 0; k < f->nparam; k++) wick_known_types_of(&known[k], run->tmp, &param);
+  const wick_node *ret = wick_return(f);
+  wick_type *give = wick_new(run->tmp, wick_type, ret->nin + 1u);
+  for (uint32_t k = 0; k < ret->nin; k++) give[k] = wick_type_of(f, ret->in[k]);
+  const wick_func *head =
+      wick_func_head(run->m, WICK_GRAPH, name, param.n, param.at, NULL, ret->nin, give, run->mem);
+  wick_module_set(run->m, head);
+  wick_push(run->tmp, &run->instances, (partial_instance){f, head->name, known, loc});
+  return &run->instances.at[run->instances.n - 1];
+}
+
+/* Builds the body of an instance. Returns false if its results have other types than those of the
+ * function, or if it cannot be built. */
+static bool partial_build(partial_run *run, const partial_instance *i)
+{
+  partial_state s = {.b = {.mem = run->mem}, .run = run};
+  wick_builder *b = &s.b;
+  const wick_node *ret = wick_return(i->of);
+  wick_value *in = wick_new(run->tmp, wick_value, i->of->nparam + 1),
+             *out = wick_new(run->tmp, wick_value, ret->nin + 1u);
+  wick_known_types param = {0};
+  wick_func *f;
+  wick_build_begin(b, run->m, WICK_GRAPH, i->name, run->mem);
+  for (uint32_t k = 0; k < i->of->nparam; k++) wick_known_types_of(&i->known[k], run->tmp, &param);
+  for (uint32_t k = 0; k < param.n; k++) wick_build_param(b, param.at[k], WICK_IN, NULL);
+  uint32_t leaf = 0;
+  b->loc = i->loc;
+  for (uint32_t k = 0; k < i->of->nparam; k++) in[k] = wick_known_build(b, &i->known[k], &leaf);
+  partial_body(&s, i->of, in, out);
+  for (uint32_t k = 0; k < ret->nin && !b->status; k++)
+    if (!wick_type_eq(wick_built_type(b, out[k]), wick_type_of(i->of, ret->in[k]))) return false;
+  b->loc = ret->loc;
+  wick_build_return(b, ret->nin, out);
+  if (wick_build_end(b, &f)) return false;
+  wick_module_set(run->m, f);
+  run->nnode += f->nnode;
+  return true;
+}
+
+/* Counts how differently a parameter is known in the instances of f. */
+static uint32_t partial_variety(const partial_run *run, const wick_func *f, uint32_t param)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < run->instances.n; i++) {
+    bool first = run->instances.at[i].of == f;
+    for (uint32_t k = 0; k < i && first; k++)
+      first = run->instances.at[k].of != f || !wick_known_eq(&run->instances.at[k].known[param],
+                                                             &run->instances.at[i].known[param]);
+    n += first;
+  }
+  return n;
+}
+
+/* Makes the parameter of f that differs most between its instances more general. */
+static void partial_generalize(partial_run *run, const wick_func *f)
+{
+  uint32_t best = 0, most = 0;
+  bool closure = false;
+  for (uint32_t k = 0; k < f->nparam; k++) {
+    uint32_t n = partial_detail(run, f, k) == WICK_KNOWN_NONE ? 0 : partial_variety(run, f, k);
+    if (n > most) most = n, best = k;
+  }
+  for (uint32_t i = 0; i < run->general.n; i++)
+    if (run->general.at[i].of == f && run->general.at[i].param == best) {
+      run->general.at[i].detail = WICK_KNOWN_NONE;
+      return;
+    }
+  wick_loc loc = {0};
+  for (uint32_t i = run->instances.n; i-- > 0;) {
+    if (run->instances.at[i].of != f) continue;
+    closure = closure || run->instances.at[i].known[best].kind == WICK_KNOWN_CLOSURE;
+    loc = run->instances.at[i].loc;
+  }
+  wick_known_detail detail = closure ? WICK_KNOWN_CALLEE : WICK_KNOWN_NONE;
+  wick_push(run->tmp, &run->general, (partial_general){f, best, detail, loc});
+}
+
+/* ---- calls ---- */
+
+static void partial_emit(partial_state *s, const wick_func *of, const wick_node *n,
                          const char *name, uint32_t nin, const wick_value *in, wick_value *out)
 {
   wick_builder *b = &s->b;
-  const wick_func *f = partial_callee(s, name, nin, in);
-  if (f && partial_unroll(s, f, in, out)) return;
   wick_type *want = wick_new(b->mem, wick_type, n->nout + 1u);
   for (uint32_t k = 0; k < n->nout; k++) want[k] = wick_type_of(of, (wick_value){n->first.id + k});
   wick_attr callee = {.s = name};
   b->loc = n->loc;
   wick_value first = wick_build(b, WICK_OP_call, nin, in, &callee, n->nout, want);
   for (uint32_t k = 0; k < n->nout; k++) out[k] = (wick_value){first.id + k};
+}
+
+static bool partial_refused(const partial_state *s, const wick_func *f)
+{
+  for (uint32_t i = 0; i < s->refused.n; i++)
+    if (s->refused.at[i] == f->name) return true;
+  return false;
+}
+
+static void partial_call(partial_state *s, const wick_func *of, const wick_node *n,
+                         const char *name, uint32_t nin, const wick_value *in, wick_value *out)
+{
+  const wick_func *f = s->run->over ? NULL : partial_callee(s, name, nin, in);
+  const partial_instance *i = NULL;
+  wick_known_values leaves = {0};
+  wick_known *known = NULL;
+  if (f && partial_has_instances(s->run, f)) {
+    known = partial_operands(s, f, in, &leaves);
+    i = partial_find(s->run, f, known);
+  }
+  if (f && !i && !partial_refused(s, f) && partial_unroll(s, f, in, out)) return;
+  if (f && !i && !s->depth) {
+    if (!known) known = partial_operands(s, f, in, &leaves);
+    i = partial_add(s->run, f, known, n->loc);
+    if (!i && !partial_refused(s, f)) {
+      wick_push(s->b.mem, &s->refused, f->name);
+      wick_push(s->run->tmp, &s->run->stops, (partial_stop){f, n->loc});
+    }
+  }
+  if (i)
+    partial_emit(s, of, n, i->name, leaves.n, leaves.at, out);
+  else
+    partial_emit(s, of, n, name, nin, in, out);
 }
 
 /* ---- nodes ---- */
@@ -211,6 +424,66 @@ static bool partial_instead(wick_replay *r, const wick_node *n, const wick_value
   }
 }
 
+/* Builds f and the instances that it needs; run->over says that there are too many. */
+static wick_status partial_round(partial_run *run, const wick_func *f, wick_func **out)
+{
+  partial_state s = {.b = {.mem = run->mem}, .run = run};
+  wick_replay r = {.b = &s.b, .instead = partial_instead, .arg = &s};
+  run->over = NULL, run->nnode = 0;
+  WICK_TRY(wick_replay_whole(&r, f, out));
+  for (uint32_t i = 0; i < run->instances.n && !run->over; i++) {
+    const partial_instance at = run->instances.at[i];
+    if (!partial_build(run, &at) || run->nnode > PARTIAL_INSTANCE_NODES)
+      if (!run->over) run->over = at.of;
+  }
+  return NULL;
+}
+
+static void partial_forget(partial_run *run)
+{
+  for (uint32_t i = 0; i < run->instances.n; i++)
+    wick_module_remove(run->m, run->instances.at[i].name);
+  run->instances.n = run->stops.n = 0;
+}
+
+static bool partial_stops(const partial_run *run, uint32_t n, const wick_func *f)
+{
+  for (uint32_t i = 0; i < n; i++)
+    if (run->stops.at[i].of == f) return true;
+  return false;
+}
+
+static void partial_say(const partial_run *run, const wick_pass_context *pass, wick_loc at,
+                        const wick_func *f, const char *what)
+{
+  const char *place = wick_loc_text(run->m, at);
+  wick_push(pass->keep, pass->remarks,
+            wick_str_printf(pass->keep, "%s%s%s %s", place, place[0] ? ": " : "", f->name, what));
+}
+
+/* Says which calls are not written out, or not for all that is known, because of the limits. */
+static void partial_remark(const partial_run *run, const wick_pass_context *pass)
+{
+  for (uint32_t i = 0; i < run->stops.n && pass->remarks; i++) {
+    const partial_stop *at = &run->stops.at[i];
+    const char *what =
+        wick_str_printf(pass->tmp,
+                        "stays a call, though some of its operands are known: written out it "
+                        "exceeds %d nodes, %d calls inside each other, or %d undecided branches",
+                        PARTIAL_NODES, PARTIAL_DEPTH, PARTIAL_REGIONS);
+    if (!partial_stops(run, i, at->of)) partial_say(run, pass, at->loc, at->of, what);
+  }
+  for (uint32_t i = 0; i < run->general.n && pass->remarks; i++) {
+    const partial_general *at = &run->general.at[i];
+    const char *what =
+        wick_str_printf(pass->tmp,
+                        "is not specialized for all that is known of operand %u: that exceeds %d "
+                        "instances, or %d nodes in instances",
+                        at->param, PARTIAL_INSTANCES, PARTIAL_INSTANCE_NODES);
+    if (!partial_stops(run, run->stops.n, at->of)) partial_say(run, pass, at->loc, at->of, what);
+  }
+}
+
 wick_status wick_pass_partial_eval(const wick_pass_context *pass, const wick_func *f,
                                    wick_func **out)
 {
@@ -220,9 +493,22 @@ wick_status wick_pass_partial_eval(const wick_pass_context *pass, const wick_fun
           f->node[i].op == WICK_OP_switch;
   *out = (wick_func *)(uintptr_t)f;
   if (!any) return NULL;
-  partial_state s = {.b = {.mem = pass->mem}};
-  wick_replay r = {.b = &s.b, .instead = partial_instead, .arg = &s};
-  WICK_TRY(wick_replay_whole(&r, f, out));
+  partial_run run = {.m = f->module, .mem = pass->mem, .tmp = pass->tmp};
+  wick_status status = NULL;
+  do {
+    status = partial_round(&run, f, out);
+    if (!run.over) break;
+    run.nspent += run.nnode;
+    run.off = run.nspent > PARTIAL_SPENT;
+    if (!run.off) partial_generalize(&run, run.over);
+    if (run.off) run.general.n = 0;
+    partial_forget(&run);
+  } while (true);
+  if (status) {
+    partial_forget(&run);
+    return status;
+  }
+  partial_remark(&run, pass);
   wick_func_drop(f, *out, pass->tmp);
   return NULL;
 }

@@ -119,6 +119,9 @@ wick_value wick_build_const(wick_builder *b, wick_type type, double f, int64_t i
 wick_value wick_build_like(wick_builder *b, wick_value x, double number);
 wick_value wick_build_constant(wick_builder *b, uint32_t constant); /* a constant of the module */
 wick_value wick_build_i64(wick_builder *b, int64_t i); /* loop level and stage bodies */
+/* Builds a `fail`: detail is an index or an element among `of`, if that is constant and not 0. */
+void wick_build_failure(wick_builder *b, wick_code code, wick_value bad, wick_value detail,
+                        wick_dim of);
 /* A choice, by an index, of one of `count` positions that are `step` elements apart (operator
  * `view`). */
 typedef struct wick_picked {

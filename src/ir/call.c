@@ -107,6 +107,10 @@ void wick_module_keep_reached(wick_module *m, const char *entry, wick_arena *tmp
   for (uint32_t i = 0; i < drop.n; i++) wick_module_remove(m, drop.at[i]->name);
 }
 
+const char wick_entry_name[] = "main";
+
+bool wick_func_is_entry(const wick_func *f) { return f && strcmp(f->name, wick_entry_name) == 0; }
+
 bool wick_func_is_called(const wick_func *f)
 {
   const wick_module *m = f->module;
@@ -186,7 +190,10 @@ bool wick_func_reaches(const wick_func *f, bool (*has)(const wick_func *), wick_
   return has(f);
 }
 
-static bool call_has_fail(const wick_func *f) { return call_has(f, WICK_OP_fail); }
+static bool call_has_fail(const wick_func *f)
+{
+  return call_has(f, WICK_OP_fail) || call_has(f, WICK_OP_say);
+}
 
 bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp)
 {
@@ -227,6 +234,7 @@ void wick_build_body(wick_builder *b, const wick_func *f, const wick_node *n, co
                      wick_value *out)
 {
   wick_replay r = wick_replay_func(b, f);
+  r.call = n->loc;
   for (uint32_t k = 0; k < f->nparam; k++) r.to[1 + k] = in[k];
   for (uint32_t i = 0; i < f->nconstraint; i++)
     wick_build_shape_constraint(b, f->constraint[i].a, f->constraint[i].b, f->constraint[i].loc);
@@ -245,4 +253,16 @@ void wick_build_inlined_call(wick_builder *b, const wick_node *n, const wick_val
                     n->attr[WICK_ATTR_call_callee].s);
   else
     wick_build_body(b, f, n, in, out);
+}
+
+bool wick_is_last(const wick_func *f, uint32_t i)
+{
+  const wick_node *n = &f->node[i], *after = &f->node[n->end];
+  if (!wick_op_of(after)->terminator || after->nin != n->nout) return false;
+  for (uint32_t k = 0; k < n->nout; k++)
+    if (after->in[k].id != n->first.id + k) return false;
+  if (after->op == WICK_OP_return) return true;
+  uint32_t around = i - 1; /* the node that contains i */
+  while (f->node[around].end <= i) around--;
+  return f->node[around].op != WICK_OP_loop && wick_is_last(f, around);
 }

@@ -27,8 +27,15 @@ bool wick_node_acts(const wick_effects *e, const wick_node *n);
 /* The same for any of the nodes begin .. end-1, with those in regions. */
 bool wick_nodes_act(const wick_effects *e, const wick_func *f, uint32_t begin, uint32_t end);
 
+/* Returns whether nothing runs after node i of f but the ends of regions around it, which pass its
+ * results on. */
+bool wick_is_last(const wick_func *f, uint32_t i);
+
 /* Returns whether f names itself (a call, or a closure), directly or through others. */
 bool wick_func_recurs(const wick_func *f, wick_arena *tmp);
+/* The name of the function of a module that a program runs. */
+extern const char wick_entry_name[];
+bool wick_func_is_entry(const wick_func *f); /* false for NULL */
 /* Returns whether a function of f's module, perhaps f itself, names f. */
 bool wick_func_is_called(const wick_func *f);
 /* Returns whether f or a function that it calls, directly or through others, has a property,

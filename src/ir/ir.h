@@ -34,6 +34,12 @@ typedef struct wick_loc {
   uint32_t id; /* into the module's locations; 0 is "nowhere" */
 } wick_loc;
 
+typedef struct wick_loc_info {
+  const char *text;
+  wick_loc call; /* the call from which it was inlined; 0: none */
+  uint32_t ncall;
+} wick_loc_info;
+
 typedef struct wick_func wick_func;
 
 /* ---- attributes ---- */
@@ -137,7 +143,8 @@ typedef struct wick_shape_constraint {
   bool branch; /* checked when a branch that relies on it is entered (operator `if`) */
 } wick_shape_constraint;
 
-typedef enum wick_qualifier { WICK_IN, WICK_OUT, WICK_INOUT } wick_qualifier;
+/* WICK_TAKEN: read, and perhaps overwritten; the caller does not need its contents afterwards. */
+typedef enum wick_qualifier { WICK_IN, WICK_OUT, WICK_INOUT, WICK_TAKEN } wick_qualifier;
 
 struct wick_func {
   wick_module *module;
@@ -260,8 +267,11 @@ struct wick_module {
   wick_list(wick_data) data;          /* at[0] is unused; types refer to them by number */
   wick_list(wick_growable_arena) constant_arenas;
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
-  wick_list(const char *) locs;       /* at[0] is "" */
+  wick_list(wick_loc_info) locs;      /* at[0] is "" */
   wick_list(wick_pair) metadata;
+  /* of the entry of a program of the language: its parameters, then its result; 0: another model */
+  uint32_t nparam_part, nresult_part;
+  const wick_part *param_part, *result_part;
   /* an element of a string constant is a number in this table */
   wick_string_table strings;
   wick_list(uint32_t) constant_of_name; /* by name: the constant's number, or 0 */
@@ -279,8 +289,17 @@ wick_loc wick_loc_add(wick_module *m,
                       const char *location); /* "net.onnx: node \"prob\" (Softmax)" */
 static inline const char *wick_loc_text(const wick_module *m, wick_loc l)
 {
-  return m->locs.at[l.id];
+  return m->locs.at[l.id].text;
 }
+/* Returns the location of the call from which a location was inlined; 0: none. */
+static inline wick_loc wick_loc_call(const wick_module *m, wick_loc l)
+{
+  return m->locs.at[l.id].call;
+}
+/* Returns the location l in a function that a call inlines. Of more than WICK_LOC_CALLS calls, some
+ * are left out. */
+enum { WICK_LOC_CALLS = 16 };
+wick_loc wick_loc_inlined(wick_module *m, wick_loc l, wick_loc call);
 
 /* Allocates storage for the data of a constant that is about to be added: not zeroed, aligned to 64
  * bytes. */

@@ -14,7 +14,7 @@ static void module_fill(wick_module *m, const char *name)
   m->name = wick_intern(m, name ? name : "");
   wick_push(&m->mem, &m->constants, (wick_constant){0});
   wick_push(&m->mem, &m->data, (wick_data){0});
-  wick_push(&m->mem, &m->locs, "");
+  wick_push(&m->mem, &m->locs, ((wick_loc_info){.text = ""}));
 }
 
 /* Creates a module. If memory runs out here, no caller owns the module yet, so it is freed
@@ -55,8 +55,22 @@ wick_loc wick_loc_add(wick_module *m, const char *location)
 {
   if (!location || !*location) return (wick_loc){0};
   const char *text = wick_intern(m, location);
-  if (m->locs.n > 1 && m->locs.at[m->locs.n - 1] == text) return (wick_loc){m->locs.n - 1};
-  wick_push(&m->mem, &m->locs, text);
+  const wick_loc_info *last = &m->locs.at[m->locs.n - 1];
+  if (last->text == text && !last->call.id) return (wick_loc){m->locs.n - 1};
+  wick_push(&m->mem, &m->locs, ((wick_loc_info){.text = text}));
+  return (wick_loc){m->locs.n - 1};
+}
+
+wick_loc wick_loc_inlined(wick_module *m, wick_loc l, wick_loc call)
+{
+  wick_loc_info info = m->locs.at[l.id];
+  if (!l.id || !call.id) return l.id ? l : call;
+  info.call = info.call.id ? wick_loc_inlined(m, info.call, call) : call;
+  while (m->locs.at[info.call.id].ncall + 1 > WICK_LOC_CALLS)
+    info.call = m->locs.at[info.call.id].call;
+  info.ncall = m->locs.at[info.call.id].ncall + 1;
+  const wick_loc_info *last = &m->locs.at[m->locs.n - 1];
+  if (last->text != info.text || last->call.id != info.call.id) wick_push(&m->mem, &m->locs, info);
   return (wick_loc){m->locs.n - 1};
 }
 
@@ -102,6 +116,16 @@ wick_type wick_data_type(wick_module *m, const char *name)
   return m->data.at[*at].type;
 }
 
+const wick_part *wick_module_parts(wick_module *m, uint32_t n, const wick_part *part)
+{
+  wick_part *copy = wick_dup(&m->mem, wick_part, part, n);
+  for (uint32_t i = 0; i < n; i++) {
+    copy[i].name = wick_intern(m, part[i].name);
+    copy[i].type = wick_intern(m, part[i].type);
+  }
+  return copy;
+}
+
 void wick_data_define(wick_module *m, wick_type t, uint32_t nctor, const wick_ctor *ctor)
 {
   wick_data *d = &m->data.at[wick_type_get(m, t)->data];
@@ -109,6 +133,7 @@ void wick_data_define(wick_module *m, wick_type t, uint32_t nctor, const wick_ct
   for (uint32_t i = 0; i < nctor; i++) {
     copy[i].name = wick_intern(m, ctor[i].name);
     copy[i].field = wick_dup(&m->mem, wick_type, ctor[i].field, ctor[i].nfield);
+    copy[i].part = wick_module_parts(m, ctor[i].npart, ctor[i].part);
   }
   d->nctor = nctor;
   d->ctor = copy;
@@ -117,6 +142,34 @@ void wick_data_define(wick_module *m, wick_type t, uint32_t nctor, const wick_ct
 const wick_data *wick_data_get(const wick_module *m, wick_type t)
 {
   return &m->data.at[wick_type_get(m, t)->data];
+}
+
+typedef wick_list(wick_type) module_types;
+
+static const char *module_stays(const wick_module *m, wick_type type, wick_arena *tmp,
+                                module_types *data)
+{
+  const wick_type_info *t = wick_type_get(m, type);
+  if (t->kind == WICK_REF) return "a reference";
+  if (t->kind == WICK_FN) return "a function";
+  if (t->kind == WICK_TENSOR && t->elem == WICK_STRING && data->n) return "data with strings";
+  for (uint32_t i = 0; i < data->n; i++)
+    if (wick_type_eq(data->at[i], type)) return NULL;
+  if (t->kind == WICK_DATA) wick_push(tmp, data, type);
+  return NULL;
+}
+
+const char *wick_type_stays(const wick_module *m, wick_type t, wick_arena *tmp)
+{
+  module_types data = {0};
+  const char *why = module_stays(m, t, tmp, &data);
+  for (uint32_t i = 0; i < data.n && !why; i++) {
+    const wick_data *d = wick_data_get(m, data.at[i]);
+    for (uint32_t k = 0; k < d->nctor; k++)
+      for (uint32_t f = 0; f < d->ctor[k].nfield && !why; f++)
+        why = module_stays(m, d->ctor[k].field[f], tmp, &data);
+  }
+  return why;
 }
 
 /* ---- data of constants ---- */

@@ -148,6 +148,7 @@ typedef struct wick_compute {
   const wick_value *in;      /* tensors of the group; 0 if missing */
   wick_value *out;           /* to be set to stage results */
   const wick_type *out_type; /* from infer */
+  bool begun; /* of operators with `updates`: the first result has the elements of in[0] already */
 } wick_compute;
 
 /* ---- views ---- */
@@ -234,6 +235,9 @@ typedef struct wick_op {
   /* `compute` reads each element of the first operand once, so element-wise operators before it
    * cost no more if they are computed there. */
   bool reads_once;
+  /* The first result is the first operand, parts of which are replaced. `compute` builds a loop nest
+   * that may find the operand's elements in the result's memory (wick_compute.begun). */
+  bool updates;
   /* For packed images, where operand and result are [n, blocks, y, x, place]. NULL:
    * WICK_REACH_ANY. */
   wick_reach (*reach)(const wick_func *f, const wick_node *n);

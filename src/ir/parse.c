@@ -132,7 +132,7 @@ static bool parse_param(wick_parser *p, bool qualifiers)
   wick_token t = *wick_parse_token(p);
   if (qualifiers && t.kind == WICK_TOKEN_GLOBAL) {
     const wick_keyword *word = wick_keyword_find(wick_qualifier_words, t.at, t.n);
-    if (!word) return wick_parse_unexpected(p, "@in, @out or @inout");
+    if (!word) return wick_parse_unexpected(p, "@in, @out, @inout or @taken");
     param.qual = (wick_qualifier)word->value;
     wick_parse_next(p);
   }

@@ -112,14 +112,22 @@ static void parse_node_step(wick_parser *p, const wick_token *at)
 
 /* ---- the tail: types, names, location ---- */
 
+/* Reads the location, and those of the calls from which it was inlined, the innermost first. */
 static bool parse_node_loc(wick_parser *p)
 {
-  const char *text;
+  const char *text[WICK_LOC_CALLS + 1];
+  uint32_t n = 0;
   p->loc = (wick_loc){0};
   if (!wick_token_word(wick_parse_token(p), "loc")) return true;
   wick_parse_next(p);
-  if (!wick_parse_punct(p, '(', "`(`") || !wick_parse_string(p, &text)) return false;
-  p->loc = wick_loc_add(p->m, text);
+  if (!wick_parse_punct(p, '(', "`(`")) return false;
+  do {
+    if (n == WICK_COUNT(text))
+      return wick_parse_fail(p, wick_parse_token(p), WICK_ELIMIT, "at most %d locations",
+                             WICK_LOC_CALLS + 1);
+    if (!wick_parse_string(p, &text[n++])) return false;
+  } while (wick_parse_take(p, ','));
+  while (n-- > 0) p->loc = wick_loc_inlined(p->m, wick_loc_add(p->m, text[n]), p->loc);
   return wick_parse_punct(p, ')', "`)`");
 }
 

@@ -391,6 +391,7 @@ static bool parse_type_ctor(wick_parser *p, wick_ctor *out)
   if (wick_parse_take(p, '(') && !parse_type_items(p, 0, true, ')', "`,` or `)`", &field))
     return false;
   out->nfield = field.n, out->field = field.at;
+  out->npart = 0, out->part = NULL;
   return true;
 }
 

@@ -81,7 +81,10 @@ static void print_loc(wick_printer *p, wick_loc loc)
 {
   if (!loc.id || !(p->flags & WICK_PRINT_LOCS)) return;
   wick_text_add(p->out, " loc(");
-  wick_text_quoted(p->out, wick_loc_text(p->m, loc));
+  for (wick_loc l = loc; l.id; l = wick_loc_call(p->m, l)) {
+    if (l.id != loc.id) wick_text_add(p->out, ", ");
+    wick_text_quoted(p->out, wick_loc_text(p->m, l));
+  }
   wick_text_char(p->out, ')');
 }
 

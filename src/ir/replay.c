@@ -57,11 +57,11 @@ void wick_replay_nodes(wick_replay *r, uint32_t begin, uint32_t end)
   wick_builder *b = r->b;
   wick_loc loc = b->loc;
   for (uint32_t i = begin; i < end && !b->status;) {
-    const wick_node n = r->node[i];
+    wick_node n = r->node[i];
     wick_value *in = wick_new(b->mem, wick_value, n.nin + 1u), first = {0};
     for (uint32_t k = 0; k < n.nin; k++) in[k] = wick_replayed(r, n.in[k]);
     wick_value *out = r->instead ? wick_new(b->mem, wick_value, n.nout + 1u) : NULL;
-    b->loc = n.loc;
+    n.loc = b->loc = wick_loc_inlined(b->module, n.loc, r->call);
     if (out && n.op != WICK_OP_yield && r->instead(r, &r->node[i], in, out)) {
       for (uint32_t k = 0; k < n.nout; k++) r->to[n.first.id + k] = out[k];
       i = n.end;

@@ -6,7 +6,7 @@
  *   wick_replay_nodes(&r, begin, end);
  *   wick_value again = wick_replayed(&r, old);   // old itself if it was not built again
  * wick_replay_whole builds a new version of a function in which nodes may become others (`instead`).
- * Locations are copied, the user's names are not. Types are inferred again only if the type or the
+ * Locations are copied, with that of the call if a function is inlined; the user's names are not. Types are inferred again only if the type or the
  * known content of an operand has changed. */
 #ifndef WICK_IR_REPLAY_H
 #define WICK_IR_REPLAY_H
@@ -23,6 +23,7 @@ typedef struct wick_replay {
    * if n is to be copied. `in` has what its operands became. NULL: all nodes are copied. */
   bool (*instead)(struct wick_replay *r, const wick_node *n, const wick_value *in, wick_value *out);
   void *arg;
+  wick_loc call; /* of the call that is inlined; 0: none is */
 } wick_replay;
 
 wick_replay wick_replay_begin(wick_builder *b);

@@ -124,6 +124,15 @@ wick_value wick_build_i64(wick_builder *b, int64_t i)
   return wick_build_const(b, wick_type_scalar(b->module, WICK_I64, 1), 0, i);
 }
 
+void wick_build_failure(wick_builder *b, wick_code code, wick_value bad, wick_value detail,
+                        wick_dim of)
+{
+  wick_value in[2] = {bad, detail};
+  wick_attr attr[] = {[WICK_ATTR_fail_code] = {.i = code},
+                      [WICK_ATTR_fail_of] = {.i = wick_dim_is_const(of) ? of.v : 0}};
+  wick_build(b, WICK_OP_fail, 2, in, attr, 0, NULL);
+}
+
 /* ---- stages ---- */
 
 wick_axis wick_make_axis(wick_builder *b, const char *name, wick_dim extent, bool reduce)

@@ -134,6 +134,8 @@ typedef struct wick_ctor {
   const char *name;
   uint32_t nfield;
   const wick_type *field; /* wick_type_is_held */
+  uint32_t npart;         /* 0: each field is one of the user's */
+  const wick_part *part;  /* how the user's fields consist of these (wick/wick.h) */
 } wick_ctor;
 
 /* A data type: a value is one of the constructors with its fields. Types are equal if they have one
@@ -149,8 +151,14 @@ typedef struct wick_data {
 wick_type wick_data_type(wick_module *m, const char *name);
 /* Sets the constructors of a declared type, which are copied. */
 void wick_data_define(wick_module *m, wick_type t, uint32_t nctor, const wick_ctor *ctor);
+/* Copies parts to the module. */
+const wick_part *wick_module_parts(wick_module *m, uint32_t n, const wick_part *part);
 /* t is of kind WICK_DATA. */
 const wick_data *wick_data_get(const wick_module *m, wick_type t);
+
+/* Returns what in values of t cannot be an input or an output of a program, in words: "a reference";
+ * NULL: they can. */
+const char *wick_type_stays(const wick_module *m, wick_type t, wick_arena *tmp);
 
 void wick_type_print(const wick_module *m, wick_type t, wick_text *out);
 

@@ -14,7 +14,8 @@ typedef struct order {
 static void infer_callees(order *o, const wick_ast *n)
 {
   const wick_lang_entity *e = n->kind == WICK_AST_NAME ? n->ref : NULL;
-  if (e && e->kind == WICK_ENTITY_FN) wick_push(o->s->mem, &o->callee, n->ref);
+  if (e && (e->kind == WICK_ENTITY_FN || e->kind == WICK_ENTITY_INDEX_OP))
+    wick_push(o->s->mem, &o->callee, n->ref);
   for (uint32_t i = 0; i < n->nkid; i++)
     if (n->kid[i]) infer_callees(o, n->kid[i]);
 }
@@ -176,6 +177,8 @@ static bool infer_marked(infer *s, wick_ty *x)
 /* Literals whose element type nothing decides are f32 or i64, unless the callers decide. */
 void wick_infer_defaults(infer *s, uint32_t n, wick_lang_entity *const *group)
 {
+  for (uint32_t i = 0; i < s->pending.n; i++)
+    if (s->pending.at[i].kind == WICK_NEEDS_OPERATOR) wick_infer_from_result(s, &s->pending.at[i]);
   s->t->stamp++;
   for (uint32_t i = 0; i < n; i++) {
     const wick_ty *f = wick_ty_of(group[i]->scheme->type);

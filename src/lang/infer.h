@@ -60,6 +60,7 @@ typedef struct wick_typed {
   wick_ty **variable;       /* by index of the item's variables */
   bool instance;            /* for one use: sizes are known, and decide branches */
   const wick_static *fixed; /* of an instance: its static arguments by index; else NULL */
+  const wick_dim *known;    /* numbers of locals that are known here, else INVALID; NULL: none */
   wick_ty *fn;              /* of an instance: the function's type */
   wick_effect effect;       /* its own and of the functions that it names; not of function values */
 } wick_typed;
@@ -84,6 +85,13 @@ const wick_typed *wick_lang_instance_literal(wick_lang_program *p, wick_types *t
 /* Reads the static argument n of a call in the function of `f`. Returns false if it is none. */
 bool wick_lang_static(wick_lang_program *p, wick_types *t, const wick_typed *f, const wick_ast *n,
                       wick_static *out);
+/* The same for the body of a loop that is written out: its index, and what it carries. */
+const wick_typed *wick_lang_instance_step(wick_lang_program *p, wick_types *t,
+                                          const wick_typed *outer, const wick_ast *loop,
+                                          int64_t index, wick_ty *carried);
+/* end - begin; INVALID: it is not known. */
+wick_dim wick_lang_span(wick_lang_program *p, wick_types *t, const wick_typed *f,
+                        const wick_ast *begin, const wick_ast *end);
 /* Returns a size, or an index, that is known in the function of `f`; `?` or INVALID: it is not. */
 wick_dim wick_lang_size(wick_lang_program *p, wick_types *t, const wick_typed *f,
                         const wick_ast *n);

@@ -29,8 +29,9 @@ static void infer_constraint_unify(infer *s, const wick_constraint *c, wick_ty *
 {
   wick_clash clash;
   if (wick_unify(s->t, found, expected, &clash)) return;
-  wick_infer_wrong(s, c, "expected %s, found %s", wick_ty_text(s->t, expected),
-                   wick_ty_text(s->t, found));
+  bool shape = wick_ty_of(expected)->kind == WICK_TY_SHAPE;
+  wick_infer_wrong(s, c, shape ? "expected shape [%s], found [%s]" : "expected %s, found %s",
+                   wick_ty_text(s->t, expected), wick_ty_text(s->t, found));
 }
 
 /* ---- broadcasting ---- */

@@ -332,7 +332,9 @@ static wick_ty *infer_expr_binary(infer *s, wick_ast *n)
   wick_ty *arg[2] = {wick_infer_expr(s, n->kid[0]), wick_infer_expr(s, n->kid[1])};
   if (n->op == WICK_TOKEN_AND || n->op == WICK_TOKEN_OR) {
     wick_ty *yes = wick_ty_scalar(s->t, WICK_BOOL);
-    for (int i = 0; i < 2; i++) wick_infer_expect(s, n->kid[i], arg[i], yes, NULL);
+    const char *what = n->op == WICK_TOKEN_AND ? "an operand of `&&` (tensors: `and(a, b)`)"
+                                               : "an operand of `||` (tensors: `or(a, b)`)";
+    for (int i = 0; i < 2; i++) wick_infer_expect(s, n->kid[i], arg[i], yes, what);
     return yes;
   }
   return wick_infer_operator(s, n, infer_expr_operator(s, wick_infer_opcode(n->op)), 2, arg);
@@ -376,6 +378,11 @@ static wick_ty *infer_expr_index(infer *s, wick_ast *n, wick_ty *object)
       wick_dim d = wick_infer_size(s, part[j]);
       end[j] = wick_ty_size(s->t, wick_dim_eq(d, WICK_DIM_INVALID) ? s->t->any : d);
     }
+    bool open = part[0] && part[1] && wick_dim_eq(end[0]->size, s->t->any) &&
+                wick_dim_eq(end[1]->size, s->t->any);
+    wick_dim span = open ? wick_infer_span(s, part[0], part[1]) : WICK_DIM_INVALID;
+    if (open && !wick_dim_eq(span, WICK_DIM_INVALID))
+      end[0] = wick_ty_size(s->t, wick_dim_const(0)), end[1] = wick_ty_size(s->t, span);
     s->typed->type[k->id] = s->t->unit;
     arg[i + 1] = wick_ty_new(s->t, WICK_TY_TUPLE, 3, end);
   }

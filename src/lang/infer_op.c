@@ -163,8 +163,10 @@ static void infer_op_report(infer *s, wick_constraint *c, const char *why)
   const char *name = wick_ops[c->entity->op]->name;
   size_t n = strlen(name);
   if (strncmp(why, name, n) == 0 && why[n] == ':' && why[n + 1] == ' ') why += n + 2;
-  for (; *why; why++) { /* the user's names of sizes, which are "d'7" inside */
-    wick_text_char(&plain, *why);
+  for (uint32_t depth = 0; *why; why++) { /* the user's names of sizes, which are "d'7" inside */
+    if (*why == '[') depth++;
+    if (*why == ']' && depth) depth--;
+    if (*why != '"' || !depth) wick_text_char(&plain, *why);
     if (why[1] == '\'' && why[2] >= '0' && why[2] <= '9')
       for (why++; why[1] >= '0' && why[1] <= '9';) why++;
   }
@@ -195,6 +197,36 @@ static bool infer_op_finish(infer *s, wick_constraint *c, const wick_infer *r)
   return true;
 }
 
+/* Runs the operator's inference, on operands that are ready. */
+static wick_status infer_op_run(infer *s, wick_constraint *c, const wick_attr *attr, wick_infer *r)
+{
+  const wick_op *op = wick_ops[c->entity->op];
+  wick_value *value = wick_new(s->mem, wick_value, c->noperand);
+  wick_value_info *info = wick_new(s->mem, wick_value_info, c->noperand);
+  const wick_value_info **in = wick_new(s->mem, const wick_value_info *, c->noperand);
+  for (uint32_t i = 0; i < c->noperand; i++) {
+    value[i].id = i + 1;
+    info[i].type = infer_op_type(s, c->arg[i]);
+    in[i] = &info[i];
+  }
+  wick_type *want = wick_new(s->mem, wick_type, 1);
+  if (op->typed) *want = infer_op_type(s, c->arg[c->noperand]);
+  *r = (wick_infer){.module = s->t->module,
+                    .mem = s->mem,
+                    .op = c->entity->op,
+                    .nin = c->noperand,
+                    .in_value = value,
+                    .in = in,
+                    .relies = infer_op_relies,
+                    .arg = s->t,
+                    .capacity = WICK_INFER_CAPACITY,
+                    .out = wick_new(s->mem, wick_value_info, WICK_INFER_CAPACITY),
+                    .nwant = op->typed,
+                    .want = want};
+  WICK_TRY(wick_attrs_complete(r, WICK_GRAPH, attr, &r->attr));
+  return wick_infer_node(r, WICK_GRAPH);
+}
+
 bool wick_infer_solve_operator(infer *s, wick_constraint *c)
 {
   const wick_op *op = wick_ops[c->entity->op];
@@ -210,31 +242,8 @@ bool wick_infer_solve_operator(infer *s, wick_constraint *c)
   wick_attr attr[WICK_MAX_ATTR];
   if (!infer_op_attrs(s, c, attr, &wrong)) return s->last;
   if (wrong) return infer_op_give_up(s, c);
-  wick_value *value = wick_new(s->mem, wick_value, c->noperand);
-  wick_value_info *info = wick_new(s->mem, wick_value_info, c->noperand);
-  const wick_value_info **in = wick_new(s->mem, const wick_value_info *, c->noperand);
-  wick_value_info out[WICK_INFER_CAPACITY] = {0};
-  for (uint32_t i = 0; i < c->noperand; i++) {
-    value[i].id = i + 1;
-    info[i].type = infer_op_type(s, c->arg[i]);
-    in[i] = &info[i];
-  }
-  wick_type want = {0};
-  if (op->typed) want = infer_op_type(s, c->arg[c->noperand]);
-  wick_infer r = {.module = s->t->module,
-                  .mem = s->mem,
-                  .op = c->entity->op,
-                  .nin = c->noperand,
-                  .in_value = value,
-                  .in = in,
-                  .relies = infer_op_relies,
-                  .arg = s->t,
-                  .capacity = WICK_INFER_CAPACITY,
-                  .out = out,
-                  .nwant = op->typed,
-                  .want = &want};
-  wick_status bad = wick_attrs_complete(&r, WICK_GRAPH, attr, &r.attr);
-  if (!bad) bad = wick_infer_node(&r, WICK_GRAPH);
+  wick_infer r;
+  wick_status bad = infer_op_run(s, c, attr, &r);
   if (!bad) return infer_op_finish(s, c, &r);
   for (uint32_t i = 0; i < c->noperand && !s->last; i++) {
     const wick_ty *shape = wick_ty_flat(s->t, wick_ty_of(c->arg[i])->arg[1]);
@@ -243,6 +252,30 @@ bool wick_infer_solve_operator(infer *s, wick_constraint *c)
   }
   infer_op_report(s, c, bad->message);
   return infer_op_give_up(s, c);
+}
+
+void wick_infer_from_result(infer *s, wick_constraint *c)
+{
+  const wick_ty *result = wick_ty_of(c->arg[c->noperand]);
+  wick_ty *want = result->kind == WICK_TY_TENSOR ? wick_ty_of(result->arg[0]) : NULL;
+  uint32_t n = 0;
+  if (!want || want->kind != WICK_TY_ELEM) return;
+  wick_ty **literal = wick_new(s->mem, wick_ty *, c->noperand);
+  for (uint32_t i = 0; i < c->noperand; i++) {
+    const wick_ty *a = wick_ty_of(c->arg[i]);
+    wick_ty *e = a->kind == WICK_TY_TENSOR ? wick_ty_of(a->arg[0]) : NULL;
+    if (e && e->kind == WICK_TY_VAR && e->literal && !e->rigid && (e->elems & WICK_BIT(want->elem)))
+      literal[n++] = e, e->link = want;
+  }
+  wick_attr attr[WICK_MAX_ATTR];
+  bool error = false, wrong = false;
+  wick_infer r;
+  uint32_t problems = s->p->sources.problems.n;
+  bool fits = n && infer_op_ready(s, c, &error) && infer_op_attrs(s, c, attr, &wrong) && !wrong &&
+              !infer_op_run(s, c, attr, &r) && r.nout == 1 &&
+              wick_type_get(s->t->module, r.out[0].type)->elem == want->elem;
+  s->p->sources.problems.n = problems; /* the operator reports them when it is solved */
+  for (uint32_t i = 0; i < n && !fits; i++) literal[i]->link = NULL;
 }
 
 void wick_lang_attrs(wick_lang_program *p, wick_types *t, const wick_typed *f, const wick_ast *n,

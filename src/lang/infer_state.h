@@ -39,6 +39,8 @@ wick_ty *wick_infer_annotation(infer *s, wick_ast *n);
 wick_ty *wick_infer_variable(infer *s, wick_lang_entity *e);
 /* The size of a size expression or of a static index; INVALID if it depends on data. */
 wick_dim wick_infer_size(infer *s, const wick_ast *n);
+/* end - begin, where neither may be a size: `i + 3` is 3 more than `i`. INVALID: it is not known. */
+wick_dim wick_infer_span(infer *s, const wick_ast *begin, const wick_ast *end);
 wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at,
                              const wick_static *fixed);
 /* The same for a use of a function or a constructor. */
@@ -82,6 +84,8 @@ void wick_infer_wrong(infer *s, const wick_constraint *c, const char *fmt, ...) 
 
 /* Each returns whether the constraint is done, also by a report. */
 bool wick_infer_solve_operator(infer *s, wick_constraint *c);
+/* Gives literals among the operands the element type of the result, if the operator keeps it. */
+void wick_infer_from_result(infer *s, wick_constraint *c);
 bool wick_infer_solve_form(infer *s, wick_constraint *c);
 bool wick_infer_solve_cotangent(infer *s, wick_constraint *c);
 bool wick_infer_solve_batch(infer *s, wick_constraint *c);

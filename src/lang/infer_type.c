@@ -132,9 +132,27 @@ static wick_dim infer_type_len(infer *s, const wick_ast *n)
   return wick_dim_is_const(d) ? d : WICK_DIM_INVALID;
 }
 
-wick_dim wick_infer_size(infer *s, const wick_ast *n)
+static wick_dim infer_type_size(infer *s, const wick_ast *n, uint32_t *left);
+
+/* The number of a local: that of an index of a loop that is written out, or what a `let` says. */
+static wick_dim infer_type_local(infer *s, const wick_lang_entity *e, uint32_t *left)
+{
+  const wick_typed *f = s->typed;
+  if (f && f->known && e->parent == f->entity &&
+      !wick_dim_eq(f->known[e->number], WICK_DIM_INVALID))
+    return f->known[e->number];
+  if (!e->value) return WICK_DIM_INVALID;
+  const wick_ty *t = f && f->local[e->number] ? wick_ty_of(f->local[e->number]) : NULL;
+  const wick_ty *elem = t && t->kind == WICK_TY_TENSOR ? wick_ty_of(t->arg[0]) : NULL;
+  if (elem && elem->kind == WICK_TY_ELEM && elem->elem != WICK_I64) return WICK_DIM_INVALID;
+  return infer_type_size(s, e->value, left);
+}
+
+static wick_dim infer_type_size(infer *s, const wick_ast *n, uint32_t *left)
 {
   wick_dims *d = s->t->dims;
+  if (!*left) return WICK_DIM_INVALID;
+  --*left;
   if (n->kind == WICK_AST_INT) return wick_dim_const(n->i);
   if (n->kind == WICK_AST_ANY_SIZE) return s->t->any;
   if (n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_VARIABLE) {
@@ -146,11 +164,13 @@ wick_dim wick_infer_size(infer *s, const wick_ast *n)
     bool number = wick_infer_static(s, n, NULL, &k) && k.known && k.n == 1;
     return number ? wick_dim_const(k.ints[0]) : s->t->any;
   }
+  if (n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_LOCAL)
+    return infer_type_local(s, n->ref, left);
   if (n->kind == WICK_AST_CALL && s->typed->instance) return infer_type_len(s, n);
   if (n->kind == WICK_AST_UNARY && n->op == '-')
-    return wick_dim_sub(d, wick_dim_const(0), wick_infer_size(s, n->kid[0]));
+    return wick_dim_sub(d, wick_dim_const(0), infer_type_size(s, n->kid[0], left));
   if (n->kind != WICK_AST_BINARY) return WICK_DIM_INVALID;
-  wick_dim a = wick_infer_size(s, n->kid[0]), b = wick_infer_size(s, n->kid[1]);
+  wick_dim a = infer_type_size(s, n->kid[0], left), b = infer_type_size(s, n->kid[1], left);
   if (wick_dim_eq(a, WICK_DIM_INVALID) || wick_dim_eq(b, WICK_DIM_INVALID)) return WICK_DIM_INVALID;
   if (wick_dim_eq(a, s->t->any) || wick_dim_eq(b, s->t->any)) return s->t->any;
   switch (n->op) {
@@ -161,6 +181,82 @@ wick_dim wick_infer_size(infer *s, const wick_ast *n)
   case '%': return wick_dim_is(b, 0) ? WICK_DIM_INVALID : wick_dim_mod(d, a, b);
   default: return WICK_DIM_INVALID;
   }
+}
+
+wick_dim wick_infer_size(infer *s, const wick_ast *n)
+{
+  uint32_t left = 1000; /* nodes: names of `let` may stand for each other many times */
+  return infer_type_size(s, n, &left);
+}
+
+/* ---- differences ---- */
+
+typedef struct infer_term {
+  const wick_ast *node; /* NULL: it has been taken away */
+  bool minus;
+} infer_term;
+
+typedef wick_list(infer_term) infer_terms;
+
+static bool infer_type_same(const wick_ast *a, const wick_ast *b)
+{
+  if (a->kind != b->kind || a->nkid != b->nkid || a->op != b->op) return false;
+  switch (a->kind) {
+  case WICK_AST_INT:
+    if (a->i != b->i) return false;
+    break;
+  case WICK_AST_NAME:
+    if (a->ref != b->ref || !a->ref) return false;
+    break;
+  case WICK_AST_FIELD:
+    if (a->name != b->name || a->i != b->i) return false;
+    break;
+  case WICK_AST_BINARY:
+  case WICK_AST_UNARY:
+  case WICK_AST_INDEX: break;
+  default: return false; /* calls may have effects */
+  }
+  for (uint32_t i = 0; i < a->nkid; i++)
+    if (!a->kid[i] || !b->kid[i] || !infer_type_same(a->kid[i], b->kid[i])) return false;
+  return true;
+}
+
+/* Adds the terms of n that are no sizes, and the sizes to *sum. */
+static void infer_type_terms(infer *s, const wick_ast *n, bool minus, infer_terms *out,
+                             wick_dim *sum)
+{
+  wick_dim d = wick_infer_size(s, n);
+  if (!wick_dim_eq(d, WICK_DIM_INVALID)) {
+    bool any = wick_dim_eq(d, s->t->any) || wick_dim_eq(*sum, s->t->any);
+    *sum = any     ? s->t->any
+           : minus ? wick_dim_sub(s->t->dims, *sum, d)
+                   : wick_dim_add(s->t->dims, *sum, d);
+  } else if (n->kind == WICK_AST_BINARY && (n->op == '+' || n->op == '-')) {
+    infer_type_terms(s, n->kid[0], minus, out, sum);
+    infer_type_terms(s, n->kid[1], minus == (n->op == '+'), out, sum);
+  } else if (n->kind == WICK_AST_UNARY && n->op == '-') {
+    infer_type_terms(s, n->kid[0], !minus, out, sum);
+  } else {
+    for (uint32_t i = 0; i < out->n; i++) {
+      infer_term *t = &out->at[i];
+      if (!t->node || t->minus == minus || !infer_type_same(t->node, n)) continue;
+      t->node = NULL;
+      return;
+    }
+    infer_term t = {n, minus};
+    wick_push(s->mem, out, t);
+  }
+}
+
+wick_dim wick_infer_span(infer *s, const wick_ast *begin, const wick_ast *end)
+{
+  infer_terms term = {0};
+  wick_dim sum = wick_dim_const(0);
+  infer_type_terms(s, end, false, &term, &sum);
+  infer_type_terms(s, begin, true, &term, &sum);
+  for (uint32_t i = 0; i < term.n; i++)
+    if (term.at[i].node) return WICK_DIM_INVALID;
+  return sum;
 }
 
 static wick_dim infer_type_checked_size(infer *s, wick_ast *n)
@@ -357,6 +453,16 @@ wick_ty *wick_infer_use(infer *s, const wick_lang_entity *e, wick_lang_at at,
   return t;
 }
 
+/* Elements of literals in a function, which its type does not show, have their default at each use
+ * that does not decide them. */
+static void infer_type_literals(infer *s, wick_ty *x)
+{
+  wick_ty *a = wick_ty_of(x);
+  if (wick_ty_step(s->t)) return;
+  if (a->kind == WICK_TY_VAR && a->literal && !a->rigid) wick_push(s->mem, &s->literals, a);
+  for (uint32_t i = 0; i < a->n; i++) infer_type_literals(s, a->arg[i]);
+}
+
 wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at,
                              const wick_static *fixed)
 {
@@ -371,6 +477,7 @@ wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at,
     s->t->stamp = stamp;
     k.arg = wick_new(s->mem, wick_ty *, k.n);
     for (uint32_t j = 0; j < k.n; j++) k.arg[j] = wick_ty_copy(s->t, c->needs[i].arg[j]);
+    for (uint32_t j = 0; j < k.n; j++) infer_type_literals(s, k.arg[j]);
     if (!k.origin.source) k.origin = k.at;
     k.at = at, k.done = false;
     if (fixed) k.fixed = fixed;

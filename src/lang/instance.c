@@ -25,6 +25,18 @@ static bool instance_meet(infer *s, wick_lang_at at, const char *name, const wic
   return ok;
 }
 
+/* Sizes that the signature leaves open (`?`) are known at a use whose argument has them. */
+static wick_ty *instance_param(wick_types *t, wick_ty *given, wick_ty *declared)
+{
+  const wick_ty *a = wick_ty_of(given), *b = wick_ty_of(declared);
+  if (a->kind != WICK_TY_TENSOR || b->kind != WICK_TY_TENSOR || !wick_ty_ready(t, given))
+    return declared;
+  const wick_ty *shape = wick_ty_flat(t, a->arg[1]);
+  for (uint32_t i = 0; i < shape->ndim; i++)
+    if (!wick_dim_is_const(wick_ty_dim(t, shape->dim[i]))) return declared;
+  return given;
+}
+
 /* Says for which use a version of a function has problems. */
 static void instance_note(infer *s, uint32_t before, wick_lang_at at)
 {
@@ -49,11 +61,46 @@ const wick_typed *wick_lang_instance(wick_lang_program *p, wick_types *t, wick_l
   f->instance = true;
   if (!instance_meet(&s, at, e->name, f->fn, want)) return f;
   for (uint32_t i = 0; i < list->nkid; i++)
-    f->local[list->kid[i]->ref->number] = f->type[list->kid[i]->id] = f->fn->arg[i];
+    f->local[list->kid[i]->ref->number] = f->type[list->kid[i]->id] =
+        instance_param(t, want->arg[i], f->fn->arg[i]);
   wick_infer_body(&s, e, f->fn);
   instance_solve(&s);
   if (s.p->sources.problems.n == before) instance_meet(&s, at, e->name, f->fn, want);
   instance_note(&s, before, at);
+  return f;
+}
+
+/* A part of the function of `outer` that is inferred anew. */
+static wick_typed *instance_part(infer *s, const wick_typed *outer)
+{
+  const wick_lang_entity *e = outer->entity;
+  wick_typed *f = s->typed = wick_dup(s->mem, wick_typed, outer, 1);
+  f->type = wick_dup(s->mem, wick_ty *, outer->type, e->nnode);
+  f->local = wick_dup(s->mem, wick_ty *, outer->local, e->number);
+  f->poly = wick_dup(s->mem, wick_scheme *, outer->poly, e->number);
+  f->variable = wick_dup(s->mem, wick_ty *, outer->variable, e->nvariable);
+  s->t->level = 1, s->t->most += e->nnode * (uint64_t)500;
+  f->instance = true;
+  return f;
+}
+
+const wick_typed *wick_lang_instance_step(wick_lang_program *p, wick_types *t,
+                                          const wick_typed *outer, const wick_ast *loop,
+                                          int64_t index, wick_ty *carried)
+{
+  infer s = {.p = p, .t = t, .mem = p->mem};
+  uint32_t before = p->sources.problems.n, n = outer->entity->number;
+  wick_typed *f = instance_part(&s, outer);
+  const wick_ast *name = loop->kid[0];
+  wick_ast *pattern = loop->kid[3];
+  wick_dim *known = wick_new(p->mem, wick_dim, n);
+  for (uint32_t i = 0; i < n; i++) known[i] = outer->known ? outer->known[i] : WICK_DIM_INVALID;
+  if (name->kind == WICK_AST_BIND) known[name->ref->number] = wick_dim_const(index);
+  f->known = known;
+  if (pattern) wick_infer_pattern(&s, pattern, carried);
+  wick_infer_expr(&s, loop->kid[5]);
+  instance_solve(&s);
+  instance_note(&s, before, loop->at);
   return f;
 }
 
@@ -64,15 +111,9 @@ const wick_typed *wick_lang_instance_literal(wick_lang_program *p, wick_types *t
   infer s = {.p = p, .t = t, .mem = p->mem};
   uint32_t before = p->sources.problems.n;
   const wick_lang_entity *e = outer->entity;
-  wick_typed *f = s.typed = wick_dup(p->mem, wick_typed, outer, 1);
-  f->type = wick_dup(p->mem, wick_ty *, outer->type, e->nnode);
-  f->local = wick_dup(p->mem, wick_ty *, outer->local, e->number);
-  f->poly = wick_dup(p->mem, wick_scheme *, outer->poly, e->number);
-  f->variable = wick_dup(p->mem, wick_ty *, outer->variable, e->nvariable);
-  t->level = 1, t->most += e->nnode * (uint64_t)500;
+  wick_typed *f = instance_part(&s, outer);
   for (uint32_t i = 0; i < e->nvariable; i++) /* those of the literal are new */
     if (e->variable[i]->inner) f->variable[i] = NULL;
-  f->instance = true;
   f->fn = wick_ty_of(wick_infer_expr(&s, literal));
   instance_meet(&s, at, "the function", f->fn, want);
   instance_solve(&s);
@@ -148,4 +189,12 @@ wick_dim wick_lang_size(wick_lang_program *p, wick_types *t, const wick_typed *f
   wick_typed typed = *f;
   infer s = {.p = p, .t = t, .mem = p->mem, .typed = &typed};
   return wick_infer_size(&s, n);
+}
+
+wick_dim wick_lang_span(wick_lang_program *p, wick_types *t, const wick_typed *f,
+                        const wick_ast *begin, const wick_ast *end)
+{
+  wick_typed typed = *f;
+  infer s = {.p = p, .t = t, .mem = p->mem, .typed = &typed};
+  return wick_infer_span(&s, begin, end);
 }

@@ -271,6 +271,16 @@ static void names_literal(names *s, wick_ast *n)
   names_leave(s, mark);
 }
 
+/* Notes the expressions of what a `let` names: they may be sizes. */
+static void names_let(wick_ast *pattern, wick_ast *value)
+{
+  if (pattern->kind == WICK_AST_BIND && pattern->ref) pattern->ref->value = value;
+  if (pattern->kind != WICK_AST_PATTERN_TUPLE || value->kind != WICK_AST_TUPLE ||
+      pattern->nkid != value->nkid)
+    return;
+  for (uint32_t i = 0; i < value->nkid; i++) names_let(pattern->kid[i], value->kid[i]);
+}
+
 static void names_block(names *s, wick_ast *n)
 {
   uint32_t mark = s->undo.n;
@@ -284,6 +294,7 @@ static void names_block(names *s, wick_ast *n)
     names_type(s, k->kid[1]);
     names_expr(s, k->kid[2]);
     names_pattern(s, k->kid[0], s->undo.n);
+    names_let(k->kid[0], k->kid[2]);
   }
   names_leave(s, mark);
 }

@@ -61,6 +61,7 @@ struct wick_lang_entity {
   wick_opcode op;
   wick_elem elem;
   bool fixed;             /* a static parameter */
+  wick_ast *value;        /* of a local that a `let` names: its expression; else NULL */
   bool inner;             /* a variable that no signature of an item declares */
   bool running;           /* the body of a function is being inferred */
   bool spread;            /* a variable for several sizes, ...s */

@@ -460,6 +460,9 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   case WICK_OP_extract:
     out[0] = t->lane[n->in[0].id][n->attr[WICK_ATTR_extract_lane].i];
     return NULL;
+  case WICK_OP_say:
+    if (!n->attr[WICK_ATTR_say_fails].i || !t->lane[n->in[0].id][0].i) return NULL;
+    return interpret_fail(t, n, WICK_EINVAL, "%s", n->attr[WICK_ATTR_say_text].s);
   case WICK_OP_fail:
     if (!t->lane[n->in[0].id][0].i) return NULL;
     return interpret_fail(t, n, (wick_code)n->attr[WICK_ATTR_fail_code].i, "failed at element %lld",

@@ -1,8 +1,9 @@
-/* Replaces calls of a procedure by itself whose results it returns at once by a loop, so that they
- * need no stack.
+/* Replaces calls of a procedure by itself whose results it returns at once, or as a field of a new
+ * object, by a loop, so that they need no stack.
  *
  * Needs: a loop function. Guarantees: no call of the function by itself is left whose results are
- * those of the function, or of branches at its end. The order of all operations is kept. Exact. */
+ * those of the function, or of branches at its end. The order of all operations is kept, but for
+ * objects, which are built before the calls that complete them. Exact. */
 #ifndef WICK_LOOP_TAIL_CALLS_H
 #define WICK_LOOP_TAIL_CALLS_H
 

@@ -1,8 +1,8 @@
 /* Replaces calls of a small procedure by itself by its body, once or several times, as loops are
  * unrolled: fewer calls, each with more work.
  *
- * Needs: a loop function, after tail_calls. Leaves alone: procedures that contain loops, whose
- * values would compete for registers. Exact. */
+ * Needs: a loop function, after tail_calls. Leaves alone: procedures that contain loops over
+ * ranges, whose values would compete for registers. Exact. */
 #ifndef WICK_LOOP_UNROLL_RECURSION_H
 #define WICK_LOOP_UNROLL_RECURSION_H
 

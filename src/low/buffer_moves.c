@@ -43,6 +43,20 @@ static bool buffer_moves_writable(const wick_buffer_moves *m, wick_value root)
          wick_info_of(f, root)->space == WICK_IO;
 }
 
+/* Returns true if the target's index is there before the first access to the root. Values of the
+ * root that are defined earlier are then views from the index on. */
+static bool buffer_moves_indexed(const wick_buffer_moves *m, const wick_buffer_move *x)
+{
+  const wick_alias *a = &m->alias;
+  const wick_access_list *list = &a->access[x->root.id];
+  wick_value index = x->to.choice.index;
+  uint32_t at = index.id ? a->definer[index.id] : UINT32_MAX, root = a->definer[x->root.id];
+  if (at == UINT32_MAX || at < root) return true;
+  for (uint32_t i = 0; i < list->n; i++)
+    if (!m->drop[list->at[i].node] && list->at[i].node < at) return false;
+  return a->parent[at] == a->parent[root];
+}
+
 /* Returns true if root and target can be combined at all: both are resolved and not tied, the
  * memory spaces fit, and the target is large enough. */
 static bool buffer_moves_roots_fit(const wick_buffer_moves *m, const wick_buffer_move *x)
@@ -53,7 +67,7 @@ static bool buffer_moves_roots_fit(const wick_buffer_moves *m, const wick_buffer
   uint64_t nbytes;
   if (!wick_alias_planned(f, a->definer, x->root) || to.id == x->root.id || m->moved[x->root.id])
     return false;
-  if (a->tied[x->root.id] || a->tied[to.id]) return false;
+  if (a->tied[x->root.id] || a->tied[to.id] || !buffer_moves_indexed(m, x)) return false;
   wick_space space = wick_info_of(f, to)->space;
   bool writable = buffer_moves_writable(m, to);
   bool readable = writable || space == WICK_IO || space == WICK_CONSTANT;
@@ -216,10 +230,29 @@ static bool buffer_moves_root_legal(const wick_buffer_moves *m, const wick_buffe
   return !goes || buffer_moves_covers(m, x);
 }
 
+/* Returns true if a copy from the target to the root, which joins it, always runs after node
+ * `node` and before everything else that writes to the root. */
+static bool buffer_moves_precedes(const wick_buffer_moves *m, const wick_buffer_move *x,
+                                  uint32_t node)
+{
+  const wick_alias *a = &m->alias;
+  const wick_access_list *list = &a->access[x->root.id];
+  for (uint32_t i = 0; i < list->n; i++) {
+    uint32_t copy = list->at[i].node, p = a->parent[copy], at = node;
+    if (m->drop[copy] || copy <= node || !buffer_moves_begins(m, x, copy)) continue;
+    while (at != UINT32_MAX && a->parent[at] != p) at = a->parent[at];
+    if (at == UINT32_MAX || p == UINT32_MAX) continue;
+    const wick_node *around = &a->f->node[p];
+    uint32_t second = around->nregion > 1 ? around->region[1].begin : UINT32_MAX;
+    if ((at < second) == (copy < second)) return true;
+  }
+  return false;
+}
+
 /* Returns true if an access to the target, which overlaps the moved root's bytes, is at a time
  * when it may. */
-static bool buffer_moves_target_legal(const wick_buffer_move *x, const buffer_moves_times *t,
-                                      const wick_access *b)
+static bool buffer_moves_target_legal(const wick_buffer_moves *m, const wick_buffer_move *x,
+                                      const buffer_moves_times *t, const wick_access *b)
 {
   bool during = b->node >= t->live.first && b->node <= t->live.last;
   switch (x->kind) {
@@ -228,7 +261,7 @@ static bool buffer_moves_target_legal(const wick_buffer_move *x, const buffer_mo
   case WICK_MOVE_OVER:
     return b->node < x->at ||
            (t->last_idle && b->node > t->last_idle && (!b->writes || b->node > t->live.last));
-  case WICK_MOVE_JOIN:
+  case WICK_MOVE_JOIN: return !during || buffer_moves_precedes(m, x, b->node);
   case WICK_MOVE_UNDER: return !during;
   }
   return false;
@@ -272,10 +305,11 @@ static bool buffer_moves_legal(const wick_buffer_moves *m, const wick_buffer_mov
     if (m->drop[b->node] || buffer_moves_apart(m, b, &x->to, end)) continue;
     if (buffer_moves_idle(m, x, b->node) || (in_place && buffer_moves_node_legal(m, x, b)))
       continue;
-    if (!buffer_moves_target_legal(x, &t, b)) return false;
+    if (!buffer_moves_target_legal(m, x, &t, b)) return false;
   }
-  /* Buffers of the caller are needed at the end, so that they must not be overwritten. */
-  return !over || wick_alias_planned(a->f, a->definer, x->to.root);
+  /* Most buffers of the caller are needed at the end, so that they must not be overwritten. */
+  return !over || wick_alias_planned(a->f, a->definer, x->to.root) ||
+         a->f->qual[x->to.root.id - 1] == WICK_TAKEN;
 }
 
 bool wick_buffer_move_legal(wick_buffer_moves *m, const wick_buffer_move *x)
@@ -440,6 +474,13 @@ static void buffer_moves_emit(wick_buffer_moves *m, wick_copier *c, wick_value v
   wick_build_name(&c->b, c->to[v.id], f->value[v.id].name, f->value[v.id].relation);
 }
 
+/* Returns true if the index of a moved value has been built. */
+static bool buffer_moves_ready(const wick_buffer_moves *m, const wick_copier *c, wick_value v)
+{
+  wick_value index = m->alias.memref[v.id].choice.index;
+  return !index.id || c->to[index.id].id;
+}
+
 wick_status wick_buffer_moves_end(wick_buffer_moves *m, wick_func **out)
 {
   const wick_func *f = m->alias.f;
@@ -447,15 +488,21 @@ wick_status wick_buffer_moves_end(wick_buffer_moves *m, wick_func **out)
   for (uint32_t i = 0; i < f->nnode; i++) changed = changed || m->drop[i];
   *out = (wick_func *)(uintptr_t)f;
   if (!changed) return NULL;
+  wick_list(wick_value) later = {0};
   wick_copier c = wick_copy_begin(f, m->mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     if (m->drop[i] || (n->op == WICK_OP_alloc && c.to[n->first.id].id)) continue;
     c.b.loc = n->loc;
-    if (n->nout == 1 && m->moved[n->first.id])
+    if (n->nout != 1 || !m->moved[n->first.id])
+      wick_copy_node(&c, n);
+    else if (buffer_moves_ready(m, &c, n->first))
       buffer_moves_emit(m, &c, n->first);
     else
-      wick_copy_node(&c, n);
+      wick_push(m->tmp, &later, n->first);
+    for (uint32_t k = 0; k < later.n; k++)
+      if (!c.to[later.at[k].id].id && buffer_moves_ready(m, &c, later.at[k]))
+        buffer_moves_emit(m, &c, later.at[k]);
   }
   return wick_copy_finish(&c, out);
 }

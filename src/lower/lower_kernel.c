@@ -205,8 +205,7 @@ static wick_builder kernel_compare_begin(wick_module *m, const char *what, uint3
 static void kernel_compare(wick_builder *b, wick_opcode op, wick_value x, wick_value y,
                            wick_value detail, wick_code code)
 {
-  wick_value in[2] = {wick_build2(b, op, x, y), detail};
-  wick_build(b, WICK_OP_fail, 2, in, &(wick_attr){.i = code}, 0, NULL);
+  wick_build_failure(b, code, wick_build2(b, op, x, y), detail, wick_dim_const(0));
 }
 
 static wick_status kernel_compare_end(wick_builder *b, wick_lowered_kernel *out)

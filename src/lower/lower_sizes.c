@@ -113,9 +113,7 @@ static wick_value sizes_value(sizes_code *c, wick_dim d)
 
 static void sizes_fail(sizes_code *c, wick_value bad, wick_code code, uint32_t detail)
 {
-  wick_value in[2] = {bad, wick_build_i64(&c->b, detail)};
-  wick_attr a = {.i = code};
-  wick_build(&c->b, WICK_OP_fail, 2, in, &a, 0, NULL);
+  wick_build_failure(&c->b, code, bad, wick_build_i64(&c->b, detail), wick_dim_const(0));
 }
 
 static void sizes_checks(sizes_code *c, const wick_func *f)

@@ -150,20 +150,30 @@ static bool move_pad_is_none(wick_rewriter *r)
   return none;
 }
 
+/* Returns whether `outer` elements more at an end, after `inner` ones, are outer + inner: neither
+ * adds what the other one removes. */
+static bool move_pads_add(wick_dims *t, wick_dim outer, wick_dim inner)
+{
+  int64_t lo[2], hi[2];
+  wick_dim_range(t, outer, &lo[0], &hi[0]);
+  wick_dim_range(t, inner, &lo[1], &hi[1]);
+  return (lo[0] >= 0 && lo[1] >= 0) || (hi[0] <= 0 && hi[1] <= 0) || wick_dim_is(outer, 0) ||
+         wick_dim_is(inner, 0);
+}
+
 /* Merges two pads with zeros. Other modes are not merged. */
 static wick_value move_pad_twice(wick_rewriter *r)
 {
-  wick_dims *t = r->c.f->module->dims;
   const wick_node *n = r->node;
+  wick_dims *t = r->c.f->module->dims;
   wick_node d;
   wick_rewrite_def(r, r->in[0], WICK_OP_pad, &d);
   if (n->attr[WICK_ATTR_pad_mode].i || d.attr[WICK_ATTR_pad_mode].i) return move_none;
   wick_dim pad[2 * WICK_MAX_RANK];
   for (uint32_t k = 0; k < n->attr[WICK_ATTR_pad_pad].n; k++) {
-    int64_t lo, hi;
-    pad[k] = wick_dim_add(t, n->attr[WICK_ATTR_pad_pad].dims[k], d.attr[WICK_ATTR_pad_pad].dims[k]);
-    wick_dim_range(t, n->attr[WICK_ATTR_pad_pad].dims[k], &lo, &hi);
-    if (lo < 0) return move_none; /* the outer pad may remove zeros of the inner one */
+    wick_dim outer = n->attr[WICK_ATTR_pad_pad].dims[k], inner = d.attr[WICK_ATTR_pad_pad].dims[k];
+    if (!move_pads_add(t, outer, inner)) return move_none;
+    pad[k] = wick_dim_add(t, outer, inner);
   }
   wick_attr a[] = {[WICK_ATTR_pad_pad] = {.n = n->attr[WICK_ATTR_pad_pad].n, .dims = pad},
                    [WICK_ATTR_pad_mode] = d.attr[WICK_ATTR_pad_mode]};

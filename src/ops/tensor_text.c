@@ -18,7 +18,7 @@ static void tensor_text_float(wick_elem elem, double x, wick_text *out)
     if (!(r.f < x) && !(r.f > x)) break;
   }
   double size = x < 0 ? -x : x;
-  if (strchr(text, 'e') && size >= 1 && size < 1e9) snprintf(text, sizeof text, "%.0f", x);
+  if (strchr(text, 'e') && size >= 1 && size < 1e16) snprintf(text, sizeof text, "%.0f", x);
   wick_text_add(out, text);
   if (!strpbrk(text, ".en")) wick_text_add(out, ".0");
 }

@@ -123,6 +123,18 @@ const wick_io *wick_compiled_input(const wick_compiled *k, uint32_t i)
   return k && i < k->program.ninput ? &k->program.io[i] : NULL;
 }
 
+const wick_part *wick_compiled_parameters(const wick_compiled *k, uint32_t *npart)
+{
+  if (npart) *npart = k ? k->program.nparam_part : 0;
+  return k && k->program.nparam_part ? k->program.param_part : NULL;
+}
+
+const wick_part *wick_compiled_result(const wick_compiled *k, uint32_t *npart)
+{
+  if (npart) *npart = k ? k->program.nresult_part : 0;
+  return k && k->program.nresult_part ? k->program.result_part : NULL;
+}
+
 const void *wick_compiled_required_input(const wick_compiled *k, uint32_t i)
 {
   return k && i < k->program.ninput ? k->program.fixed[i] : NULL;

@@ -6,8 +6,7 @@
 
 void wick_heap_begin(wick_heap *h, uint64_t nbytes)
 {
-  const void *limit = h->stack.limit;
-  *h = (wick_heap){.stack = {limit}, .top = sizeof *h, .end = nbytes};
+  *h = (wick_heap){.stack = h->stack, .top = sizeof *h, .end = nbytes};
 }
 
 static uint32_t heap_class_of(uint64_t header) { return (uint32_t)(header >> WICK_OBJECT_CLASS); }

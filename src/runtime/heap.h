@@ -39,7 +39,7 @@ typedef struct wick_heap {
   uint64_t free[WICK_HEAP_CLASSES]; /* by class: a free block; 0: none */
 } wick_heap;
 
-_Static_assert(offsetof(wick_heap, top) == 8, "generated code has the offsets of 64-bit machines");
+_Static_assert(offsetof(wick_heap, top) == 16, "generated code has the offsets of 64-bit machines");
 
 /* Returns the class of blocks of that many words, header included, and the words of a class: 1 to
  * 16, 24, 32, 48, 64, 96, ... */

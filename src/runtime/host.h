@@ -70,6 +70,11 @@ wick_code wick_host_put(wick_host_call *c, const wick_host_tensor *t, int64_t k,
                         uint64_t nbytes);
 
 /* The operators, by family; each table ends with a row without a name. */
+/* Writes element k, a number of at least a byte, as text of less than WICK_HOST_NUMBER bytes.
+ * Returns its length. */
+enum { WICK_HOST_NUMBER = 256 };
+int wick_host_number_text(const wick_host_tensor *t, int64_t k, char *to);
+
 extern const wick_host_row wick_host_string_rows[], wick_host_number_rows[], wick_host_regex_rows[],
     wick_host_ngram_rows[], wick_host_image_rows[];
 

@@ -142,6 +142,11 @@ static int number_write(const wick_host_tensor *t, int64_t k, char *to)
   }
 }
 
+int wick_host_number_text(const wick_host_tensor *t, int64_t k, char *to)
+{
+  return number_write(t, k, to);
+}
+
 static wick_code number_to_text(wick_host_call *c)
 {
   char text[4 * NUMBER_TEXT];

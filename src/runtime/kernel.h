@@ -24,15 +24,57 @@ typedef int32_t (*wick_launch)(void *context, wick_kernel kernel, int32_t kernel
 /* args[0] is a wick_launch, args[1] its context; then a slot per parameter. */
 typedef int32_t (*wick_entry)(void **args);
 
+/* A place in the user's program as generated code stores it: the text of the place, then those of
+ * the calls from which it was inlined, the innermost first. Each ends with a 0, and an empty one
+ * ends the list. Equal places of one object have the same address. */
+typedef const char *wick_place;
+
+/* A call that a failure has left, as many times in succession as `count` says. */
+typedef struct wick_fault_call {
+  wick_place place;
+  int64_t count;
+} wick_fault_call;
+
+/* A number or a dense tensor that a program prints. */
+typedef struct wick_said {
+  const void *data;
+  const int32_t *dim;
+  int32_t elem, rank; /* elem: wick_elem */
+} wick_said;
+
+/* Prints a line: the text, in which each {} stands for one of the values; they come after it if it
+ * has none. If `fails`, it is why the run fails. */
+typedef void (*wick_say)(void *context, int32_t fails, const char *text, int32_t n,
+                         const wick_said *value);
+
+/* The first WICK_FAULT_FIRST calls are kept, and the last WICK_FAULT_LAST, a ring. */
+enum { WICK_FAULT_FIRST = 8, WICK_FAULT_LAST = 8 };
+
 /* The failure of a kernel: the first failure of the lowest task that one worker runs. `code` is 0
- * if none failed. */
+ * if none failed. Before a run `code` and `task` are cleared. */
 typedef struct wick_fault {
-  int64_t code, task, detail;
+  int64_t code, task;
+  int64_t detail;   /* an index, or the position of an element */
+  int64_t of;       /* the number of things among which `detail` is one; 0: it is not known */
+  int64_t ncall;    /* how many entries of `call` were written, the innermost call first */
+  wick_place place; /* NULL: it is not known */
+  const char *text; /* of an assertion that does not hold; else NULL */
+  wick_say say;     /* set by the runtime, with its first argument; NULL: nothing is printed */
+  void *context;
+  wick_fault_call call[WICK_FAULT_FIRST + WICK_FAULT_LAST];
 } wick_fault;
 
-/* The stack on which recursive procedures run. */
+/* Returns the entry of call i of a fault that has ncall. */
+static inline int64_t wick_fault_entry(int64_t i)
+{
+  return i < WICK_FAULT_FIRST ? i : WICK_FAULT_FIRST + i % WICK_FAULT_LAST;
+}
+
+/* What procedures share: the stack on which recursive ones run, and where failures are written.
+ * Generated code has the offsets of 64-bit machines. */
 typedef struct wick_stack {
   const void *limit; /* the least address at which a frame may begin */
+  wick_fault *fault;
 } wick_stack;
 
 enum {

@@ -9,6 +9,7 @@
 /* The functions that generated code may call (target/target.h lists the same ones by name). */
 typedef union load_function {
   void *(*copy)(void *restrict, const void *restrict, size_t);
+  void *(*move)(void *, const void *, size_t);
   void *(*set)(void *, int, size_t);
   uint64_t address;
 } load_function;
@@ -16,7 +17,8 @@ typedef union load_function {
 static const struct {
   const char *name;
   load_function f;
-} load_functions[] = {{"memcpy", {.copy = memcpy}}, {"memset", {.set = memset}}};
+} load_functions[] = {
+    {"memcpy", {.copy = memcpy}}, {"memmove", {.move = memmove}}, {"memset", {.set = memset}}};
 
 static wick_status load_bind(const wick_artifact *a, unsigned char *slots, wick_arena *mem)
 {

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "runtime/datatype.h"
 #include "runtime/keys.h"
+#include "runtime/put.h"
 
 enum {
   PROGRAM_ALIGN = 64, /* alignment of contents */
@@ -14,79 +16,75 @@ enum {
 
 /* ---- writing ---- */
 
-static void program_u32(wick_text *t, uint32_t x)
-{
-  for (int i = 0; i < 4; i++) wick_text_char(t, (char)(x >> (8 * i)));
-}
-static void program_u64(wick_text *t, uint64_t x)
-{
-  program_u32(t, (uint32_t)x);
-  program_u32(t, (uint32_t)(x >> 32));
-}
-static void program_str(wick_text *t, const char *s)
-{
-  if (!s) s = "";
-  program_u32(t, (uint32_t)strlen(s));
-  wick_text_add(t, s);
-}
-
 static void program_write_io(wick_text *t, const wick_io *io)
 {
-  program_str(t, io->name);
-  program_u32(t, (uint32_t)io->elem);
-  program_u32(t, io->rank);
-  for (uint32_t k = 0; k < io->rank; k++) program_u64(t, (uint64_t)io->dim[k]);
+  wick_put_str(t, io->name);
+  wick_put_u32(t, (uint32_t)io->elem);
+  wick_put_u32(t, io->rank);
+  for (uint32_t k = 0; k < io->rank; k++) wick_put_u64(t, (uint64_t)io->dim[k]);
   for (uint32_t k = 0; k < io->rank; k++)
-    if (io->dim[k] < 0) program_str(t, io->dim_name[k]);
-  program_u64(t, io->nbytes);
+    if (io->dim[k] < 0) wick_put_str(t, io->dim_name[k]);
+  wick_put_u64(t, io->nbytes);
+}
+
+/* Writes the data types of inputs and outputs, and how the user's parameters consist of them. */
+static void program_write_data(wick_text *t, const wick_program *p, wick_arena *mem)
+{
+  wick_datatype_list list = {0};
+  uint32_t n = p->ninput + p->noutput;
+  for (uint32_t i = 0; i < n; i++) wick_datatype_reach(&list, p->io[i].data, mem);
+  wick_datatypes_write(&list, t);
+  for (uint32_t i = 0; i < n; i++) wick_put_u32(t, wick_datatype_number(&list, p->io[i].data));
+  wick_parts_write(t, p->nparam_part, p->param_part);
+  wick_parts_write(t, p->nresult_part, p->result_part);
 }
 
 static void program_write_sizes(wick_text *t, const wick_program *p)
 {
   const wick_program_sizes *s = &p->sizes;
-  program_str(t, s->fill);
+  wick_put_str(t, s->fill);
   if (!s->fill || !*s->fill) return;
-  program_u32(t, s->nslot);
-  program_u32(t, s->scratch);
-  program_u32(t, s->nsymbol);
+  wick_put_u32(t, s->nslot);
+  wick_put_u32(t, s->scratch);
+  wick_put_u32(t, s->nsymbol);
   for (uint32_t i = 0; i < s->nsymbol; i++) {
     const wick_program_symbol *x = &s->symbol[i];
-    program_str(t, x->name);
-    program_u64(t, (uint64_t)x->lo);
-    program_u64(t, (uint64_t)x->hi);
-    program_u32(t, x->input);
-    program_u32(t, x->axis);
-    program_u64(t, (uint64_t)x->factor);
-    program_u64(t, (uint64_t)x->rest);
+    wick_put_str(t, x->name);
+    wick_put_u64(t, (uint64_t)x->lo);
+    wick_put_u64(t, (uint64_t)x->hi);
+    wick_put_u32(t, x->input);
+    wick_put_u32(t, x->axis);
+    wick_put_u64(t, (uint64_t)x->factor);
+    wick_put_u64(t, (uint64_t)x->rest);
   }
-  program_u32(t, s->nbuffer);
+  wick_put_u32(t, s->nbuffer);
   for (uint32_t i = 0; i < s->nbuffer; i++) {
-    program_u32(t, s->buffer[i].first);
-    program_u32(t, s->buffer[i].last);
-    program_u32(t, s->buffer[i].nbytes);
+    wick_put_u32(t, s->buffer[i].first);
+    wick_put_u32(t, s->buffer[i].last);
+    wick_put_u32(t, s->buffer[i].nbytes);
   }
-  program_u32(t, s->ncheck);
+  wick_put_u32(t, s->ncheck);
   for (uint32_t i = 0; i < s->ncheck; i++) {
     const wick_program_check *c = &s->check[i];
-    program_str(t, c->location);
-    for (uint32_t k = 0; k < 2; k++) program_u32(t, c->slot[k]);
-    for (uint32_t k = 0; k < 2; k++) program_str(t, c->text[k]);
+    wick_put_str(t, c->location);
+    for (uint32_t k = 0; k < 2; k++) wick_put_u32(t, c->slot[k]);
+    for (uint32_t k = 0; k < 2; k++) wick_put_str(t, c->text[k]);
   }
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++) {
-    for (uint32_t k = 0; k < p->io[i].rank; k++) program_u32(t, s->port[i].dim[k]);
-    program_u32(t, s->port[i].nbytes);
+    for (uint32_t k = 0; k < p->io[i].rank; k++) wick_put_u32(t, s->port[i].dim[k]);
+    wick_put_u32(t, s->port[i].nbytes);
   }
 }
 
 static void program_string(wick_text *t, wick_string s)
 {
-  program_u64(t, s.nbytes);
+  wick_put_u64(t, s.nbytes);
   if (s.nbytes) wick_text_addn(t, s.at, (size_t)s.nbytes);
 }
 
 static void program_write_fixed(wick_text *t, const wick_io *io, const void *fixed)
 {
-  program_u32(t, fixed ? 1 : 0);
+  wick_put_u32(t, fixed ? 1 : 0);
   if (!fixed) return;
   const wick_string *s = fixed;
   if (io->elem == WICK_STRING)
@@ -97,34 +95,34 @@ static void program_write_fixed(wick_text *t, const wick_io *io, const void *fix
 
 static void program_write_host(wick_text *t, const wick_program_host *h)
 {
-  program_str(t, h->row);
+  wick_put_str(t, h->row);
   if (!h->row) return;
-  program_u32(t, h->nattr);
+  wick_put_u32(t, h->nattr);
   for (uint32_t k = 0; k < h->nattr; k++) {
     const wick_host_attr *a = &h->attr[k];
     uint64_t f;
     memcpy(&f, &a->f, sizeof f);
-    program_u64(t, (uint64_t)a->i);
-    program_u64(t, f);
-    program_u32(t, a->ints ? 1 : a->floats ? 2 : 0);
-    program_u32(t, a->n);
+    wick_put_u64(t, (uint64_t)a->i);
+    wick_put_u64(t, f);
+    wick_put_u32(t, a->ints ? 1 : a->floats ? 2 : 0);
+    wick_put_u32(t, a->n);
     for (uint32_t i = 0; i < a->n; i++) {
       if (a->floats) memcpy(&f, &a->floats[i], sizeof f);
-      program_u64(t, a->floats ? f : (uint64_t)a->ints[i]);
+      wick_put_u64(t, a->floats ? f : (uint64_t)a->ints[i]);
     }
   }
-  program_u32(t, h->nout);
-  program_u32(t, h->nin);
+  wick_put_u32(t, h->nout);
+  wick_put_u32(t, h->nin);
   for (uint32_t k = 0; k < h->nout + h->nin; k++) {
     const wick_host_tensor *x = &h->arg[k];
-    program_u32(t, h->slot[k]);
-    program_u32(t, (uint32_t)x->elem);
-    program_u32(t, x->rank);
+    wick_put_u32(t, h->slot[k]);
+    wick_put_u32(t, (uint32_t)x->elem);
+    wick_put_u32(t, x->rank);
     for (uint32_t d = 0; d < x->rank; d++) {
-      program_u64(t, (uint64_t)x->dim[d]);
-      program_u64(t, (uint64_t)x->stride[d]);
-      program_u32(t, h->extent[k].dim[d]);
-      program_u32(t, h->extent[k].stride[d]);
+      wick_put_u64(t, (uint64_t)x->dim[d]);
+      wick_put_u64(t, (uint64_t)x->stride[d]);
+      wick_put_u32(t, h->extent[k].dim[d]);
+      wick_put_u32(t, h->extent[k].stride[d]);
     }
   }
 }
@@ -133,71 +131,58 @@ static void program_write_host(wick_text *t, const wick_program_host *h)
 static void program_write_strings(wick_text *t, const wick_string_table *s)
 {
   uint32_t n = s->n ? wick_string_table_count(s) : 1;
-  program_u32(t, n - 1);
+  wick_put_u32(t, n - 1);
   for (uint32_t k = 1; k < n; k++) program_string(t, wick_string_table_get(s, k));
 }
 
 wick_span wick_program_write(const wick_program *p, wick_arena *mem)
 {
   wick_text t = wick_text_begin(mem);
-  program_u32(&t, WICK_PROGRAM_VERSION);
-  program_str(&t, p->entry);
-  program_str(&t, p->contract);
-  program_u64(&t, p->arena_bytes);
-  program_u64(&t, p->scratch_bytes);
-  program_u64(&t, p->packed_bytes);
-  program_u32(&t, p->ninput);
-  program_u32(&t, p->noutput);
+  wick_put_u32(&t, WICK_PROGRAM_VERSION);
+  wick_put_str(&t, p->entry);
+  wick_put_str(&t, p->contract);
+  wick_put_u64(&t, p->arena_bytes);
+  wick_put_u64(&t, p->scratch_bytes);
+  wick_put_u64(&t, p->packed_bytes);
+  wick_put_u32(&t, p->ninput);
+  wick_put_u32(&t, p->noutput);
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++) program_write_io(&t, &p->io[i]);
+  program_write_data(&t, p, mem);
   for (uint32_t i = 0; i < p->ninput; i++) program_write_fixed(&t, &p->io[i], p->fixed[i]);
   program_write_sizes(&t, p);
-  program_u32(&t, p->nkernel);
+  wick_put_u32(&t, p->nkernel);
   for (uint32_t i = 0; i < p->nkernel; i++) {
-    program_str(&t, p->kernel[i].name);
-    program_str(&t, p->kernel[i].location);
-    program_str(&t, p->kernel[i].schedule);
-    program_u32(&t, (p->kernel[i].scratch ? 1u : 0u) | (p->kernel[i].fault ? 2u : 0u) |
-                        (p->kernel[i].stack ? 4u : 0u) | (p->kernel[i].heap ? 8u : 0u));
-    program_u64(&t, p->kernel[i].flops);
-    program_u64(&t, p->kernel[i].bytes);
-    program_u64(&t, p->kernel[i].weights);
-    program_u64(&t, p->kernel[i].cost);
-    program_u64(&t, p->kernel[i].cycles);
-    program_u64(&t, p->kernel[i].tasks);
-    program_str(&t, p->kernel[i].limit);
+    wick_put_str(&t, p->kernel[i].name);
+    wick_put_str(&t, p->kernel[i].location);
+    wick_put_str(&t, p->kernel[i].schedule);
+    wick_put_u32(&t, (p->kernel[i].scratch ? 1u : 0u) | (p->kernel[i].fault ? 2u : 0u) |
+                         (p->kernel[i].stack ? 4u : 0u) | (p->kernel[i].heap ? 8u : 0u));
+    wick_put_u64(&t, p->kernel[i].flops);
+    wick_put_u64(&t, p->kernel[i].bytes);
+    wick_put_u64(&t, p->kernel[i].weights);
+    wick_put_u64(&t, p->kernel[i].cost);
+    wick_put_u64(&t, p->kernel[i].cycles);
+    wick_put_u64(&t, p->kernel[i].tasks);
+    wick_put_str(&t, p->kernel[i].limit);
     program_write_host(&t, &p->kernel[i].host);
   }
-  program_u32(&t, p->nflow);
+  wick_put_u32(&t, p->nflow);
   for (uint32_t i = 0; i < p->nflow; i++) {
-    program_str(&t, p->flow[i].location);
-    program_u32(&t, p->flow[i].kind);
+    wick_put_str(&t, p->flow[i].location);
+    wick_put_u32(&t, p->flow[i].kind);
   }
-  program_u32(&t, p->nguard_input);
-  for (uint32_t i = 0; i < p->nguard_input; i++) program_u32(&t, p->guard_input[i]);
+  wick_put_u32(&t, p->nguard_input);
+  for (uint32_t i = 0; i < p->nguard_input; i++) wick_put_u32(&t, p->guard_input[i]);
   program_write_strings(&t, &p->strings);
-  program_u32(&t, p->nmetadata);
+  wick_put_u32(&t, p->nmetadata);
   for (uint32_t i = 0; i < p->nmetadata; i++) {
-    program_str(&t, p->metadata[i].key);
-    program_str(&t, p->metadata[i].value);
+    wick_put_str(&t, p->metadata[i].key);
+    wick_put_str(&t, p->metadata[i].value);
   }
   return (wick_span){(const unsigned char *)t.at, t.n};
 }
 
 /* ---- reading ---- */
-
-static bool program_get_str(wick_reader *r, wick_arena *mem, const char **out)
-{
-  uint32_t n;
-  wick_span s;
-  if (!wick_read_u32(r, &n) || !wick_read_span(r, n, &s)) return false;
-  *out = wick_str_dupn(mem, n ? (const char *)s.at : "", n);
-  return true;
-}
-
-static bool program_get_count(wick_reader *r, uint64_t size, uint32_t *out)
-{
-  return wick_read_u32(r, out) && wick_reader_fits(r, *out, size);
-}
 
 static bool program_get_string(wick_reader *r, wick_arena *mem, wick_string *out)
 {
@@ -210,8 +195,7 @@ static bool program_get_string(wick_reader *r, wick_arena *mem, wick_string *out
 static bool program_get_io(wick_reader *r, wick_arena *mem, wick_io *io)
 {
   uint32_t elem;
-  if (!program_get_str(r, mem, &io->name) || !wick_read_u32(r, &elem) ||
-      !wick_read_u32(r, &io->rank))
+  if (!wick_get_str(r, mem, &io->name) || !wick_read_u32(r, &elem) || !wick_read_u32(r, &io->rank))
     return false;
   if (elem >= WICK_NELEM || io->rank > WICK_MAX_DIMS)
     return wick_reader_refuse(r, wick_reader_position(r),
@@ -226,8 +210,23 @@ static bool program_get_io(wick_reader *r, wick_arena *mem, wick_io *io)
     io->dim_name[k] = "";
   }
   for (uint32_t k = 0; k < io->rank; k++)
-    if (io->dim[k] < 0 && !program_get_str(r, mem, &io->dim_name[k])) return false;
+    if (io->dim[k] < 0 && !wick_get_str(r, mem, &io->dim_name[k])) return false;
   return wick_read_u64(r, &io->nbytes);
+}
+
+static bool program_get_data(wick_reader *r, wick_arena *mem, wick_program *p, wick_io *io)
+{
+  wick_datatype_list list;
+  if (!wick_datatypes_read(r, mem, &list)) return false;
+  for (uint32_t i = 0; i < p->ninput + p->noutput; i++) {
+    uint32_t k;
+    if (!wick_read_u32(r, &k)) return false;
+    if (k > list.n || (k && (io[i].elem != WICK_I64 || io[i].nbytes != sizeof(int64_t))))
+      return wick_reader_refuse(r, wick_reader_position(r), "there is no such data type");
+    io[i].data = k ? list.at[k - 1] : NULL;
+  }
+  return wick_parts_read(r, mem, p->ninput, &p->nparam_part, &p->param_part) &&
+         wick_parts_read(r, mem, p->noutput, &p->nresult_part, &p->result_part);
 }
 
 static bool program_get_fixed(wick_reader *r, wick_arena *mem, const wick_io *io, const void **out)
@@ -250,20 +249,12 @@ static bool program_get_fixed(wick_reader *r, wick_arena *mem, const wick_io *io
   return true;
 }
 
-static bool program_get_i64(wick_reader *r, int64_t *out)
-{
-  uint64_t u = 0;
-  bool good = wick_read_u64(r, &u);
-  *out = (int64_t)u;
-  return good;
-}
-
 static bool program_get_symbol(wick_reader *r, wick_arena *mem, const wick_program *p,
                                wick_program_symbol *x)
 {
-  if (!program_get_str(r, mem, &x->name) || !program_get_i64(r, &x->lo) ||
-      !program_get_i64(r, &x->hi) || !wick_read_u32(r, &x->input) || !wick_read_u32(r, &x->axis) ||
-      !program_get_i64(r, &x->factor) || !program_get_i64(r, &x->rest))
+  if (!wick_get_str(r, mem, &x->name) || !wick_get_i64(r, &x->lo) || !wick_get_i64(r, &x->hi) ||
+      !wick_read_u32(r, &x->input) || !wick_read_u32(r, &x->axis) || !wick_get_i64(r, &x->factor) ||
+      !wick_get_i64(r, &x->rest))
     return false;
   if (x->input >= p->ninput || x->axis >= p->io[x->input].rank || x->factor <= 0 || x->lo > x->hi)
     return wick_reader_refuse(r, wick_reader_position(r), "a size is not described correctly");
@@ -281,15 +272,15 @@ static bool program_get_slot(wick_reader *r, const wick_program_sizes *s, bool m
 static bool program_get_check(wick_reader *r, wick_arena *mem, const wick_program_sizes *s,
                               wick_program_check *c)
 {
-  if (!program_get_str(r, mem, &c->location)) return false;
+  if (!wick_get_str(r, mem, &c->location)) return false;
   for (uint32_t k = 0; k < 2; k++)
     if (!program_get_slot(r, s, false, &c->slot[k])) return false;
-  return program_get_str(r, mem, &c->text[0]) && program_get_str(r, mem, &c->text[1]);
+  return wick_get_str(r, mem, &c->text[0]) && wick_get_str(r, mem, &c->text[1]);
 }
 
 static bool program_get_buffers(wick_reader *r, wick_arena *mem, wick_program_sizes *s)
 {
-  if (!program_get_count(r, 12, &s->nbuffer)) return false;
+  if (!wick_get_count(r, 12, &s->nbuffer)) return false;
   wick_program_buffer *buffer = wick_new(mem, wick_program_buffer, s->nbuffer + 1);
   s->buffer = buffer;
   for (uint32_t i = 0; i < s->nbuffer; i++) {
@@ -305,10 +296,10 @@ static bool program_get_buffers(wick_reader *r, wick_arena *mem, wick_program_si
 static bool program_get_sizes(wick_reader *r, wick_arena *mem, wick_program *p)
 {
   wick_program_sizes *s = &p->sizes;
-  if (!program_get_str(r, mem, &s->fill)) return false;
+  if (!wick_get_str(r, mem, &s->fill)) return false;
   if (!*s->fill) return true;
   if (!wick_read_u32(r, &s->nslot) || !program_get_slot(r, s, false, &s->scratch) ||
-      !program_get_count(r, 44, &s->nsymbol))
+      !wick_get_count(r, 44, &s->nsymbol))
     return false;
   if (s->nslot <= s->nsymbol || s->nslot > PROGRAM_MOST_SLOTS)
     return wick_reader_refuse(r, wick_reader_position(r), "the table of sizes is too small");
@@ -316,7 +307,7 @@ static bool program_get_sizes(wick_reader *r, wick_arena *mem, wick_program *p)
   s->symbol = symbol;
   for (uint32_t i = 0; i < s->nsymbol; i++)
     if (!program_get_symbol(r, mem, p, &symbol[i])) return false;
-  if (!program_get_buffers(r, mem, s) || !program_get_count(r, 20, &s->ncheck)) return false;
+  if (!program_get_buffers(r, mem, s) || !wick_get_count(r, 20, &s->ncheck)) return false;
   wick_program_check *check = wick_new(mem, wick_program_check, s->ncheck + 1);
   s->check = check;
   for (uint32_t i = 0; i < s->ncheck; i++)
@@ -335,14 +326,14 @@ static bool program_get_attr(wick_reader *r, wick_arena *mem, wick_host_attr *a)
 {
   int64_t f;
   uint32_t kind;
-  if (!program_get_i64(r, &a->i) || !program_get_i64(r, &f) || !wick_read_u32(r, &kind) ||
-      !program_get_count(r, 8, &a->n))
+  if (!wick_get_i64(r, &a->i) || !wick_get_i64(r, &f) || !wick_read_u32(r, &kind) ||
+      !wick_get_count(r, 8, &a->n))
     return false;
   memcpy(&a->f, &f, sizeof f);
   int64_t *ints = wick_new(mem, int64_t, a->n + 1);
   double *floats = wick_new(mem, double, a->n + 1);
   for (uint32_t k = 0; k < a->n; k++) {
-    if (!program_get_i64(r, &ints[k])) return false;
+    if (!wick_get_i64(r, &ints[k])) return false;
     memcpy(&floats[k], &ints[k], sizeof *floats);
   }
   if (kind == 1) a->ints = ints;
@@ -360,7 +351,7 @@ static bool program_get_tensor(wick_reader *r, uint32_t nslot, uint32_t *slot, w
     return wick_reader_refuse(r, wick_reader_position(r), "an operand is not described correctly");
   x->elem = (wick_elem)elem;
   for (uint32_t d = 0; d < x->rank; d++) {
-    if (!program_get_i64(r, &x->dim[d]) || !program_get_i64(r, &x->stride[d]) ||
+    if (!wick_get_i64(r, &x->dim[d]) || !wick_get_i64(r, &x->stride[d]) ||
         !wick_read_u32(r, &e->dim[d]) || !wick_read_u32(r, &e->stride[d]))
       return false;
     if ((e->dim[d] >= nslot && e->dim[d] != WICK_PROGRAM_CONST) ||
@@ -373,15 +364,15 @@ static bool program_get_tensor(wick_reader *r, uint32_t nslot, uint32_t *slot, w
 static bool program_get_host(wick_reader *r, wick_arena *mem, uint32_t nslot, wick_program_host *h)
 {
   const char *row;
-  if (!program_get_str(r, mem, &row)) return false;
+  if (!wick_get_str(r, mem, &row)) return false;
   if (!*row) return true;
   h->row = row;
-  if (!program_get_count(r, 24, &h->nattr)) return false;
+  if (!wick_get_count(r, 24, &h->nattr)) return false;
   wick_host_attr *attr = wick_new(mem, wick_host_attr, h->nattr + 1);
   h->attr = attr;
   for (uint32_t k = 0; k < h->nattr; k++)
     if (!program_get_attr(r, mem, &attr[k])) return false;
-  if (!program_get_count(r, 12, &h->nout) || !program_get_count(r, 12, &h->nin)) return false;
+  if (!wick_get_count(r, 12, &h->nout) || !wick_get_count(r, 12, &h->nin)) return false;
   uint64_t n = (uint64_t)h->nout + h->nin;
   wick_host_tensor *arg = wick_new(mem, wick_host_tensor, n + 1);
   uint32_t *slot = wick_new(mem, uint32_t, n + 1);
@@ -395,7 +386,7 @@ static bool program_get_host(wick_reader *r, wick_arena *mem, uint32_t nslot, wi
 static bool program_get_strings(wick_reader *r, wick_arena *mem, wick_string_table *out)
 {
   uint32_t n;
-  if (!program_get_count(r, 8, &n)) return false;
+  if (!wick_get_count(r, 8, &n)) return false;
   *out = wick_string_table_in(mem);
   for (uint32_t k = 0; k < n; k++) {
     wick_string s;
@@ -409,8 +400,8 @@ static bool program_get_kernel(wick_reader *r, wick_arena *mem, uint32_t nslot,
                                wick_program_kernel *k)
 {
   uint32_t flags;
-  if (!program_get_str(r, mem, &k->name) || !program_get_str(r, mem, &k->location) ||
-      !program_get_str(r, mem, &k->schedule) || !wick_read_u32(r, &flags))
+  if (!wick_get_str(r, mem, &k->name) || !wick_get_str(r, mem, &k->location) ||
+      !wick_get_str(r, mem, &k->schedule) || !wick_read_u32(r, &flags))
     return false;
   k->scratch = flags & 1;
   k->fault = flags >> 1 & 1;
@@ -419,17 +410,16 @@ static bool program_get_kernel(wick_reader *r, wick_arena *mem, uint32_t nslot,
   return wick_read_u64(r, &k->flops) && wick_read_u64(r, &k->bytes) &&
          wick_read_u64(r, &k->weights) && wick_read_u64(r, &k->cost) &&
          wick_read_u64(r, &k->cycles) && wick_read_u64(r, &k->tasks) &&
-         program_get_str(r, mem, &k->limit) && program_get_host(r, mem, nslot, &k->host);
+         wick_get_str(r, mem, &k->limit) && program_get_host(r, mem, nslot, &k->host);
 }
 
 static bool program_get_flow(wick_reader *r, wick_arena *mem, wick_program *p)
 {
-  if (!program_get_count(r, 8, &p->nflow)) return false;
+  if (!wick_get_count(r, 8, &p->nflow)) return false;
   wick_program_flow *flow = wick_new(mem, wick_program_flow, p->nflow + 1);
   p->flow = flow;
   for (uint32_t i = 0; i < p->nflow; i++) {
-    if (!program_get_str(r, mem, &flow[i].location) || !wick_read_u32(r, &flow[i].kind))
-      return false;
+    if (!wick_get_str(r, mem, &flow[i].location) || !wick_read_u32(r, &flow[i].kind)) return false;
     if (flow[i].kind > WICK_FLOW_LOOP)
       return wick_reader_refuse(r, wick_reader_position(r), "a branch is not described correctly");
   }
@@ -438,7 +428,7 @@ static bool program_get_flow(wick_reader *r, wick_arena *mem, wick_program *p)
 
 static bool program_get_guard_inputs(wick_reader *r, wick_arena *mem, wick_program *p)
 {
-  if (!program_get_count(r, 4, &p->nguard_input)) return false;
+  if (!wick_get_count(r, 4, &p->nguard_input)) return false;
   if (p->nguard_input > WICK_GUARD_INPUTS_MAX)
     return wick_reader_refuse(r, wick_reader_position(r), "too many inputs have guards");
   uint32_t *guard_input = wick_new(mem, uint32_t, p->nguard_input + 1);
@@ -459,21 +449,22 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   if (!wick_read_u32(r, &version)) return false;
   if (version != WICK_PROGRAM_VERSION)
     return wick_reader_refuse(r, 0, "the program is of another version of Wick");
-  if (!program_get_str(r, mem, &p->entry) || !program_get_str(r, mem, &p->contract) ||
+  if (!wick_get_str(r, mem, &p->entry) || !wick_get_str(r, mem, &p->contract) ||
       !wick_read_u64(r, &p->arena_bytes) || !wick_read_u64(r, &p->scratch_bytes) ||
-      !wick_read_u64(r, &p->packed_bytes) || !program_get_count(r, 20, &p->ninput) ||
-      !program_get_count(r, 20, &p->noutput))
+      !wick_read_u64(r, &p->packed_bytes) || !wick_get_count(r, 20, &p->ninput) ||
+      !wick_get_count(r, 20, &p->noutput))
     return false;
   wick_io *io = wick_new(mem, wick_io, (uint64_t)p->ninput + p->noutput);
   p->io = io;
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++)
     if (!program_get_io(r, mem, &io[i])) return false;
+  if (!program_get_data(r, mem, p, io)) return false;
   const void **fixed = wick_new(mem, const void *, p->ninput);
   p->fixed = fixed;
   for (uint32_t i = 0; i < p->ninput; i++)
     if (!program_get_fixed(r, mem, &io[i], &fixed[i])) return false;
   if (!program_get_sizes(r, mem, p)) return false;
-  if (!program_get_count(r, 68, &p->nkernel)) return false;
+  if (!wick_get_count(r, 68, &p->nkernel)) return false;
   wick_program_kernel *kernel = wick_new(mem, wick_program_kernel, p->nkernel);
   p->kernel = kernel;
   for (uint32_t i = 0; i < p->nkernel; i++)
@@ -481,12 +472,11 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   if (!program_get_flow(r, mem, p) || !program_get_guard_inputs(r, mem, p) ||
       !program_get_strings(r, mem, &p->strings))
     return false;
-  if (!program_get_count(r, 8, &p->nmetadata)) return false;
+  if (!wick_get_count(r, 8, &p->nmetadata)) return false;
   wick_program_pair *pair = wick_new(mem, wick_program_pair, p->nmetadata);
   p->metadata = pair;
   for (uint32_t i = 0; i < p->nmetadata; i++) {
-    if (!program_get_str(r, mem, &pair[i].key) || !program_get_str(r, mem, &pair[i].value))
-      return false;
+    if (!wick_get_str(r, mem, &pair[i].key) || !wick_get_str(r, mem, &pair[i].value)) return false;
     wick_keys_take(pair[i].key, pair[i].value, p->ninput, p->noutput, io, mem);
   }
   return true;

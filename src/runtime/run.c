@@ -4,10 +4,12 @@
 
 #include "base/str.h"
 #include "runtime/compiled.h"
+#include "runtime/datum.h"
+#include "runtime/fault_text.h"
 #include "runtime/session.h"
 
 enum {
-  RUN_MESSAGE = 1024,
+  RUN_MESSAGE = 4096,
   RUN_TIMED = 16 /* the first RUN_TIMED runs and one in RUN_TIMED later ones are measured */
 };
 
@@ -15,6 +17,7 @@ struct wick_session {
   const wick_compiled *compiled;
   wick_pool *pool; /* NULL: the caller's thread alone */
   wick_session_state *state;
+  wick_data_ports *data; /* NULL: no input or output is data */
   /* counts of branches and loops; NULL: nobody reads them */
   int64_t *counts;
   wick_profile_record *entry;             /* the record of the present sizes; NULL: none */
@@ -32,8 +35,10 @@ static wick_status run_create(wick_session *s, const wick_session_options *o, wi
                               .pool = s->pool,
                               .counts = s->counts,
                               .heap_bytes = o->heap_bytes,
+                              .heap = s->data ? &s->data->heap->map : NULL,
                               .profile = o->profile,
-                              .profile_ctx = o->arg};
+                              .profile_ctx = o->arg,
+                              .print = o->print};
   WICK_TRY(wick_session_make(&k->image, &k->program, k->constants, &setup, mem, &s->state));
   /* without dynamic sizes; otherwise a shape is set first */
   if (k->specializations && !k->program.sizes.nsymbol) {
@@ -59,7 +64,8 @@ wick_error *wick_session_create(const wick_compiled *compiled, const wick_sessio
   wick_guard guard = wick_context_guard(compiled->context);
   wick_arena mem = wick_arena_make(&guard);
   wick_error *e =
-      setjmp(guard.where) ? wick_error_nomem() : wick_error_export(run_create(s, &o, &mem));
+      wick_data_ports_make(compiled->context, &compiled->program, o.heap, o.heap_bytes, &s->data);
+  if (!e) e = setjmp(guard.where) ? wick_error_nomem() : wick_error_export(run_create(s, &o, &mem));
   wick_arena_free(&mem);
   if (e)
     wick_session_free(s);
@@ -74,11 +80,17 @@ void wick_session_free(wick_session *s)
   wick_session_drop(s->state);
   wick_flow_counters_give(s->compiled->flows, s->counts);
   wick_pool_free(s->pool);
+  wick_data_ports_free(s->data);
   wick_allocator a = s->compiled->context->allocator;
   a.free(a.self, s, sizeof *s);
 }
 
 uint32_t wick_session_threads(const wick_session *s) { return s ? wick_pool_size(s->pool) : 0; }
+
+wick_data_heap *wick_session_heap(const wick_session *s)
+{
+  return s && s->data ? s->data->heap : NULL;
+}
 
 /* ---- shapes ---- */
 
@@ -200,26 +212,14 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
 {
   const wick_program *p = wick_session_program(s->state);
   wick_session_fault f = wick_session_last_fault(s->state);
+  const wick_program_kernel *k = f.kernel < p->nkernel ? &p->kernel[f.kernel] : NULL;
   char text[RUN_MESSAGE];
-  if (f.message && *f.message && f.kernel < p->nkernel)
-    snprintf(text, sizeof text, "%s: %s", p->kernel[f.kernel].location, f.message);
-  else if (f.kernel >= p->nkernel)
-    snprintf(text, sizeof text, "the run failed with code %d", (int)code);
-  else if (code == WICK_ELIMIT)
-    snprintf(text, sizeof text, "%s: calls are nested too deep for the stack%s",
-             p->kernel[f.kernel].location,
-             p->kernel[f.kernel].heap ? ", or its objects need more memory than heap_bytes" : "");
-  else if (code == WICK_ENOMEM)
-    snprintf(text, sizeof text, "%s: there is no memory for the stack of its calls",
-             p->kernel[f.kernel].location);
-  else if (code == WICK_ETYPE)
-    snprintf(text, sizeof text, "%s: the branch that is taken is not for these shapes",
-             p->kernel[f.kernel].location);
+  if (k && f.fault)
+    wick_fault_text(f.fault, k->location, k->heap, f.message, text, sizeof text);
+  else if (k && f.message && *f.message)
+    snprintf(text, sizeof text, "%s: %s", k->location, f.message);
   else
-    snprintf(text, sizeof text,
-             code == WICK_ERANGE ? "%s: index %lld is out of bounds"
-                                 : "%s: element %lld of the result: division by zero",
-             p->kernel[f.kernel].location, (long long)f.detail);
+    snprintf(text, sizeof text, "the run failed with code %d", (int)code);
   return run_error(code, text);
 }
 
@@ -248,7 +248,9 @@ static wick_code run_met(wick_session *s, const void *const *inputs, void *const
   return code;
 }
 
-wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *outputs)
+/* *taken: the run has taken over what is donated. */
+static wick_error *run_once(wick_session *s, const void *const *inputs, const bool *donated,
+                            void *const *outputs, bool *taken)
 {
   if (!s) return wick_invalid("wick_run: session is NULL");
   const wick_program *p = &s->compiled->program;
@@ -262,7 +264,30 @@ wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *ou
     if (p->fixed[i] && !wick_io_same(&p->io[i], inputs[i], p->fixed[i])) return run_other(p, i);
   for (uint32_t i = 0; i < p->noutput; i++)
     if (!outputs[i] && io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
+  void *const *results = outputs;
+  if (s->data) {
+    wick_error *e = wick_data_ports_begin(s->data, inputs, donated, outputs);
+    if (e) return e;
+    *taken = true;
+    inputs = s->data->input, results = s->data->output;
+  }
   wick_code code =
-      s->entry ? run_met(s, inputs, outputs) : wick_session_run(s->state, inputs, outputs);
+      s->entry ? run_met(s, inputs, results) : wick_session_run(s->state, inputs, results);
+  if (s->data) wick_data_ports_end(s->data, !code, outputs);
   return code ? run_fault(s, code) : NULL;
+}
+
+wick_error *wick_run_donating(wick_session *s, const void *const *inputs, const bool *donated,
+                              void *const *outputs)
+{
+  bool taken = false;
+  wick_error *e = run_once(s, inputs, donated, outputs, &taken);
+  if (s && s->data && inputs && donated && !taken)
+    wick_data_ports_give_up(s->data, inputs, donated);
+  return e;
+}
+
+wick_error *wick_run(wick_session *s, const void *const *inputs, void *const *outputs)
+{
+  return wick_run_donating(s, inputs, NULL, outputs);
 }

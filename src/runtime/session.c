@@ -6,6 +6,7 @@
 #include "runtime/flow_counters.h"
 #include "runtime/growable_arena.h"
 #include "runtime/heap_map.h"
+#include "runtime/say.h"
 #include "runtime/session_host.h"
 
 #include <fenv.h>
@@ -75,12 +76,14 @@ struct wick_session_state {
   const wick_sized *sized;      /* NULL: sizes must be set first */
   uint32_t before, first;       /* slots before the sizes; the slot of the first input */
   wick_growable_arena growable; /* memory of arena and scratch, if sizes are dynamic */
-  wick_heap_map heap;           /* of objects */
+  wick_heap_map *heap;          /* of objects: the session's own, or that of its data */
+  wick_heap_map own_heap;       /* mapped when a kernel first needs it */
   uint64_t heap_bytes;          /* the most that it may have; 0: the default */
-  bool heap_used;               /* since it was reset */
-  uint32_t nbatch, share;       /* share: the number of workers that share the batch */
-  uint64_t cost; /* nanoseconds of the batches of the current run, or of the last one */
-  bool alone;    /* the run uses only its own thread */
+  bool heap_used;               /* since the session's own heap was reset */
+  wick_sayer say;
+  uint32_t nbatch, share; /* share: the number of workers that share the batch */
+  uint64_t cost;          /* nanoseconds of the batches of the current run, or of the last one */
+  bool alone;             /* the run uses only its own thread */
   session_kernel batch[SESSION_BATCH];
 };
 
@@ -196,9 +199,11 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .nblock = nblock};
   for (uint32_t i = 0; i < program->nkernel; i++) s->cost += program->kernel[i].cost;
   if (sizing) s->growable.most = session_memory_most(s);
+  s->heap = setup && setup->heap ? setup->heap : &s->own_heap;
   if (setup) {
     s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
     s->heap_bytes = setup->heap_bytes;
+    s->say.print = setup->print, s->say.arg = setup->profile_ctx;
   }
   union {
     wick_launch f;
@@ -289,7 +294,7 @@ void wick_session_drop(wick_session_state *s)
   wick_sizing_drop(s->sizing);
   wick_growable_arena_free(&s->growable);
   for (uint32_t w = 0; w < s->nworker; w++) wick_call_stack_free(&s->worker[w].own.stack);
-  wick_heap_map_free(&s->heap);
+  wick_heap_map_free(&s->own_heap);
   s->allocator.free(s->allocator.self, s->block, s->nblock);
 }
 
@@ -337,17 +342,19 @@ static void session_kernel_run(const wick_session_state *s, const session_kernel
     int64_t n = k->nargs;
     memcpy(w->args, k->args, (size_t)n * sizeof *args);
     if (k->scratch) w->args[n++] = s->scratch + worker * s->scratch_stride;
-    if (k->stack) w->args[n++] = k->heap ? (void *)s->heap.heap : &w->stack.stack;
+    if (k->stack) w->args[n++] = k->heap ? (void *)s->heap->heap : &w->stack.stack;
     if (k->fault) w->args[n] = &w->fault;
-    w->fault = (wick_fault){0};
+    w->fault.code = w->fault.task = 0;
     args = w->args;
   }
   bool mapped = k->stack && wick_call_stack_map(&w->stack);
-  if (mapped && k->heap) s->heap.heap->stack = w->stack.stack;
+  w->stack.stack.fault = &w->fault;
+  w->fault.say = wick_say_line, w->fault.context = (void *)(uintptr_t)&s->say;
+  if (mapped && k->heap) s->heap->heap->stack = w->stack.stack;
   if (!k->stack)
     k->kernel(args, begin, end);
   else if (!mapped || !wick_call_stack_run(&w->stack, k->kernel, args, begin, end))
-    w->fault = (wick_fault){WICK_ENOMEM, begin, 0};
+    w->fault = (wick_fault){.code = WICK_ENOMEM, .task = begin};
 }
 
 /* Runs shares begin .. end-1 of the batch. */
@@ -373,7 +380,7 @@ static int32_t session_faults(wick_session_state *s, uint32_t kernel)
     if (f->code && (!least || f->task < least->task)) least = f;
   }
   if (!least) return 0;
-  s->fault = (wick_session_fault){kernel, least->task, least->detail, NULL};
+  s->fault = (wick_session_fault){kernel, least, least->text ? s->say.message : NULL};
   return (int32_t)least->code;
 }
 
@@ -391,7 +398,7 @@ static int32_t session_flush(wick_session_state *s)
   const session_kernel *last = &s->batch[s->nbatch - 1];
   uint64_t begin = s->profile ? session_now() : 0;
   if (last->fault)
-    for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].own.fault = (wick_fault){0};
+    for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].own.fault.code = 0;
   s->cost += last->before + last->cost;
   s->share = s->alone || last->before + last->cost < SESSION_ALONE ? 1 : s->nworker;
   wick_pool_launch(&s->run, session_part, s, s->share);
@@ -408,7 +415,7 @@ static int32_t session_host(wick_session_state *s, uint32_t index, void **args)
   wick_code code = wick_session_host_run(s->host, index, args);
   session_float_restore(old);
   if (s->profile) s->profile(s->profile_ctx, index, session_now() - begin);
-  if (code) s->fault = (wick_session_fault){index, 0, 0, wick_session_host_message(s->host)};
+  if (code) s->fault = (wick_session_fault){index, NULL, wick_session_host_message(s->host)};
   return (int32_t)code;
 }
 
@@ -429,9 +436,9 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
   }
   if (tasks <= 0) return 0;
   if (info->host.row) return session_host(s, (uint32_t)index, args);
-  if (info->heap && !s->heap.heap && !wick_heap_map_make(&s->heap, s->heap_bytes))
+  if (info->heap && !s->heap->heap && !wick_heap_map_make(s->heap, s->heap_bytes))
     return WICK_ENOMEM;
-  s->heap_used |= info->heap;
+  s->heap_used |= info->heap && s->heap == &s->own_heap;
   session_kernel *k = &s->batch[s->nbatch], *last = s->nbatch ? k - 1 : NULL;
   k->kernel = kernel;
   k->index = (uint32_t)index;
@@ -460,7 +467,8 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   /* a run usually has the same loops and sizes as the one before */
   s->alone = s->cost < SESSION_ALONE_RUN;
   s->cost = 0;
-  if (s->heap_used) wick_heap_map_reset(&s->heap);
+  s->say.message[0] = 0;
+  if (s->heap_used) wick_heap_map_reset(&s->own_heap);
   s->heap_used = false;
   s->run = wick_pool_begin(s->pool);
   s->nbatch = 0;

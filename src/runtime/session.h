@@ -3,6 +3,7 @@
 #ifndef WICK_RUNTIME_SESSION_H
 #define WICK_RUNTIME_SESSION_H
 
+#include "runtime/heap_map.h"
 #include "runtime/load.h"
 #include "runtime/pool.h"
 #include "runtime/program.h"
@@ -17,8 +18,12 @@ typedef struct wick_session_setup {
   wick_pool *pool;          /* NULL: the calling thread alone */
   int64_t *counts;          /* a table of counts (runtime/program.h); NULL: the session's own */
   uint64_t heap_bytes;      /* the most that objects may take; 0: a default */
+  wick_heap_map *heap;      /* the heap, whose owner empties it; NULL: the session's own, which is
+                               empty when a run begins */
   wick_profile_fn *profile; /* NULL: none */
-  void *profile_ctx;
+  void *profile_ctx;        /* the first argument of profile and print */
+  /* gets what the program prints (runtime/say.h); NULL: standard output */
+  void (*print)(void *ctx, const char *text, size_t nbytes);
 } wick_session_setup;
 
 typedef struct wick_session_state wick_session_state;
@@ -59,9 +64,9 @@ const wick_program *wick_session_program(const wick_session_state *s);
 
 /* The failure of the last run. */
 typedef struct wick_session_fault {
-  uint32_t kernel; /* its index; program->nkernel if no kernel failed */
-  int64_t task, detail;
-  const char *message; /* of an operator that the runtime executes; else NULL or empty */
+  uint32_t kernel;         /* its index; program->nkernel if no kernel failed */
+  const wick_fault *fault; /* until the next run; NULL: no generated code failed */
+  const char *message;     /* of an operator that the runtime executes; else NULL or empty */
 } wick_session_fault;
 wick_session_fault wick_session_last_fault(const wick_session_state *s);
 

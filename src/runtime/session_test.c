@@ -46,7 +46,7 @@ static void kernel_fail(void **args, int64_t begin, int64_t end)
   wick_fault *fault = args[1];
   for (int64_t i = begin; i < end; i++)
     if (i >= fail_from && (!fault->code || i < fault->task))
-      *fault = (wick_fault){WICK_ERANGE, i, 7 * i};
+      *fault = (wick_fault){.code = WICK_ERANGE, .task = i, .detail = 7 * i};
 }
 
 typedef union any {
@@ -162,8 +162,8 @@ static void check_faults(fixture *t)
       assert_int_equal(code, fail_from < TASKS ? WICK_ERANGE : WICK_OK);
       assert_int_equal(f.kernel, fail_from < TASKS ? 2 : 3);
       if (fail_from >= TASKS) continue;
-      assert_int_equal(f.task, fail_from);
-      assert_int_equal(f.detail, 7 * fail_from);
+      assert_int_equal(f.fault->task, fail_from);
+      assert_int_equal(f.fault->detail, 7 * fail_from);
     }
     fail_from = TASKS;
     wick_session_drop(s);

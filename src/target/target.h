@@ -52,8 +52,8 @@ struct wick_target {
 
   uint32_t stack_bytes; /* the stack that one kernel may use for small buffers */
 
-  /* Functions that generated code may call, in addition to memcpy and memset (and the machine's
-   * names of these). NULL at the end. */
+  /* Functions that generated code may call, in addition to memcpy, memmove and memset (and the
+   * machine's names of these). NULL at the end. */
   const char *const *helpers;
 
   const char *typical;      /* the entry of a processor for code that runs on many */

@@ -81,7 +81,7 @@ static void rows_make_sense(void **state)
     assert_non_null(t->features);
     assert_true(t->pointer_bits == 32 || t->pointer_bits == 64);
     assert_true(t->nvector >= 16 && t->vector_bytes <= 64);
-    assert_true(wick_target_may_call(t, "memcpy"));
+    assert_true(wick_target_may_call(t, "memcpy") && wick_target_may_call(t, "memmove"));
     assert_false(wick_target_may_call(t, "expf"));
   }
   assert_true(wick_target_find("cortex-m4", &(wick_target){0}));

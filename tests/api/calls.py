@@ -4,7 +4,7 @@ that a new function or a new field of a struct is covered by itself. tests/api/c
 import re
 import sys
 
-OBJECTS = ["context", "model", "compiled", "session"]
+OBJECTS = ["context", "model", "compiled", "session", "data_heap", "datum", "declarations"]
 
 
 def parse(path):
@@ -34,6 +34,10 @@ def value(kind, name, structs):
         return "any_strings()"
     if kind == "const void *":
         return "any_bytes()"
+    if kind == "const wick_datatype *":
+        return "any_type()"
+    if kind == "const bool *":
+        return "any_bools()"
     if kind == "const int64_t *":
         return "any_numbers()"
     if pointee and pointee[1] in structs:
@@ -51,7 +55,7 @@ def reachable(structs, calls):
     seen = []
     while names:
         name = names.pop()
-        if name not in structs or name in seen:
+        if name not in structs or name in seen or name == "wick_datatype":
             continue
         seen.append(name)
         for field in structs[name]:
@@ -81,6 +85,12 @@ def argument(param, call):
             return f"any_object({i})"
         if kind == f"wick_{thing} **":
             return f"({kind})any_out({i})"
+    if name == "fields":
+        return "any_fields()"
+    if kind in ("void *", "void **"): # bytes that a datum was written as
+        return "NULL"
+    if kind in ("size_t *", "uint32_t *", "bool *"):
+        return f"any_below(4) ? &({kind[:-2]}){{0}} : NULL"
     if kind in ("const void *const *", "void *const *"):
         return f"({kind})any_buffers()"
     if kind in ("wick_error *", "const wick_error *"):

@@ -102,10 +102,17 @@ static void **any_buffers(void)
   return any_below(8) ? some : NULL;
 }
 
-/* ---- objects: a context's models, a context's compiled models, a compiled model's sessions ----
- */
+static const bool *any_bools(void)
+{
+  static bool some[ANY_OBJECTS];
+  for (unsigned i = 0; i < ANY_OBJECTS; i++) some[i] = any_bool();
+  return any_below(3) ? some : NULL;
+}
 
-enum { CONTEXT, MODEL, COMPILED, SESSION, KINDS };
+/* ---- objects: a context's models, compiled models and heaps, a compiled model's sessions, a heap's
+ * data ---- */
+
+enum { CONTEXT, MODEL, COMPILED, SESSION, HEAP, DATUM, LIBRARY, KINDS };
 
 typedef struct any_slot {
   void *object;
@@ -124,6 +131,20 @@ static void *any_object(unsigned kind)
   return any_last[kind]->object;
 }
 
+static wick_compiled *any_data;       /* takes data */
+static const wick_datatype *any_list; /* its type */
+
+static const wick_datatype *any_type(void) { return any_below(6) ? any_list : NULL; }
+
+/* Data, whose memory serves for tensors, too. */
+static const void *const *any_fields(void)
+{
+  static const void *some[ANY_OBJECTS];
+  for (unsigned i = 0; i < ANY_OBJECTS; i++)
+    some[i] = any_slots[DATUM][any_below(ANY_OBJECTS)].object;
+  return any_below(6) ? some : NULL;
+}
+
 static void *any_out(unsigned kind)
 {
   (void)kind;
@@ -137,6 +158,9 @@ static void any_destroy(unsigned kind, any_slot *s)
   case CONTEXT: wick_context_free(s->object); break;
   case MODEL: wick_model_free(s->object); break;
   case COMPILED: wick_compiled_free(s->object); break;
+  case HEAP: wick_data_heap_free(s->object); break;
+  case DATUM: wick_datum_free(s->object); break;
+  case LIBRARY: wick_declarations_free(s->object); break;
   default: wick_session_free(s->object);
   }
   if (s->owner) s->owner->nowned--;
@@ -151,8 +175,10 @@ static void any_free(unsigned kind)
 
 static void any_keep(unsigned kind, void *object)
 {
-  any_slot *s = NULL, *owner = kind == CONTEXT     ? NULL
-                               : kind == SESSION   ? any_last[COMPILED]
+  any_slot *s = NULL, *owner = kind == CONTEXT   ? NULL
+                               : kind == SESSION ? any_last[COMPILED]
+                               : kind == DATUM
+                                   ? any_last[HEAP] ? any_last[HEAP] : any_last[DATUM]->owner
                                : any_last[CONTEXT] ? any_last[CONTEXT]
                                                    : any_last[MODEL]->owner;
   for (unsigned i = 0; i < ANY_OBJECTS; i++)
@@ -193,12 +219,23 @@ static void any_begin(void)
   wick_model *model = NULL;
   wick_compiled *compiled = NULL;
   wick_session *session = NULL;
+  wick_data_heap *heap = NULL;
+  wick_datum *datum = NULL;
+  wick_declarations *library = NULL;
   memset(any_last, 0, sizeof any_last);
   assert_null(wick_context_create(NULL, &context));
   assert_null(wick_load_bytes(context, "relu.wick", text, sizeof text - 1, &model));
   assert_null(wick_compile(model, &options, &compiled));
   assert_null(wick_session_create(compiled, NULL, &session));
-  void *const object[KINDS] = {context, model, compiled, session};
+  any_list = wick_compiled_input(any_data, 0)->data;
+  assert_null(wick_data_heap_create(context, 1 << 16, &heap));
+  assert_null(wick_datum_create(heap, any_list, 0, NULL, &datum));
+  FILE *file = fopen("any.wick", "w");
+  assert_non_null(file);
+  fputs("type List[a] { Nil, Cons(a, List[a]) }\nfn f(x: f32) { Cons(x, Nil) }\n", file);
+  fclose(file);
+  assert_null(wick_declarations_load(context, "any.wick", &library));
+  void *const object[KINDS] = {context, model, compiled, session, heap, datum, library};
   for (unsigned kind = 0; kind < KINDS; kind++) {
     any_keep(kind, object[kind]);
     any_last[kind] = &any_slots[kind][ANY_OBJECTS - 1]; /* any_keep takes the last free slot */
@@ -206,11 +243,26 @@ static void any_begin(void)
   }
 }
 
+/* The model whose type data has lives as long as the test. */
+static void any_data_begin(wick_context **context)
+{
+  static const char text[] = "data @List { Nil, Cons(i64[], @List) }\n"
+                             "graph @main(%l: @List) -> @List { return %l }";
+  const wick_compile_options options = {.size = sizeof options, .cache = ""};
+  wick_model *model = NULL;
+  assert_null(wick_context_create(NULL, context));
+  assert_null(wick_load_bytes(*context, "list.wick", text, sizeof text - 1, &model));
+  assert_null(wick_compile(model, &options, &any_data));
+  wick_model_free(model);
+}
+
 static void random_calls(void **state)
 {
   (void)state;
+  wick_context *data = NULL;
   const char *n = getenv("WICK_RANDOM_CALLS"), *seed = getenv("WICK_RANDOM_SEED");
   uint64_t most = n ? strtoull(n, NULL, 10) : 3000, first = seed ? strtoull(seed, NULL, 10) : 1;
+  any_data_begin(&data);
   any_begin();
   for (uint64_t i = 0; i < most; i++) {
     any_seed = first * 1000003 + i;
@@ -219,12 +271,12 @@ static void random_calls(void **state)
     any_made = &any_made;
     any_call(any_below(ANY_NCALL));
   }
-  print_message("%llu contexts, %llu models, %llu compiled models, %llu sessions\n",
-                (unsigned long long)any_nmade[CONTEXT], (unsigned long long)any_nmade[MODEL],
-                (unsigned long long)any_nmade[COMPILED], (unsigned long long)any_nmade[SESSION]);
+  for (unsigned kind = 0; kind < KINDS; kind++)
+    print_message("%llu objects of kind %u\n", (unsigned long long)any_nmade[kind], kind);
   for (unsigned kind = 0; kind < KINDS; kind++) assert_true(any_nmade[kind] > 0);
   for (unsigned kind = KINDS; kind-- > 0;)
     for (unsigned i = 0; i < ANY_OBJECTS; i++) any_destroy(kind, &any_slots[kind][i]);
+  wick_compiled_free(any_data), wick_context_free(data);
 }
 
 static void refused(void **state)

@@ -20,7 +20,7 @@ TYPES = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "BF16": np.uin
          "BOOL": np.bool_}  # fmt: skip
 
 # Beside these, what bundle.h documents: helpers of Arm's run-time ABI.
-FROM_OUTSIDE = {"memcpy", "memset"}
+FROM_OUTSIDE = {"memcpy", "memmove", "memset"}
 HELPERS = {"thumb": re.compile(r"__aeabi_[a-z0-9]+$"), "wasm": re.compile(r"__stack_pointer$")}
 
 # What Linux calls the instructions that a level has.
@@ -138,9 +138,9 @@ class Io:
 
 
 class Bundle:
-    def __init__(self, model, folder, target, name="net", embed=False, entry=None):
+    def __init__(self, model, folder, target, name="net", embed=False, entry=None, more=()):
         self.target, self.folder, self.name, self.embed = target, pathlib.Path(folder), name, embed
-        flags = [*(["--embed"] if embed else []), *(["--entry", entry] if entry else [])]
+        flags = [*(["--embed"] if embed else []), *(["--entry", entry] if entry else []), *more]
         call([WICK, "compile", model, "-o", folder, "--name", name, "--target", target.name, "--jobs", "1", *flags])
         self.header = (self.folder / f"{name}.h").read_text()
         m = self.macro = dict(re.findall(r"^#define (\w+) (.*?)(?: /\*.*)?$", self.header, re.M))

@@ -20,6 +20,15 @@ void *memcpy(void *to, const void *from, size n)
   return to;
 }
 
+void *memmove(void *to, const void *from, size n)
+{
+  unsigned char *t = to;
+  const unsigned char *f = from;
+  if (t < f) return memcpy(to, from, n);
+  while (n--) t[n] = f[n];
+  return to;
+}
+
 void *memset(void *to, int byte, size n)
 {
   unsigned char *t = to;

@@ -17,7 +17,7 @@ static void fuzz_object(const uint8_t *bytes, size_t nbytes)
     wick_target t;
     wick_section section[WICK_LINK_SECTIONS];
     if (!wick_target_find(targets[i], &t)) abort();
-    if (wick_object_check(object, &t, &mem)) continue;
+    if (wick_object_check(object, &t, NULL, &mem)) continue;
     if (wick_link(1, &object, &t, &mem, section)) continue;
   }
   wick_arena_free(&mem);

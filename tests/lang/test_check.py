@@ -79,3 +79,21 @@ def test_json(tmp_path):
     assert one["problems"] == [
         {"file": str(a), "line": 1, "column": 10, "message": "there is no value `y`", "notes": []}
     ]
+
+
+def test_remarks_of_limits(tmp_path):
+    a = write(
+        tmp_path,
+        a="type List { Nil, Cons(i64, List) }\n"
+        "fn down(n: i64, l: List) -> i64 { if n <= 0 { 0 } else { down(n - 1, Cons(n, l)) } }\n"
+        "fn pow(x: f64, n: i64) -> f64 { if n <= 0 { 1.0 } else { x * pow(x, n - 1) } }\n"
+        "fn main(n: i64, x: f64) {\n  (down(n, Nil), pow(x, 13),\n   pow(x, 100000))\n}\n",
+    )
+    r = check(a)
+    assert (r.returncode, r.stderr) == (0, "")
+    said = [line.split("a.wick:", 1)[1] for line in r.stdout.splitlines() if line.startswith("remark: ")]
+    assert [line.split(" stays a call")[0] for line in said] == ["5:4: down", "6:4: pow", "2:58: down"]
+    (o,) = json.loads(check("--json", a).stdout)
+    assert [line.split("a.wick:", 1)[1] for line in o["remarks"]] == said
+    b = write(tmp_path, b="fn pow(x: f64, n: i64) -> f64 { if n <= 0 { 1.0 } else { x * pow(x, n - 1) } }\nfn main(x: f64) { pow(x, 13) }\n")
+    assert "remark:" not in check(b).stdout

@@ -3,22 +3,12 @@
 tests/lang/programs/*.wick: each row of PROGRAMS is a function without parameters of one of them.
 """
 
-import ast
 import math
-import os
-import pathlib
-import re
 import subprocess
-import sys
 
 import numpy as np
 import pytest
-
-HERE = pathlib.Path(__file__).parent
-ROOT = HERE.parents[1]
-WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build" / "wick"))
-sys.path.insert(0, str(HERE.parent / "bundle"))
-from bundles import HOST, Bundle  # noqa: E402
+from running import HOST, ROOT, Bundle, agree, evaluated, flat, outputs, program_of, shipped, source, wick
 
 
 def fib(n):
@@ -230,6 +220,20 @@ def maml():
 
 
 X = 1.25
+def specialized():
+    def loop(x, i):
+        while 0.0 < i:
+            x, i = x * 0.5 + i * 0.25, i - 1.0
+        return x
+
+    def choices(n, k):
+        upto = [(v + k + i) for i, v in enumerate(range(n, 0, -1))]
+        each = [(v * k + 1.0) * 0.5 + i for i, v in enumerate(upto)]
+        return sum(v * 0.5**i for i, v in enumerate(reversed(each)))
+
+    return loop(loop(1.0, 9.0), 3.0) ** 2, loop(3.0, 3.0) ** 2, choices(5, 3.0), choices(0, 1.0)
+
+
 PROGRAMS = {
     "numbers.main": numbers,
     "numbers.queens": lambda: 4,
@@ -239,6 +243,7 @@ PROGRAMS = {
     "arrays.sizes": lambda: (sorted([3.0, 1.0, 2.0, -5.0, 4.0]), 10.5),
     "arrays.parts": parts,
     "arrays.glider": glider,
+    "arrays.updates": lambda: (25, ([16.0, 4.0, 8.0], [16.0, 16.0, 16.0]), 6284, [2.0, 1.5], (8, [4, 1]), [4, 1], [1, 2, 3, 4]),
     "numeric.main": numeric,
     "numeric.tracked": tracked,
     "numeric.notation": notation,
@@ -253,10 +258,15 @@ PROGRAMS = {
     "lists.tensors": lambda: [18.0, 25.0],
     "lists.mapped": lambda: ([2 * 8.0 + 26.0, 2 * 17.0 + 35.0], 9.5),
     "interpreter.main": lambda: (22.0, 12.0, 15, 15),
+    "specialized.main": specialized,
     "closures.main": lambda: (3628800, 16, math.sqrt(8.5 * 8.5), 110),
     "references.main": lambda: ((1, 2, 3), (123.0, 4), 60.0, 8, 832040),
     "trees.main": tree_lstm,
     "trees.slope": None,
+    "sums.main": None,
+    "sums.long": None,
+    "sums.second": None,
+    "sums.tables": None,
     "derivatives.main": trained,
     "derivatives.roots": lambda: math.sqrt(2),
     "derivatives.curvature": lambda: 6 * X * math.sin(X) + 6 * X * X * math.cos(X) - X**3 * math.sin(X),
@@ -268,46 +278,6 @@ PROGRAMS = {
     ),
     "derivatives.pulled": lambda: ([9.0, 16.0], [6.0, 80.0]),
 }
-
-
-def wick(*words, **more):
-    return subprocess.run([WICK, *map(str, words)], capture_output=True, text=True, timeout=300, **more)
-
-
-def flat(x):
-    """The tensors of a result, in order."""
-    if isinstance(x, tuple):
-        return [t for item in x for t in flat(item)]
-    return [np.array(x)]
-
-
-def source(name):
-    file, _, entry = name.partition(".")
-    return HERE / "programs" / f"{file}.wick", entry
-
-
-def evaluated(name):
-    path, entry = source(name)
-    r = wick("eval", "--file", path, f"{entry}()")
-    assert r.returncode == 0, r.stderr
-    text = r.stdout.rpartition(" : ")[0]
-    return flat(ast.literal_eval(re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))))
-
-
-def outputs(folder, *words):
-    r = wick("run", *words, "--outputs", folder, "--no-cache")
-    assert r.returncode == 0, r.stderr
-    return [np.load(folder / f"output_{i}.npy") for i in range(len(list(folder.iterdir())))]
-
-
-def agree(a, b):
-    assert len(a) == len(b)
-    for x, y in zip(a, b):
-        assert x.shape == y.shape
-        if x.dtype.kind == "f" or y.dtype.kind == "f":
-            assert np.allclose(x, y, rtol=2e-5, atol=2e-6), (x, y)
-        else:
-            assert np.array_equal(x, y), (x, y)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -328,14 +298,11 @@ def test_reference(name, tmp_path):
     agree(outputs(tmp_path / "run", path, "--entry", entry, "--reference"), want)
 
 
-@pytest.mark.parametrize("name", ["numbers.main", "arrays.sizes", "numeric.tracked", "networks.main", "lists.main"])
-def test_artifacts_and_bundles(name, tmp_path):
-    path, entry = source(name)
-    plain = outputs(tmp_path / "plain", path, "--entry", entry)
-    r = wick("compile", path, "--entry", entry, "-o", tmp_path / "x.wick", "--no-cache")
-    assert r.returncode == 0, r.stderr
-    for other in (outputs(tmp_path / "artifact", tmp_path / "x.wick"), Bundle(path, tmp_path / "b", HOST, entry=entry).run()):
-        assert all(np.array_equal(a, b) for a, b in zip(plain, other, strict=True))
+@pytest.mark.parametrize("file", sorted({n.partition(".")[0] for n in PROGRAMS}))
+def test_artifacts_and_bundles(file, tmp_path):
+    names = [n.partition(".")[2] for n in PROGRAMS if n.startswith(f"{file}.") and n != "lists.long"]
+    path = program_of(file, names, tmp_path)
+    shipped(path, tmp_path, outputs(tmp_path / "plain", path, "--entry", "every"))
 
 
 LAYERS = """
@@ -370,6 +337,49 @@ def test_inputs_and_open_sizes(tmp_path):
     assert n == 49
 
 
+SIZES = """
+fn mean_of(x: f32[k]) { sum(x) / f32(k) }
+fn main(x: f32[n, 2], y: f32[n]) {
+  let centred = x - sum(x, axes = (0,)) / f32(n)
+  let weighted = for i in 0..n with s = 0.0 { s + y[i] * f32(i) }
+  let (value, slope) = value_and_grad(fn(y) { sum(y * y) / f32(n) })(y)
+  let rows = vmap(fn(r) { sum(r) * f32(n) })(x)
+  (n * len(x) + 1, centred, weighted, mean_of(y) + mean_of(y * 2.0), value, slope, rows, y[n - 1], y[n - 1 - range(0, 1, count = (n,))], n > 3)
+}
+"""
+
+
+def test_open_sizes_are_numbers(tmp_path):
+    program = tmp_path / "sizes.wick"
+    program.write_text(SIZES)
+    r = wick("compile", program, "-o", tmp_path / "a.wick")
+    assert r.returncode == 0, r.stderr
+    rng = np.random.default_rng(7)
+    for n in (1, 3, 8):
+        x, y = rng.normal(size=(n, 2)).astype(np.float32), rng.normal(size=n).astype(np.float32)
+        np.save(tmp_path / "x.npy", x)
+        np.save(tmp_path / "y.npy", y)
+        found = outputs(tmp_path / f"out{n}", tmp_path / "a.wick", "--inputs", tmp_path / "x.npy", tmp_path / "y.npy")
+        want = (n * n + 1, x - x.mean(0), (y * np.arange(n)).sum(), 3 * y.mean(), (y * y).mean(), 2 * y / n, x.sum(1) * n, y[-1], y[::-1], n > 3)
+        agree(found, flat(want))
+
+
+def test_strings(tmp_path):
+    """Literals live longer than the text of the program; an input that decides arms is compared, not specialized for."""
+    path = tmp_path / "words.wick"
+    path.write_text(
+        "".join(f"fn unused{i}(x: f32[n]) {{ sum(x) * {i}.0 }}\n" for i in range(300))
+        + 'fn number(s: string) { match s { "one" => 1, "two" => 2, _ => 3 } }\n'
+        'fn main(s: string) { (number(s), number("two"), if s == "one" { "yes" } else { "no" }) }\n'
+    )
+    for word, want in (("one", 1), ("two", 2), ("three", 3)):
+        np.save(tmp_path / "s.npy", np.array(word))
+        r = wick("run", path, "--inputs", tmp_path / "s.npy", "--outputs", tmp_path / word, "--no-cache")
+        assert r.returncode == 0, r.stderr
+        assert [int(np.load(tmp_path / word / f"output_{i}.npy")) for i in range(2)] == [want, 2]
+        assert ("yes" in r.stdout) == (word == "one")
+
+
 REFUSED = [
     ("fn main(x) { x }", "p.wick:1:9: error: the type of this parameter of the entry `main` is not known; give it"),
     ("fn main(f: fn(f32) -> f32) { f(1.0) }", "the entry `main` cannot have this parameter"),
@@ -392,6 +402,145 @@ def test_failures_name_the_place(text, message, tmp_path):
     inputs = ["--inputs", "n.npy"] if "n: i64" in text.splitlines()[-1] else []
     r = wick("run", "p.wick", *inputs, "--no-cache", cwd=tmp_path)
     assert r.returncode == 1 and message in r.stderr, r.stderr
+
+
+FAILING = [
+    ("fn f(n: i64) -> i64 { if n == 0 { 7 / n } else { f(n - 1) + 1 } }\nfn main(n: i64) { f(n + 5) }",
+     "p.wick:1:35: division by zero\n  called at p.wick:1:50, 5 times\n  called at p.wick:2:19\n"),
+    ("fn f(x: i64[3], n: i64) -> i64 { if n == 9 { x[n] } else { f(x, n + 1) + 1 } }\nfn main(n: i64) { f([1, 2, 3], n) }",
+     "p.wick:1:46: index 9 is out of bounds: the size is 3\n  called at p.wick:1:60, 9 times\n  called at p.wick:2:19\n"),
+    # mutual recursion, of which every second call is inlined, and a caller that is inlined
+    ("fn odd(n: i64, x: i64[4]) -> i64 { if n == 0 { x[n - 5] } else { 1 + even(n - 1, x) } }\n"
+     "fn even(n: i64, x: i64[4]) -> i64 { if n == 0 { 1 } else { 2 * odd(n - 1, x) } }\n"
+     "fn g(n: i64) { odd(n, [1, 2, 3, 4]) }\nfn main(n: i64) { g(n + 4) }",
+     "p.wick:1:48: index -5 is out of bounds: the size is 4\n  called at p.wick:2:64\n  called at p.wick:1:70\n"
+     "  called at p.wick:2:64\n  called at p.wick:1:70\n  called at p.wick:3:16\n  called at p.wick:4:19\n"),
+    # several calls of itself: the first and the last are known
+    ("fn f(n: i64, k: i64) -> i64 { if n == 0 { 7 / k } else if n % 2 == 0 { f(n - 1, k) * 3 } else { f(n - 1, k) + f(n - 1, 1) } }\n"
+     "fn main(n: i64) { f(n + 500, 0) }", "called at p.wick:1:72\n  ... 498 more calls\n  called at p.wick:2:19\n"),
+    ("fn f(n: i64, k: i64) -> i64 { if n == 0 { 7 / k } else if n * n % 23 < 9 { f(n - 1, k) * 3 } else { f(n - 1, k) + f(n - 1, 1) } }\n"
+     "fn main(n: i64) { f(n + 5000, 0) }", "  ... more calls\n  called at p.wick:1:"),
+    ("fn f(n: i64) -> i64 { if n < 0 { 0 } else { f(n + 1) + 1 } }\nfn main(n: i64) { f(n) }", "calls are nested too deep for the stack\n  called at p.wick:1:45, "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text, message", FAILING, ids=range(len(FAILING)))
+def test_failures_show_the_calls(text, message, tmp_path):
+    (tmp_path / "p.wick").write_text(text + "\n")
+    np.save(tmp_path / "n.npy", np.int64(0))
+    r = wick("compile", "p.wick", "-o", "a.wick", "--no-cache", cwd=tmp_path)
+    assert r.returncode == 0, r.stderr
+    for program in ("p.wick", "a.wick"):
+        r = wick("run", program, "--inputs", "n.npy", "--no-cache", cwd=tmp_path)
+        assert r.returncode == 1 and message in r.stderr, r.stderr
+
+
+PRINTING = """
+fn g(x: f32[2], i: i64) { print("in g", x)
+ assert(i < 3, (i, x))
+ x * 2.0 }
+fn f(n: i64) -> i64 { print(n, true)
+ if n == 0 { 0 } else { f(n - 1) + 1 } }
+fn main(n: i64) { print("begin", 1e-5, 3.0e9, u8(255))
+ let k = f(n + 2)
+ let x = for i in 0..(n + k) with x = [1.0, 2.5] { g(x, i) }
+ print("end", x)
+ k }
+"""
+PRINTED = """"begin" 1e-05 3000000000.0 255
+2 true
+1 true
+0 true
+"in g" [1.0, 2.5]
+"in g" [2.0, 5.0]
+"end" [4.0, 10.0]
+"""
+
+
+def test_prints_and_assertions(tmp_path):
+    (tmp_path / "p.wick").write_text(PRINTING)
+    np.save(tmp_path / "0.npy", np.int64(0))
+    np.save(tmp_path / "1.npy", np.int64(1))
+    r = wick("eval", "--file", "p.wick", "main(0)", cwd=tmp_path)
+    assert r.returncode == 0 and PRINTED in r.stderr + r.stdout, (r.stdout, r.stderr)
+    r = wick("compile", "p.wick", "-o", "a.wick", "--no-cache", cwd=tmp_path)
+    assert r.returncode == 0, r.stderr
+    for program, flag in (("p.wick", "--no-cache"), ("a.wick", "--no-cache"), ("p.wick", "--reference")):
+        r = wick("run", program, "--inputs", "0.npy", flag, cwd=tmp_path)
+        assert r.returncode == 0 and (PRINTED in r.stdout or flag == "--reference"), (r.stdout, r.stderr)
+        r = wick("run", program, "--inputs", "1.npy", flag, cwd=tmp_path)
+        assert r.returncode == 1 and 'p.wick:3:2: the assertion does not hold: (3, [8.0, 20.0])\n' in r.stderr, r.stderr
+
+
+PRINTER = """
+#include <stdio.h>
+#include "net.h"
+static _Alignas(NET_ALIGN) char data[NET_MUTABLE_BYTES], arena[NET_ARENA_BYTES];
+void net_print(const char *text, int n, const struct wick_bundle_value *value)
+{
+  printf("%s:", text);
+  for (int i = 0; i < n; i++)
+    if (value[i].elem == WICK_BUNDLE_I64)
+      printf(" %lld", *(const long long *)value[i].data);
+    else
+      printf(" %d[%d] %g", value[i].rank, value[i].dim[0], ((const float *)value[i].data)[1]);
+  printf("; ");
+}
+int main(void)
+{
+  int code = net(net_constants, data, arena);
+  printf("%d %s", code, NET_FAILURE_TEXT(arena));
+  return 0;
+}
+"""
+
+
+def test_bundles_print(tmp_path):
+    (tmp_path / "p.wick").write_text("fn g(x: f32[2]) -> f32[2] { print(x)\n x * 2.0 }\nfn main(n: i64) { print(\"n\", n)\n let x = g(g([1.0, 2.5]))\n assert(n > 0, x)\n n }\n")  # fmt: skip
+    HOST.want()
+    b = Bundle(tmp_path / "p.wick", tmp_path / "b", HOST, embed=True)
+    (tmp_path / "main.c").write_text(PRINTER.replace("WICK_BUNDLE_I64", "10"))
+    command = [*HOST.compiler, "-Wall", "-Wextra", "-Werror", f"-I{b.folder}", tmp_path / "main.c", b.folder / "net.o", "-lm", "-o", tmp_path / "main"]
+    subprocess.run([str(c) for c in command], check=True)
+    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    assert said == "\"n\" {}: 0; {}: 1[2] 2.5; {}: 1[2] 5; 1 {}", said
+
+
+REPORTING = """
+#include <stdio.h>
+#include <string.h>
+#include "net.h"
+static _Alignas(NET_ALIGN) char data[NET_MUTABLE_BYTES], arena[NET_ARENA_BYTES];
+int main(void)
+{
+  int code = net(net_constants, data, arena);
+  printf("%d %lld %lld %s", code, NET_FAILURE_DETAIL(arena), NET_FAILURE_OF(arena), NET_FAILURE_PLACE(arena));
+  for (int i = 0; i < NET_FAILURE_NCALL(arena); i++)
+    for (const char *at = NET_FAILURE_CALL_PLACE(arena, i); *at; at += strlen(at) + 1)
+      printf(" %lld*%s", NET_FAILURE_CALL_COUNT(arena, i), at);
+  return 0;
+}
+"""
+
+
+REPORTED = [
+    ("fn f(x: i64[3], n: i64) -> i64 { for i in 0..2 with s = 0 { if n == 9 { s + x[n] } else { s + f(x, n + 1) } } }\n"
+     "fn main(n: i64) { f([1, 2, 3], n) }", "4 9 3 p.wick:1:77 9*p.wick:1:95 1*p.wick:2:19 1*p.wick:2:1"),
+    ("type L { Nil, C(i64, L) }\nfn f(n: i64, l: L) -> L { if n < 0 { l } else { f(n + 1, C(n, l)) } }\n"
+     "fn main(n: i64) { match f(n, Nil) { Nil => 0, C(x, _) => x } }", "6 24 0 p.wick:2:58 1*p.wick:3:25 1*p.wick:3:1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text, want", REPORTED, ids=["index", "objects"])
+def test_bundles_say_what_failed(text, want, tmp_path):
+    (tmp_path / "p.wick").write_text(text + "\n")
+    HOST.want()
+    b = Bundle(tmp_path / "p.wick", tmp_path / "b", HOST, embed=True)
+    (tmp_path / "main.c").write_text(REPORTING)
+    command = [*HOST.compiler, "-Wall", "-Wextra", "-Werror", f"-I{b.folder}", tmp_path / "main.c", b.folder / "net.o", "-lm", "-o", tmp_path / "main"]
+    subprocess.run([str(c) for c in command], check=True)
+    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    assert said.replace(f"{tmp_path}/", "") == want
 
 
 def test_modules_with_equal_names(tmp_path):

@@ -275,21 +275,22 @@ def test_record_of_branches(tmp_path):
     """Each branch of an if, and the steps of a loop, by their nodes' names; added up over runs."""
     import json
 
+    size = 2000  # a loop with small kernels launches nothing
     flag, number = TensorProto.BOOL, TensorProto.INT64
     value = lambda name, kind, shape: helper.make_tensor_value_info(name, kind, shape)
-    branch = [helper.make_graph([helper.make_node(op, ["x"], [op])], op, [], [value(op, TensorProto.FLOAT, [4])]) for op in ("Neg", "Abs")]
+    branch = [helper.make_graph([helper.make_node(op, ["x"], [op])], op, [], [value(op, TensorProto.FLOAT, [size])]) for op in ("Neg", "Abs")]
     body = helper.make_graph([helper.make_node("Identity", ["go"], ["on"]), helper.make_node("Add", ["v", "x"], ["w"])], "body",
-                             [value("i", number, []), value("go", flag, []), value("v", TensorProto.FLOAT, [4])],
-                             [value("on", flag, []), value("w", TensorProto.FLOAT, [4])])
+                             [value("i", number, []), value("go", flag, []), value("v", TensorProto.FLOAT, [size])],
+                             [value("on", flag, []), value("w", TensorProto.FLOAT, [size])])
     graph = helper.make_graph(
         [helper.make_node("If", ["c"], ["chosen"], "choice", then_branch=branch[0], else_branch=branch[1]),
          helper.make_node("Loop", ["n", "", "chosen"], ["y"], "scan", body=body)],
-        "g", [value("c", flag, []), value("n", number, []), value("x", TensorProto.FLOAT, [4])], [value("y", TensorProto.FLOAT, [4])])
+        "g", [value("c", flag, []), value("n", number, []), value("x", TensorProto.FLOAT, [size])], [value("y", TensorProto.FLOAT, [size])])
     model, record = tmp_path / "flow.onnx", tmp_path / "record.json"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), model)
     wick("compile", model, "-o", tmp_path / "flow.wick")
     for c, n in (True, 5), (False, 0), (True, 90):
-        for name, array in ("c", np.array(c)), ("n", np.array(n)), ("x", np.ones(4, "f")):
+        for name, array in ("c", np.array(c)), ("n", np.array(n)), ("x", np.ones(size, "f")):
             np.save(tmp_path / f"{name}.npy", array)
         wick("run", tmp_path / "flow.wick", "--inputs", *(tmp_path / f"{i}.npy" for i in "cnx"), "--record-stats", record)
     said = json.loads(wick("explain", tmp_path / "flow.wick", "--profile", record, "--json"))

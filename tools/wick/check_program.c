@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "driver/pipeline.h"
+#include "ir/call.h"
 #include "lang/infer.h"
+#include "lang/lower/lowering.h"
 
 #include "command.h"
 
@@ -71,6 +74,27 @@ static json_t *check_program_functions(const wick_lang_program *p, const wick_la
   return all;
 }
 
+json_t *wick_check_remarks(uint32_t n, const char *const *remark, wick_arena *tmp)
+{
+  json_t *all = json_array();
+  for (uint32_t i = 0; i < n; i++)
+    json_array_append_new(all, json_string(wick_str_utf8(tmp, remark[i])));
+  return all;
+}
+
+/* Returns the remarks of the passes that evaluate the program as far as it is known. A file without
+ * a function main has none, and a function that has no graph has none. */
+static wick_remarks check_program_remarks(wick_lang_program *p, const wick_lang_module *m,
+                                          wick_types *t, wick_pipeline *run, wick_arena *tmp)
+{
+  const wick_lowering_options o = {.entry = wick_entry_name, .mem = tmp};
+  const wick_func *f;
+  if (wick_lang_lower(p, t, m, &o, NULL, &f)) return (wick_remarks){0};
+  wick_pipeline_begin(run, f->module);
+  if (wick_pipeline_run_named(run, "graph", "partial_eval", tmp)) return (wick_remarks){0};
+  return run->remarks;
+}
+
 bool wick_check_program(const char *path, json_t *json, wick_arena *tmp)
 {
   wick_lang_program p;
@@ -84,19 +108,25 @@ bool wick_check_program(const char *path, json_t *json, wick_arena *tmp)
     wick_lang_infer(&p, &types);
     s = wick_lang_problems(&p.sources);
   }
+  wick_pipeline run = {0};
+  wick_remarks remarks = {0};
   if (s) wick_command_message(s->message);
+  if (!s) remarks = check_program_remarks(&p, m, &types, &run, tmp);
   if (json) {
     json_t *o =
         json_pack("{s:s, s:b, s:s, s:o}", "file", wick_str_utf8(tmp, path), "good", s == NULL,
                   "kind", "program", "problems", check_program_problems(&p, s, tmp));
     if (!s) json_object_set_new(o, "functions", check_program_functions(&p, m, &types, tmp));
+    json_object_set_new(o, "remarks", wick_check_remarks(remarks.n, remarks.at, tmp));
     json_array_append_new(json, o);
   } else if (!s) {
     wick_text t = wick_text_begin(tmp);
     wick_text_printf(&t, "%s: %u functions, %u types\n", path, p.fns.n, p.datas.n);
     check_program_print(&p, m, &types, &t);
+    for (uint32_t i = 0; i < remarks.n; i++) wick_text_printf(&t, "remark: %s\n", remarks.at[i]);
     fputs(wick_str_shown_lines(tmp, t.at), stdout);
   }
+  wick_pipeline_free(&run);
   wick_types_end(&types);
   return !s;
 }

@@ -73,6 +73,13 @@ static wick_status bench_begin(bench *b)
     WICK_TRY(wick_invocation_compile(j, &b->model_inputs));
     WICK_TRY(wick_invocation_session(j, &b->model_inputs, NULL, NULL));
   } else {
+    uint32_t n;
+    const wick_io **io = wick_invocation_inputs(j, &n);
+    for (uint32_t i = 0; i < n; i++)
+      if (io[i]->data)
+        return wick_fail(&j->mem, WICK_EUNSUPPORTED, j->path,
+                         "\"%s\" is a %s; only functions of tensors are measured", io[i]->name,
+                         io[i]->data->name);
     WICK_TRY(wick_invocation_compile(j, NULL));
     WICK_TRY(wick_invocation_session(j, NULL, NULL, NULL));
     bench_make_inputs(b);

@@ -357,10 +357,7 @@ static json_t *check_json(const char *path, const check_result *c, wick_status s
   if (whole) check_json_open(f, o, tmp);
   if (f && !whole) json_object_set_new(o, "needs", check_json_needs(c, tmp));
   json_object_set_new(o, "problems", problems);
-  json_t *odd = json_array();
-  for (uint32_t i = 0; i < c->remarks.n; i++)
-    json_array_append_new(odd, json_string(wick_str_utf8(tmp, c->remarks.at[i])));
-  json_object_set_new(o, "remarks", odd);
+  json_object_set_new(o, "remarks", wick_check_remarks(c->remarks.n, c->remarks.at, tmp));
   return o;
 }
 

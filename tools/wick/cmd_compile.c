@@ -17,6 +17,7 @@ typedef struct compile_state {
   wick_words inputs;
   wick_invocation_image image;
   bool embed, json;
+  uint64_t heap, recursion;
 } compile_state;
 
 static bool compile_is_artifact(const char *path)
@@ -108,8 +109,12 @@ static wick_status compile_bundle(compile_state *s)
     return wick_fail(&j->mem, WICK_EINVAL, j->path,
                      "a bundle is made from a model, but this file is already compiled");
   wick_compile_options o = wick_invocation_options(j, NULL);
-  wick_bundle_options b = {
-      .size = sizeof b, .folder = s->output, .name = s->name, .embed = s->embed};
+  wick_bundle_options b = {.size = sizeof b,
+                           .folder = s->output,
+                           .name = s->name,
+                           .embed = s->embed,
+                           .heap_bytes = s->heap,
+                           .recursion_bytes = s->recursion};
   wick_bundle_report r;
   b.report = &r;
   wick_interrupt_begin();
@@ -161,6 +166,12 @@ static int compile_main(wick_invocation *j, void *arg, int argc, char **argv)
        "prints the model at this level instead of writing it"},
       {"kernel", 0, WICK_FLAG_STRING, &s->kernel, "NAME", "restricts --emit to this kernel"},
       {"embed", 0, WICK_FLAG_BOOL, &s->embed, NULL, "puts the weights into the bundle's object"},
+      {"heap-bytes", 0, WICK_FLAG_BYTES, &s->heap, "N",
+       "bytes of a bundle's arena for lists, trees and closures; 64 KiB by default, 8 KiB with "
+       "pointers of 32 bits"},
+      {"recursion-bytes", 0, WICK_FLAG_BYTES, &s->recursion, "N",
+       "bytes of the stack for a bundle's recursion; 256 KiB by default, 4 KiB with pointers of 32 "
+       "bits"},
       {"json", 0, WICK_FLAG_BOOL, &s->json, NULL, "prints one object of JSON (docs/json.md)"},
       WICK_IMAGE_FLAGS(&s->image),
       WICK_INVOCATION_FLAGS(j),
@@ -173,6 +184,8 @@ static int compile_main(wick_invocation *j, void *arg, int argc, char **argv)
   if (!s->output) return wick_invocation_usage(j, "--output is missing");
   if (compile_is_artifact(s->output) && (s->name || s->embed))
     return wick_invocation_usage(j, "--name and --embed are for bundles");
+  if (compile_is_artifact(s->output) && (s->heap || s->recursion))
+    return wick_invocation_usage(j, "--heap-bytes and --recursion-bytes are for bundles");
   if (!compile_is_artifact(s->output) && s->inputs.n)
     return wick_invocation_usage(j, "--inputs are for artifacts");
   return wick_invocation_end(j, compile_work(s));

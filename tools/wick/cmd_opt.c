@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/shown.h"
 #include "driver/pipeline.h"
 #include "driver/processor.h"
 #include "import/format.h"
@@ -122,6 +123,8 @@ static wick_status opt_file(opt_state *o, const char *path)
   wick_text names = wick_text_begin(o->mem);
   for (uint32_t i = 0; i < o->pass.n; i++) wick_text_printf(&names, "%s,", o->pass.at[i]);
   WICK_TRY(wick_pipeline_run_all(&o->pipeline_run, names.at, o->tmp));
+  for (uint32_t i = 0; i < o->pipeline_run.remarks.n; i++)
+    fprintf(stderr, "remark: %s\n", wick_str_shown_lines(o->tmp, o->pipeline_run.remarks.at[i]));
   if (o->time) opt_times(o);
   return opt_write(o, o->out);
 }

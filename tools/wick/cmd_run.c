@@ -15,15 +15,17 @@
 #include "invocation.h"
 #include "model_inputs.h"
 #include "profile.h"
+#include "program_args.h"
 #include "show.h"
 
 typedef struct run_state {
   wick_invocation invocation;
   wick_words inputs;
-  const char *outputs, *profile, *labels;
+  const char *outputs, *profile, *labels, *args;
   int64_t top;
   wick_invocation_image image;
   bool reference, unlimited, json;
+  wick_list(wick_datum *) data; /* all that was made */
   wick_module *module; /* for the reference: imported with the sizes and contents of the inputs */
 } run_state;
 
@@ -96,17 +98,61 @@ static wick_status run_reference(run_state *r, const wick_model_inputs *model_in
 
 /* ---- compiled code ---- */
 
-static wick_status run_compiled(run_state *r, const wick_model_inputs *model_inputs,
-                                wick_array **out, uint32_t *out_n)
+/* The inputs as the arguments in the language's syntax say. */
+static wick_status run_arguments(run_state *r, wick_program_args *a, wick_model_inputs *out)
+{
+  wick_invocation *j = &r->invocation;
+  uint32_t n, npart;
+  const wick_io **io = wick_invocation_inputs(j, &n);
+  const wick_part *part = j->model ? wick_model_parameters(j->model, &npart)
+                                   : wick_compiled_parameters(j->compiled, &npart);
+  if (r->inputs.n)
+    return wick_fail(&j->mem, WICK_EINVAL, "--args", "it is given together with --inputs");
+  WICK_TRY(wick_program_args_read(r->args, part, n, io, &j->mem, a));
+  wick_shape *shape = wick_new(&j->mem, wick_shape, n + 1u);
+  *out = (wick_model_inputs){.n = n, .array = a->array, .shape = shape};
+  out->data = wick_new(&j->mem, const void *, n + 1u);
+  for (uint32_t i = 0; i < n; i++) {
+    out->data[i] = a->array[i].data;
+    shape[out->nshape++] = (wick_shape){io[i]->name, a->array[i].rank, a->array[i].dim};
+  }
+  return NULL;
+}
+
+/* Makes the inputs that are data. */
+static wick_status run_data(run_state *r, const wick_program_args *a, const void **data)
+{
+  wick_invocation *j = &r->invocation;
+  for (uint32_t i = 0; i < a->n; i++) {
+    const wick_io *io = wick_compiled_input(j->compiled, i);
+    wick_datum *d;
+    if (!io->data) continue;
+    WICK_TRY(wick_program_args_datum(a->text[i], io->name, io->data, wick_session_heap(j->session),
+                                     &j->mem, &d));
+    wick_push(&j->mem, &r->data, d);
+    data[i] = d;
+  }
+  return NULL;
+}
+
+static wick_status run_compiled(run_state *r, const wick_program_args *arguments,
+                                const wick_model_inputs *model_inputs, wick_array **out,
+                                uint32_t *out_n)
 {
   wick_invocation *j = &r->invocation;
   WICK_TRY(wick_invocation_serve(j, model_inputs));
+  WICK_TRY(run_data(r, arguments, model_inputs->data));
   uint32_t n = *out_n = wick_compiled_noutput(j->compiled);
   const wick_io **io = wick_invocation_outputs(j);
   void **buffers = wick_model_inputs_buffers(io, n, &j->mem);
   WICK_TRY(wick_invocation_take(j, wick_run(j->session, model_inputs->data, buffers)));
   *out = wick_new(&j->mem, wick_array, n);
-  for (uint32_t k = 0; k < n; k++) (*out)[k] = wick_model_inputs_array(io[k], buffers[k]);
+  for (uint32_t k = 0; k < n; k++) {
+    (*out)[k] = wick_model_inputs_array(io[k], buffers[k]);
+    if (!io[k]->data) continue;
+    (*out)[k].datum = *(wick_datum **)buffers[k];
+    wick_push(&j->mem, &r->data, (*out)[k].datum);
+  }
   return NULL;
 }
 
@@ -177,13 +223,17 @@ static wick_status run_model(run_state *r)
   j->inputs = &r->inputs;
   WICK_TRY(wick_invocation_load(j));
   wick_model_inputs model_inputs;
-  WICK_TRY(wick_invocation_feed(j, &r->inputs, &r->image, &model_inputs));
+  wick_program_args arguments = {0};
+  if (r->args)
+    WICK_TRY(run_arguments(r, &arguments, &model_inputs));
+  else
+    WICK_TRY(wick_invocation_feed(j, &r->inputs, &r->image, &model_inputs));
   wick_array *output = NULL;
   uint32_t n = 0;
   if (r->reference)
     WICK_TRY(run_reference(r, &model_inputs, &output, &n));
   else
-    WICK_TRY(run_compiled(r, &model_inputs, &output, &n));
+    WICK_TRY(run_compiled(r, &arguments, &model_inputs, &output, &n));
   n = wick_model_inputs_trim(output, n, &j->mem);
   if (labels.n) WICK_TRY(wick_show_check(output, n, &labels, r->labels, &j->mem));
   const char *text = wick_invocation_metadata(j, "labels");
@@ -207,8 +257,12 @@ static int run_main(wick_invocation *j, void *arg, int argc, char **argv)
        "reads [NAME=]FILE: tensors (.npy, .npz, .pb), pictures (.png, .jpg), maps (.json, .pb), "
        "sequences and optionals (.pb)"},
       {"input", 0, WICK_FLAG_FILES, &r->inputs, NULL, NULL},
+      {"args", 0, WICK_FLAG_STRING, &r->args, "ARGUMENTS",
+       "gives the arguments of a program's function in the language's syntax: 'Cons(1, Nil), "
+       "[1.0]'"},
       {"outputs", 'o', WICK_FLAG_FOLDER, &r->outputs, "DIR",
-       "writes DIR/output_K.npy, or .pb for sequences, optionals and maps; the keys of maps also "
+       "writes DIR/output_K.npy, .data for data, or .pb for sequences, optionals and maps; the "
+       "keys of maps also "
        "to "
        "DIR/output_K.keys.json"},
       {"record-stats", 0, WICK_FLAG_FILE, &r->profile, "FILE",
@@ -229,7 +283,9 @@ static int run_main(wick_invocation *j, void *arg, int argc, char **argv)
   if (r->reference && r->profile)
     return wick_invocation_usage(
         j, "--record-stats counts runs of compiled code, which --reference does not use");
-  return wick_invocation_end(j, run_model(r));
+  wick_status s = run_model(r);
+  for (uint32_t i = 0; i < r->data.n; i++) wick_datum_free(r->data.at[i]);
+  return wick_invocation_end(j, s);
 }
 
 int wick_cmd_run(int argc, char **argv)

@@ -41,6 +41,9 @@ static wick_status model_inputs_fit(const wick_io *io, const wick_image_options 
 static wick_status model_inputs_check(const wick_io *io, const char *location, const wick_array *a,
                                       wick_arena *mem)
 {
+  if (io->data)
+    return wick_fail(mem, WICK_ETYPE, location, "it is a %s; `wick run` takes it as --args",
+                     io->data->name);
   bool fits = a->elem == io->elem && (io->unranked || a->rank == io->rank);
   for (uint32_t k = 0; fits && k < io->rank; k++) fits = io->dim[k] < 0 || io->dim[k] == a->dim[k];
   if (fits) return NULL;

@@ -34,12 +34,33 @@ static wick_status model_outputs_tensor(model_outputs *o, uint32_t k, const wick
   return NULL;
 }
 
+/* Copies the bytes of data, because the heap's are freed with the heap. */
+static wick_status model_outputs_data(model_outputs *o, uint32_t k, const wick_array *a)
+{
+  void *bytes;
+  size_t n;
+  wick_error *e = wick_datum_write(a->datum, &bytes, &n);
+  if (e) {
+    wick_status s = wick_fail(o->tmp, wick_error_code(e), NULL, "%s", wick_error_message(e));
+    wick_error_free(e);
+    return s;
+  }
+  wick_bytes *part = model_outputs_file(o, k, "data");
+  *part = (wick_bytes){wick_arena_copy(o->tmp, bytes, n, 8), n};
+  wick_datum_free_bytes(a->datum, bytes, n);
+  return NULL;
+}
+
 static wick_status model_outputs_all(model_outputs *o, const wick_ports *ports,
                                      const wick_array *array)
 {
   for (uint32_t k = 0; k < ports->n; k++) {
     const wick_port *p = &ports->at[k];
     const wick_array *a = array + p->first;
+    if (a->datum) {
+      WICK_TRY(model_outputs_data(o, k, a));
+      continue;
+    }
     if (!*p->type || p->is.map) {
       wick_array values = a[p->n - 1];
       if (p->n == 2) values.keys = wick_value_keys(a);

@@ -1,6 +1,8 @@
 /* Prints outputs, for people and as JSON. */
 #include "show.h"
 
+#include "datum_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -164,8 +166,28 @@ static void show_texts(const wick_array *a, wick_arena *tmp)
   if (n > WICK_SHOW_TOP) printf(", ...");
 }
 
+/* Returns the value of an output that is data. */
+static const char *show_datum(const wick_array *a, wick_arena *tmp)
+{
+  wick_text t = wick_text_begin(tmp);
+  wick_datum *d;
+  wick_error *e = wick_datum_again(a->datum, &d);
+  if (e)
+    wick_text_add(&t, wick_error_message(e));
+  else
+    wick_datum_text(d, &t);
+  wick_error_free(e);
+  return t.at;
+}
+
 static void show_array(const wick_array *a, uint32_t k, wick_arena *tmp)
 {
+  if (a->datum) {
+    printf("output_%u %s: %s\n", k, a->name ? wick_str_shown(tmp, a->name) : "",
+           wick_str_shown(tmp, wick_datum_type(a->datum)->name));
+    puts(wick_str_shown(tmp, show_datum(a, tmp)));
+    return;
+  }
   printf("output_%u %s: %s", k, a->name ? wick_str_shown(tmp, a->name) : "",
          wick_array_type(tmp, a->elem, a->rank, a->dim));
   show_range r = show_range_of(a);
@@ -242,6 +264,10 @@ static json_t *show_json_one(const wick_array *a, bool last, const wick_show_opt
                              wick_arena *tmp)
 {
   json_t *shape = json_array(), *all;
+  if (a->datum)
+    return json_pack("{s:o, s:o, s:o, s:o}", "name", wick_json_text(a->name ? a->name : ""), "type",
+                     wick_json_text(wick_datum_type(a->datum)->name), "shape", shape, "values",
+                     wick_json_text(show_datum(a, tmp)));
   for (uint32_t k = 0; k < a->rank; k++)
     json_array_append_new(shape, json_integer((json_int_t)a->dim[k]));
   all = json_pack("{s:o, s:s, s:o}", "name", wick_json_text(a->name ? a->name : ""), "type",
@@ -272,7 +298,8 @@ json_t *wick_show_json(const wick_array *output, uint32_t n, const wick_show_opt
     json_t *one = show_json_one(&output[k], k + 1 == n, o, tmp);
     if (o->folder)
       json_object_set_new(one, "file",
-                          wick_json_text(wick_str_printf(tmp, "%s/output_%u.npy", o->folder, k)));
+                          wick_json_text(wick_str_printf(tmp, "%s/output_%u.%s", o->folder, k,
+                                                         output[k].datum ? "data" : "npy")));
     json_array_append_new(list, one);
   }
   return list;

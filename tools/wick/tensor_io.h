@@ -25,6 +25,7 @@ typedef struct wick_array {
   wick_span message; /* a value in a .pb whose kind its input tells (list_inputs.h), else empty */
   const char *json;  /* a map, which wick_map_fit converts for its input, else NULL */
   wick_keys keys;    /* of an output that is a map (wick_io.keys) */
+  wick_datum *datum; /* of an output that is data; NULL: a tensor */
 } wick_array;
 typedef wick_list(wick_array) wick_arrays;
 

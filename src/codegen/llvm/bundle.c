@@ -30,10 +30,11 @@ static const bundle_float bundle_floats[] = {
 typedef struct bundle {
   emit *e;
   const wick_func *f;
-  LLVMValueRef slots, stack, fault; /* on the stack */
-  const bundle_float *environment;  /* NULL: the machine has only one */
-  LLVMValueRef before; /* the caller's environment, or its address if it is in memory */
-  LLVMValueRef now;    /* then the address of the new environment */
+  LLVMValueRef slots, stack;       /* on the stack */
+  uint64_t nfault;                 /* bytes of the record of a failure; 0: nothing can fail */
+  const bundle_float *environment; /* NULL: the machine has only one */
+  LLVMValueRef before;             /* the caller's environment, or its address if it is in memory */
+  LLVMValueRef now;                /* then the address of the new environment */
 } bundle;
 
 static void bundle_float_begin(bundle *b)
@@ -73,8 +74,8 @@ static void bundle_refuse(const bundle *b, LLVMValueRef bad, int code)
   LLVMPositionBuilderAtEnd(e->b, on);
 }
 
-/* Returns the bytes of parameter v; those of the last one, the arena, include the heap of objects
- * and the scratch memory, which follow it. */
+/* Returns the bytes of parameter v; those of the last one, the arena, include the heap of objects,
+ * the record of a failure and the scratch memory, which follow it. */
 static uint64_t bundle_bytes(const bundle *b, uint32_t v)
 {
   uint64_t nbytes = 0;
@@ -82,7 +83,7 @@ static uint64_t bundle_bytes(const bundle *b, uint32_t v)
   if (!wick_type_nbytes(b->f->module, type, &nbytes))
     emit_fail(b->e, NULL, "parameter %u of a bundle has no constant size", v);
   bool last = v == b->f->nparam;
-  return last ? wick_align_up(nbytes, WICK_FRAME_ALIGN) + b->e->options->heap_bytes +
+  return last ? wick_align_up(nbytes, WICK_FRAME_ALIGN) + b->e->options->heap_bytes + b->nfault +
                     b->e->frame.scratch_bytes
               : nbytes;
 }
@@ -94,7 +95,7 @@ static void bundle_check(const bundle *b, uint32_t v)
   LLVMValueRef word = LLVMBuildPtrToInt(e->b, p, emit_word(e), ""),
                none = LLVMConstNull(emit_word(e)),
                low = LLVMConstInt(emit_word(e), WICK_BUNDLE_ALIGN - 1, false);
-  if (bundle_bytes(b, v) || (v == b->f->nparam && e->frame.scratch))
+  if (bundle_bytes(b, v))
     bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntEQ, word, none, ""), WICK_BUNDLE_ENULL);
   LLVMValueRef rest = LLVMBuildAnd(e->b, word, low, "");
   bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntNE, rest, none, ""), WICK_BUNDLE_EALIGN);
@@ -120,12 +121,18 @@ static LLVMValueRef bundle_scratch(const bundle *b)
   return bundle_at(b, LLVMGetParam(b->e->function, b->f->nparam - 1), before);
 }
 
+/* Returns the address of the record of a failure. */
+static LLVMValueRef bundle_fault(const bundle *b)
+{
+  return bundle_at(b, bundle_scratch(b), -b->nfault);
+}
+
 /* Makes an empty heap, and returns its address. */
 static LLVMValueRef bundle_heap(const bundle *b)
 {
   emit *e = b->e;
   uint64_t nbytes = e->options->heap_bytes;
-  LLVMValueRef heap = bundle_at(b, bundle_scratch(b), -nbytes);
+  LLVMValueRef heap = bundle_at(b, bundle_fault(b), -nbytes);
   LLVMBuildStore(e->b, emit_i64(e, sizeof(wick_heap)),
                  bundle_at(b, heap, offsetof(wick_heap, top)));
   LLVMBuildStore(e->b, emit_i64(e, (int64_t)nbytes), bundle_at(b, heap, offsetof(wick_heap, end)));
@@ -143,9 +150,8 @@ static void bundle_stack(bundle *b)
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), i64 = LLVMInt64TypeInContext(e->context);
   LLVMTypeRef slots = LLVMArrayType2(emit_pointer(e), (uint64_t)b->f->nparam + 3);
   b->slots = LLVMBuildAlloca(e->b, slots, "");
-  if (e->frame.stack) b->stack = LLVMBuildAlloca(e->b, emit_pointer(e), "");
-  if (e->frame.fault)
-    b->fault = LLVMBuildAlloca(e->b, LLVMArrayType2(i64, sizeof(wick_fault) / 8), "");
+  if (e->frame.stack)
+    b->stack = LLVMBuildAlloca(e->b, LLVMArrayType2(i64, sizeof(wick_stack) / 8), "");
   for (uint32_t i = 0; i < WICK_COUNT(bundle_floats); i++)
     if (bundle_floats[i].machine == e->target->machine && !e->target->soft_float)
       b->environment = &bundle_floats[i];
@@ -174,11 +180,13 @@ static LLVMValueRef bundle_call(const bundle *b)
   if (e->frame.stack) {
     LLVMValueRef stack = e->frame.heap ? bundle_heap(b) : b->stack;
     LLVMBuildStore(e->b, bundle_limit(b), stack);
+    LLVMBuildStore(e->b, bundle_fault(b), bundle_at(b, stack, offsetof(wick_stack, fault)));
     bundle_slot(b, n++, stack);
   }
   if (e->frame.fault) {
-    LLVMBuildStore(e->b, emit_i64(e, 0), b->fault); /* the fault's code */
-    bundle_slot(b, n, b->fault);
+    LLVMValueRef fault = bundle_fault(b);
+    LLVMBuildStore(e->b, emit_i64(e, 0), fault); /* its code */
+    bundle_slot(b, n, fault);
   }
   return LLVMBuildCall2(e->b, type, entry, &slots, 1, "");
 }
@@ -244,6 +252,7 @@ void emit_bundle(emit *e, const wick_module *m)
 {
   bundle b = {.e = e, .f = bundle_entry(e, m)};
   e->f = b.f;
+  if (!e->status) b.nfault = wick_fault_bytes(m, &e->frame);
   for (uint32_t v = 1; !e->status && v <= b.f->nparam; v++)
     if (emit_info(e, (wick_value){v})->kind != WICK_BUFFER)
       emit_fail(e, NULL, "parameter %u of a bundle is no buffer", v);

@@ -72,7 +72,7 @@ static bundle_fn *bundle_load(testing *t, const char *target)
   testing_parse(t, bundle_text);
   testing_ok(bundle_compile(t, target, (wick_span){NULL, 0}, &object));
   assert_true(wick_target_find(target, &row));
-  testing_ok(wick_object_check(object, &row, &t->mem));
+  testing_ok(wick_object_check(object, &row, NULL, &t->mem));
   testing_ok(wick_link(1, &object, &row, &t->mem, section));
   testing_ok(
       wick_artifact_make(row.machine, row.needs, WICK_LINK_SECTIONS, section, &t->mem, &parts));
@@ -203,7 +203,7 @@ static void bundle_holds_constants_for_all_machines(void **state)
     testing_begin(&t);
     testing_parse(&t, bundle_text);
     testing_ok(bundle_compile(&t, wick_target_row(k)->row, constants, &object));
-    testing_ok(wick_object_check(object, wick_target_row(k), &t.mem));
+    testing_ok(wick_object_check(object, wick_target_row(k), NULL, &t.mem));
     bool found = false;
     for (size_t i = 0; i + sizeof bundle_weights <= object.nbytes && !found; i++)
       found = memcmp(object.at + i, bundle_weights, sizeof bundle_weights) == 0;

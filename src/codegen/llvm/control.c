@@ -39,13 +39,23 @@ static void control_arm(emit *e, const wick_region *r, LLVMBasicBlockRef from,
   LLVMBuildBr(e->b, join);
 }
 
+/* Returns whether the region may end the run. */
+static bool control_fails(const emit *e, const wick_region *r)
+{
+  for (uint32_t i = r->begin; i < r->end; i = e->f->node[i].end)
+    if (e->f->node[i].op == WICK_OP_fail) return true;
+  return false;
+}
+
+/* An arm with a check that the other one does not need is the rare one. */
 static void control_if(emit *e, const wick_node *n)
 {
   LLVMBasicBlockRef arm[2] = {emit_block(e, ""), emit_block(e, "")}, join = emit_block(e, ""),
                     end[2] = {NULL, NULL};
   LLVMValueRef *x[2] = {wick_new(e->mem, LLVMValueRef, n->nout),
                         wick_new(e->mem, LLVMValueRef, n->nout)};
-  LLVMBuildCondBr(e->b, emit_get(e, n->in[0]), arm[0], arm[1]);
+  LLVMValueRef br = LLVMBuildCondBr(e->b, emit_get(e, n->in[0]), arm[0], arm[1]);
+  if (control_fails(e, &n->region[0]) && !control_fails(e, &n->region[1])) emit_rarely(e, br);
   for (uint32_t r = 0; r < 2 && !e->status; r++)
     control_arm(e, &n->region[r], arm[r], join, x[r], &end[r]);
   if (e->status) return;

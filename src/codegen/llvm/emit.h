@@ -109,13 +109,8 @@ void emit_procedure(emit *e, const wick_func *f);
 /* Ends a procedure with these results, or with a status if it can fail; NULL: it is 0. */
 void emit_procedure_return(emit *e, uint32_t n, const wick_value *v);
 void emit_procedure_fail(emit *e, LLVMValueRef status);
-LLVMValueRef emit_rarely(emit *e, LLVMValueRef branch); /* marks its first target as unlikely */
-/* Writes a failure of the current task to the fault's record. Ends in a jump to `on`. */
-void emit_fault(emit *e, LLVMValueRef code, LLVMValueRef detail, LLVMBasicBlockRef on);
 /* Runs LLVM's pipeline for scalar code on the functions that have been emitted. */
 WICK_CHECKED wick_status emit_optimize(emit *e, const char *passes, void *machine);
-/* Fails with that status, an i32, if the condition is true. */
-void emit_check(emit *e, LLVMValueRef condition, LLVMValueRef status);
 /* Says that the first parameter of a function, or argument of a call, is the wick_stack. */
 void emit_stack_attribute(const emit *e, LLVMValueRef f);
 void emit_stack_argument(const emit *e, LLVMValueRef call);
@@ -128,6 +123,20 @@ const char *emit_symbol(const emit *e, const wick_func *f);
 /* Returns whether f calls procedures. */
 bool emit_calls(const wick_func *f);
 
+/* ---- failure.c ---- */
+LLVMValueRef emit_rarely(emit *e, LLVMValueRef branch); /* marks its first target as unlikely */
+/* Fails with that code and detail if the condition is true; of: as in wick_fault. */
+void emit_check(emit *e, wick_loc loc, LLVMValueRef condition, int64_t code, LLVMValueRef detail,
+                int64_t of);
+/* Ends the call at loc: fails if the status that it returned is not 0. */
+void emit_status(emit *e, wick_loc loc, LLVMValueRef status);
+/* Ends a procedure with a failure. */
+void emit_failed(emit *e, wick_loc loc, int64_t code, LLVMValueRef detail, int64_t of);
+/* Emits the functions that write failures, after LLVM's pipeline for procedures. */
+void emit_failures(emit *e);
+/* Makes a wick_stack without a limit, of a kernel that calls procedures which can fail. */
+LLVMValueRef emit_own_stack(emit *e);
+
 /* ---- bundle.c ---- */
 void emit_bundle(emit *e, const wick_module *m); /* after all functions of the module */
 
@@ -138,6 +147,6 @@ extern const struct emit_named {
   emit_row row;
 } emit_scalar_rows[], emit_float_rows[], emit_cast_rows[], emit_memory_rows[], emit_vector_rows[],
     emit_control_rows[], emit_dot_rows[], emit_run_rows[], emit_procedure_rows[],
-    emit_object_rows[]; /* each ends with a NULL name */
+    emit_object_rows[], emit_failure_rows[]; /* each ends with a NULL name */
 
 #endif

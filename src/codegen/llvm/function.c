@@ -105,6 +105,7 @@ static void function_params(emit *e, const wick_func *f, LLVMValueRef args)
   if (e->frame.scratch) e->scratch = function_slot(e, args, slot++, emit_pointer(e));
   if (e->frame.stack) e->stack = function_slot(e, args, slot++, emit_pointer(e));
   if (e->frame.fault) e->fault = function_slot(e, args, slot, emit_pointer(e));
+  if (e->frame.fault && !e->frame.stack && emit_calls(f)) e->stack = emit_own_stack(e);
   if (!e->frame.range) return;
   e->begin = LLVMGetParam(e->function, 1);
   e->end = LLVMGetParam(e->function, 2);

@@ -48,7 +48,9 @@ static wick_status main_compile(wick_guard *guard, wick_arena *mem, wick_span *o
   WICK_TRY(wick_parse_module(m, "module", r.text, r.ntext, mem));
   wick_llvm_begin();
   WICK_TRY(wick_llvm_compile(m, &r.target, &r.options, mem, out));
-  return r.options.output == WICK_OUTPUT_OBJECT ? wick_object_check(*out, &r.target, mem) : NULL;
+  return r.options.output == WICK_OUTPUT_OBJECT
+             ? wick_object_check(*out, &r.target, r.options.bundle, mem)
+             : NULL;
 }
 
 int main(void)
@@ -71,6 +73,6 @@ int main(void)
     wick_answer_write_error(s, &head);
   else
     wick_answer_write_ok(out.nbytes, &head);
-  bool written = main_write(head.at, head.n) && main_write(out.at, out.nbytes);
+  bool written = main_write(head.at, head.n) && (s || main_write(out.at, out.nbytes));
   _exit(s || !written ? 1 : 0); /* without cleaning up, which would only take time */
 }

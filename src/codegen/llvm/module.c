@@ -13,10 +13,15 @@
 
 /* Turns off the scheduler before register allocation. It hoists the broadcasts of an unrolled loop
  * and causes spills: half of the speed of a convolution's inner loop. Instructions are already
- * emitted in a good order. */
+ * emitted in a good order.
+ *
+ * Also turns off the search for neighbouring stores. Its time is quadratic in the stores of a block,
+ * which took most of the compilation of kernels that store lanes one by one; stores of vectors are
+ * emitted as such (loop/merge_stores.c). */
 void wick_llvm_begin(void)
 {
-  static const char *const options[] = {"wick-codegen", "-enable-misched=false"};
+  static const char *const options[] = {"wick-codegen", "-enable-misched=false",
+                                        "-combiner-store-merging=false"};
   LLVMParseCommandLineOptions((int)WICK_COUNT(options), options, "");
 }
 
@@ -65,8 +70,9 @@ static wick_status module_machine(const wick_target *t, const wick_codegen_optio
 static const emit_row *module_rows(wick_arena *mem)
 {
   static const struct emit_named *const all[] = {
-      emit_scalar_rows, emit_float_rows,   emit_cast_rows, emit_memory_rows,    emit_vector_rows,
-      emit_dot_rows,    emit_control_rows, emit_run_rows,  emit_procedure_rows, emit_object_rows};
+      emit_scalar_rows,    emit_float_rows,  emit_cast_rows,    emit_memory_rows,
+      emit_vector_rows,    emit_dot_rows,    emit_control_rows, emit_run_rows,
+      emit_procedure_rows, emit_object_rows, emit_failure_rows};
   emit_row *rows = wick_new(mem, emit_row, WICK_NOP);
   for (uint32_t i = 0; i < WICK_COUNT(all); i++)
     for (const struct emit_named *r = all[i]; r->name; r++)
@@ -100,6 +106,7 @@ static void module_scalars(emit *e, const wick_module *m, LLVMTargetMachineRef m
     n++;
   }
   if (n && !e->status) e->status = emit_optimize(e, "default<O2>", machine);
+  if (!e->status) emit_failures(e);
 }
 
 static wick_status module_emit(emit *e, const wick_module *m, LLVMTargetMachineRef machine)

@@ -249,21 +249,21 @@ static void object_free(emit *e, const wick_node *n)
 /* ---- blocks ---- */
 
 /* Returns memory for a block that was never used. Fails if there is none. */
-static LLVMValueRef object_bump(emit *e, uint64_t nbytes)
+static LLVMValueRef object_bump(emit *e, wick_loc loc, uint64_t nbytes)
 {
-  LLVMTypeRef i64 = object_i64(e), i32 = LLVMInt32TypeInContext(e->context);
+  LLVMTypeRef i64 = object_i64(e);
   LLVMValueRef top = object_member(e, offsetof(wick_heap, top)),
                end = object_fetch(e, i64, object_member(e, offsetof(wick_heap, end))),
                o = object_fetch(e, i64, top),
                after = LLVMBuildAdd(e->b, o, emit_i64(e, (int64_t)nbytes), ""),
                full = LLVMBuildICmp(e->b, LLVMIntUGT, after, end, "");
-  emit_check(e, full, LLVMConstInt(i32, WICK_ELIMIT, false));
+  emit_check(e, loc, full, WICK_ELIMIT, emit_i64(e, (int64_t)nbytes), 0);
   LLVMBuildStore(e->b, after, top);
   return o;
 }
 
 /* Returns a free block of the class, or new memory. */
-static LLVMValueRef object_block(emit *e, uint32_t class)
+static LLVMValueRef object_block(emit *e, wick_loc loc, uint32_t class)
 {
   LLVMTypeRef i64 = object_i64(e);
   LLVMValueRef list = object_list(e, emit_i64(e, class)), first = object_fetch(e, i64, list);
@@ -274,7 +274,7 @@ static LLVMValueRef object_block(emit *e, uint32_t class)
   LLVMBuildStore(e->b, object_shift(e, next, WICK_HEAP_NEXT, false), list);
   LLVMBuildBr(e->b, on);
   LLVMPositionBuilderAtEnd(e->b, none);
-  LLVMValueRef fresh = object_bump(e, wick_heap_words(class) * 8);
+  LLVMValueRef fresh = object_bump(e, loc, wick_heap_words(class) * 8);
   none = LLVMGetInsertBlock(e->b);
   object_continue(e, on);
   LLVMValueRef o = LLVMBuildPhi(e->b, i64, "");
@@ -308,7 +308,7 @@ static uint64_t object_header(const wick_node *n, uint32_t first)
 static void object_new(emit *e, const wick_node *n)
 {
   uint64_t header = object_header(n, 0);
-  object_fill(e, n, 0, header, object_block(e, (uint32_t)(header >> WICK_OBJECT_CLASS)));
+  object_fill(e, n, 0, header, object_block(e, n->loc, (uint32_t)(header >> WICK_OBJECT_CLASS)));
 }
 
 static void object_reuse(emit *e, const wick_node *n)
@@ -319,7 +319,7 @@ static void object_reuse(emit *e, const wick_node *n)
                     on = emit_block(e, "");
   LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, old, emit_i64(e, 0), ""), none, on);
   LLVMPositionBuilderAtEnd(e->b, none);
-  LLVMValueRef fresh = object_block(e, (uint32_t)(header >> WICK_OBJECT_CLASS));
+  LLVMValueRef fresh = object_block(e, n->loc, (uint32_t)(header >> WICK_OBJECT_CLASS));
   none = LLVMGetInsertBlock(e->b);
   object_continue(e, on);
   LLVMValueRef o = LLVMBuildPhi(e->b, object_i64(e), "");

@@ -110,6 +110,7 @@ static wick_code object_compiled(testing *t, wick_heap *heap, int64_t n, int64_t
 {
   wick_fault fault = {0};
   void *args[] = {out, &n, heap, &fault};
+  heap->stack.fault = &fault;
   wick_image_kernel(&t->image, "run")(args, 0, 1);
   return (wick_code)fault.code;
 }

@@ -436,7 +436,7 @@ static void rows_compile_without_calls_for_all_machines(void **state)
       testing_begin(&test);
       rows_module(&test, rows_all[i], t, false, &run);
       testing_ok(testing_compile(&test, t->row, false, &object));
-      testing_ok(wick_object_check(object, t, &test.mem));
+      testing_ok(wick_object_check(object, t, NULL, &test.mem));
       testing_end(&test);
     }
   }

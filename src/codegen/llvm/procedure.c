@@ -61,6 +61,7 @@ bool emit_gets_limit(LLVMValueRef f)
 
 uint64_t emit_recursion_bytes(const emit *e)
 {
+  if (e->options->recursion_bytes) return e->options->recursion_bytes;
   return e->target->pointer_bits == 64 ? WICK_BUNDLE_RECURSION : WICK_BUNDLE_RECURSION_SMALL;
 }
 
@@ -153,6 +154,13 @@ static const char *procedure_pointer(const emit *e)
   }
 }
 
+static wick_loc procedure_loc(const wick_func *f)
+{
+  uint32_t i = 0;
+  while (i + 1 < f->nnode && !f->node[i].loc.id) i++;
+  return f->node[i].loc;
+}
+
 /* Fails if the frame begins below the limit. */
 static void procedure_check(emit *e)
 {
@@ -169,7 +177,7 @@ static void procedure_check(emit *e)
   LLVMBasicBlockRef deep = emit_block(e, ""), on = emit_block(e, "");
   emit_rarely(e, LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, at, limit, ""), deep, on));
   LLVMPositionBuilderAtEnd(e->b, deep);
-  emit_procedure_fail(e, LLVMConstInt(LLVMInt32TypeInContext(e->context), WICK_ELIMIT, false));
+  emit_failed(e, procedure_loc(e->f), WICK_ELIMIT, emit_i64(e, 0), 0);
   LLVMPositionBuilderAtEnd(e->b, on);
 }
 
@@ -196,28 +204,7 @@ void emit_procedure(emit *e, const wick_func *f)
   for (uint32_t i = 0; i < f->nnode && !e->status; i = f->node[i].end) emit_node(e, &f->node[i]);
 }
 
-/* ---- failures ---- */
-
-void emit_check(emit *e, LLVMValueRef bad, LLVMValueRef status)
-{
-  LLVMBasicBlockRef failed = emit_block(e, ""), on = emit_block(e, "");
-  emit_rarely(e, LLVMBuildCondBr(e->b, bad, failed, on));
-  LLVMPositionBuilderAtEnd(e->b, failed);
-  if (e->frame.procedure)
-    emit_procedure_fail(e, status);
-  else
-    emit_fault(e, LLVMBuildSExt(e->b, status, LLVMInt64TypeInContext(e->context), ""),
-               emit_i64(e, 0), on);
-  LLVMPositionBuilderAtEnd(e->b, on);
-}
-
 /* ---- call ---- */
-
-static void procedure_status(emit *e, LLVMValueRef status)
-{
-  LLVMValueRef none = LLVMConstNull(LLVMTypeOf(status));
-  emit_check(e, LLVMBuildICmp(e->b, LLVMIntNE, status, none, ""), status);
-}
 
 static void procedure_call(emit *e, const wick_node *n)
 {
@@ -242,10 +229,10 @@ static void procedure_call(emit *e, const wick_node *n)
   if (frame.stack) emit_stack_argument(e, r);
   if (n->nout + (uint32_t)frame.fault <= 1) {
     if (n->nout) emit_set(e, n->first, r);
-    if (frame.fault) procedure_status(e, r);
+    if (frame.fault) emit_status(e, n->loc, r);
     return;
   }
-  if (frame.fault) procedure_status(e, LLVMBuildExtractValue(e->b, r, n->nout, ""));
+  if (frame.fault) emit_status(e, n->loc, LLVMBuildExtractValue(e->b, r, n->nout, ""));
   for (uint32_t k = 0; k < n->nout; k++)
     emit_set(e, (wick_value){n->first.id + k}, LLVMBuildExtractValue(e->b, r, k, ""));
 }

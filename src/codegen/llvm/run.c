@@ -1,4 +1,4 @@
-/* Emits launches of kernels, and failures. */
+/* Emits launches of kernels. */
 #include "codegen/llvm/emit.h"
 #include "ir/build.h"
 
@@ -110,58 +110,6 @@ static void run_launch(emit *e, const wick_node *n)
     run_callback(e, n, kernel, tasks);
 }
 
-/* ---- fail ---- */
-
-static LLVMValueRef run_field(emit *e, uint32_t i)
-{
-  LLVMValueRef at = LLVMConstInt(LLVMInt32TypeInContext(e->context), i, false);
-  return LLVMBuildGEP2(e->b, LLVMInt64TypeInContext(e->context), e->fault, &at, 1, "");
-}
-
-LLVMValueRef emit_rarely(emit *e, LLVMValueRef branch)
-{
-  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
-  LLVMMetadataRef part[3] = {LLVMMDStringInContext2(e->context, "branch_weights", 14),
-                             LLVMValueAsMetadata(LLVMConstInt(i32, 1, false)),
-                             LLVMValueAsMetadata(LLVMConstInt(i32, 1 << 20, false))};
-  LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, part, 3);
-  LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(e->context, "prof", 4),
-                  LLVMMetadataAsValue(e->context, node));
-  return branch;
-}
-
-/* Writes the record if it is empty, or if its failure is of a later task. */
-void emit_fault(emit *e, LLVMValueRef failure, LLVMValueRef why, LLVMBasicBlockRef on)
-{
-  LLVMTypeRef i64 = LLVMInt64TypeInContext(e->context);
-  LLVMBasicBlockRef write = emit_block(e, "");
-  LLVMValueRef code = run_field(e, 0), task = run_field(e, 1), detail = run_field(e, 2);
-  LLVMValueRef none =
-      LLVMBuildICmp(e->b, LLVMIntEQ, LLVMBuildLoad2(e->b, i64, code, ""), emit_i64(e, 0), "");
-  LLVMValueRef later =
-      LLVMBuildICmp(e->b, LLVMIntSLT, e->task, LLVMBuildLoad2(e->b, i64, task, ""), "");
-  LLVMBuildCondBr(e->b, LLVMBuildOr(e->b, none, later, ""), write, on);
-  LLVMPositionBuilderAtEnd(e->b, write);
-  LLVMBuildStore(e->b, failure, code);
-  LLVMBuildStore(e->b, e->task, task);
-  LLVMBuildStore(e->b, why, detail);
-  LLVMBuildBr(e->b, on);
-}
-
-static void run_fail(emit *e, const wick_node *n)
-{
-  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
-  LLVMBasicBlockRef failed = emit_block(e, ""), on = emit_block(e, "");
-  emit_rarely(e, LLVMBuildCondBr(e->b, emit_get(e, n->in[0]), failed, on));
-  LLVMPositionBuilderAtEnd(e->b, failed);
-  int64_t code = n->attr[WICK_ATTR_fail_code].i;
-  if (e->frame.procedure)
-    emit_procedure_fail(e, LLVMConstInt(i32, (unsigned long long)code, false));
-  else
-    emit_fault(e, emit_i64(e, code), emit_get(e, n->in[1]), on);
-  LLVMPositionBuilderAtEnd(e->b, on);
-}
-
 /* Emits a launch without a kernel. Nothing is needed if kernels are called directly. */
 static void run_wait(emit *e, const wick_node *n)
 {
@@ -174,4 +122,4 @@ static void run_wait(emit *e, const wick_node *n)
 }
 
 const struct emit_named emit_run_rows[] = {
-    {"launch", run_launch}, {"wait", run_wait}, {"fail", run_fail}, {NULL, NULL}};
+    {"launch", run_launch}, {"wait", run_wait}, {NULL, NULL}};

@@ -81,7 +81,7 @@ static inline void testing_make(testing *t, const char *target, bool direct)
   wick_span object;
   testing_ok(testing_compile(t, target, direct, &object));
   assert_true(wick_target_find(target, &row));
-  testing_ok(wick_object_check(object, &row, &t->mem));
+  testing_ok(wick_object_check(object, &row, NULL, &t->mem));
   testing_ok(wick_link(1, &object, &row, &t->mem, section));
   testing_ok(
       wick_artifact_make(row.machine, row.needs, WICK_LINK_SECTIONS, section, &t->mem, &parts));

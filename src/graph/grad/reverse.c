@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/grad/activity.h"
+#include "graph/promote_refs.h"
 #include "ir/call.h"
 #include "ir/copy.h"
 
@@ -20,9 +21,21 @@ static bool reverse_inlines(wick_reverse *r, const wick_node *n)
   return g && !wick_func_recurs(g, r->mem);
 }
 
+/* Returns whether n is a checkpoint of a function with effects. They must not be repeated, so that it
+ * keeps values, as a call does. */
+static bool reverse_is_call(wick_reverse *r, const wick_node *n)
+{
+  const wick_func *g = n->op == WICK_OP_checkpoint
+                           ? wick_module_find(r->m, n->attr[WICK_ATTR_checkpoint_callee].s)
+                           : NULL;
+  if (!g) return false;
+  const wick_effects effects = wick_effects_of(r->m, r->mem);
+  return wick_nodes_act(&effects, g, 0, g->nnode);
+}
+
 static bool reverse_opens(wick_reverse *r, const wick_node *n)
 {
-  return wick_op_of(n)->grad == wick_grad_opened || reverse_inlines(r, n);
+  return wick_op_of(n)->grad == wick_grad_opened || reverse_inlines(r, n) || reverse_is_call(r, n);
 }
 
 static wick_status reverse_open_once(wick_reverse *r, const wick_func *f, wick_func **out)
@@ -32,6 +45,10 @@ static wick_status reverse_open_once(wick_reverse *r, const wick_func *f, wick_f
     const wick_node *n = &f->node[i];
     if (c.b.status || !reverse_opens(r, n)) {
       wick_copy_node(&c, n);
+    } else if (n->op == WICK_OP_checkpoint) {
+      wick_node *call = wick_dup(r->mem, wick_node, n, 1);
+      call->op = WICK_OP_call, call->nattr = 1;
+      wick_copy_node(&c, call);
     } else if (n->op != WICK_OP_call) {
       wick_copy_opened(&c, n);
     } else {
@@ -61,6 +78,10 @@ const wick_func *wick_reverse_open(wick_reverse *r, const wick_func *f)
     wick_reverse_failed(r, reverse_open_once(r, f, &next));
     if (!r->status) f = next;
   }
+  const wick_pass_context pass = {.mem = r->mem, .tmp = r->mem};
+  wick_func *promoted = NULL; /* references that calls took are known now */
+  if (!r->status) wick_reverse_failed(r, wick_pass_promote_refs(&pass, f, &promoted));
+  if (!r->status) f = promoted;
   wick_push(r->mem, &r->opened, (wick_reverse_opened){of, f});
   return f;
 }
@@ -103,17 +124,23 @@ static wick_reverse_unit *reverse_unit(wick_reverse *r, const wick_func *g, cons
   wick_text mask = wick_text_begin(r->mem);
   for (uint32_t k = 0; k < g->nparam; k++)
     if (active[k]) wick_text_printf(&mask, ".%u", k);
-  const char *fwd = wick_intern(r->m, wick_str_printf(r->mem, "%s.fwd%s", g->name, mask.at));
   for (uint32_t i = 0; i < r->units.n; i++)
-    if (r->units.at[i]->fwd_name == fwd) return r->units.at[i];
+    if (r->units.at[i]->source == g->name && strcmp(r->units.at[i]->mask, mask.at) == 0)
+      return r->units.at[i];
   wick_reverse_unit *u = wick_new(r->mem, wick_reverse_unit, 1);
-  u->source = g->name, u->fwd_name = fwd;
-  u->bwd_name = wick_intern(r->m, wick_str_printf(r->mem, "%s.bwd%s", g->name, mask.at));
+  u->source = g->name, u->mask = mask.at;
+  /* Functions of an expansion before this one have calls, which know what they keep: they stay. */
+  for (uint32_t k = 0; !k || wick_module_find(r->m, u->fwd_name); k++) {
+    const char *more = k ? wick_str_printf(r->mem, ".v%u", k) : "";
+    u->fwd_name = wick_intern(r->m, wick_str_printf(r->mem, "%s.fwd%s%s", g->name, mask.at, more));
+    u->bwd_name = wick_intern(r->m, wick_str_printf(r->mem, "%s.bwd%s%s", g->name, mask.at, more));
+  }
   u->f = wick_reverse_open(r, g);
   u->active = wick_dup(r->mem, bool, active, g->nparam + 1u);
-  u->sum = wick_new(r->mem, bool, g->nparam + 1u);
+  u->sum = wick_new(r->mem, wick_type, g->nparam + 1u);
   u->needs = wick_new(r->mem, bool, g->nparam + 1u);
-  for (uint32_t k = 0; k < g->nparam; k++) u->sum[k] = active[k] && reverse_passes(u->f, k);
+  for (uint32_t k = 0; k < g->nparam; k++)
+    if (active[k] && reverse_passes(u->f, k)) u->sum[k] = wick_reverse_sum_type(r, u->f, k);
   wick_push(r->mem, &r->units, u);
   return u;
 }
@@ -135,7 +162,9 @@ wick_value *wick_reverse_operands(wick_builder *b, const wick_reverse_unit *u,
       in[n++] = dout[k].id ? dout[k] : wick_cotangent_zero(b, t);
   }
   for (uint32_t k = 0; k < f->nparam; k++)
-    if (u->sum[k]) in[n++] = sum[k].id ? sum[k] : wick_cotangent_zero(b, f->value[1 + k].type);
+    if (u->sum[k].id)
+      in[n++] = wick_reverse_sum_fits(b, sum[k], u->sum[k]) ? sum[k]
+                                                            : wick_reverse_sum_zero(b, u->sum[k]);
   *out_n = n;
   return in;
 }
@@ -159,15 +188,16 @@ static void reverse_called_grad(wick_adjoint *a, void *arg)
   for (uint32_t k = 0; k < np; k++) {
     if (!u->active[k]) continue;
     sum[k] = a->sum[at];
-    type[at++] = wick_cotangent_type(b->module, u->f->value[1 + k].type, b->mem);
+    type[at++] =
+        u->sum[k].id ? u->sum[k] : wick_cotangent_type(b->module, u->f->value[1 + k].type, b->mem);
   }
   wick_value *in = wick_reverse_operands(b, u, c->arg, kept, a->dout, sum, &n);
   wick_attr callee = {.s = u->bwd_name};
   wick_value v = wick_build(b, WICK_OP_call, n, in, &callee, at, type);
   for (uint32_t k = 0, i = 0; k < np && !b->status; k++) {
     if (!u->active[k]) continue;
-    a->din[i] = (wick_value){v.id + i};
-    a->summed[i++] = u->sum[k];
+    wick_reverse_sum_give(a, i, (wick_value){v.id + i}, u->sum[k]);
+    i++;
   }
 }
 
@@ -194,7 +224,7 @@ static void reverse_call(wick_reverse_walk *w, const wick_node *n, const wick_fu
   reverse_called *c = wick_new(mem, reverse_called, 1);
   *c = (reverse_called){u, arg, v};
   for (uint32_t k = 0; k < n->nout; k++) w->to.to[n->first.id + k] = (wick_value){v.id + k};
-  wick_push(mem, &w->own, (wick_grad_own){v, nin, in, reverse_called_grad, c});
+  wick_push(mem, &w->own, (wick_grad_own){v, nin, in, reverse_called_grad, c, NULL});
 }
 
 /* ---- checkpoints ---- */
@@ -270,11 +300,6 @@ static void reverse_checkpoint_call(wick_reverse_walk *w, uint32_t i, const wick
     active[k] = w->active[n->in[k].id];
     if (active[k]) in[nin++] = arg[k];
   }
-  const wick_effects effects = wick_effects_of(w->r->m, mem);
-  if (wick_nodes_act(&effects, g, 0, g->nnode))
-    wick_build_fail(w->b, WICK_EUNSUPPORTED,
-                    "a checkpoint of @%s would repeat its effects when it is differentiated",
-                    g->name);
   g = wick_reverse_caller(w->r, g);
   if (w->r->status || w->b->status) return;
   *c = (reverse_checkpoint){w->r, wick_reverse_open(w->r, g), arg, active,
@@ -283,7 +308,7 @@ static void reverse_checkpoint_call(wick_reverse_walk *w, uint32_t i, const wick
   reverse_discover(w->r, c->f, active, c->prefix);
   wick_replay_nodes(&w->to, i, n->end);
   wick_value first = wick_replayed(&w->to, n->first);
-  wick_push(mem, &w->own, (wick_grad_own){first, nin, in, reverse_checkpoint_grad, c});
+  wick_push(mem, &w->own, (wick_grad_own){first, nin, in, reverse_checkpoint_grad, c, NULL});
 }
 
 /* ---- the walk ---- */
@@ -313,18 +338,19 @@ static void reverse_node(wick_reverse_walk *w, uint32_t i)
 }
 
 void wick_reverse_body(wick_reverse_walk *w, const wick_func *f, const wick_value *in,
-                       const bool *active, const bool *sum, wick_value *out)
+                       const bool *active, const wick_type *sum, wick_value *out)
 {
   wick_builder *b = w->b;
   wick_loc loc = b->loc;
-  bool *act = wick_new(b->mem, bool, f->nvalue + 1), *add = wick_new(b->mem, bool, f->nvalue + 1);
+  bool *act = wick_new(b->mem, bool, f->nvalue + 1);
+  wick_type *add = wick_new(b->mem, wick_type, f->nvalue + 1);
   if (b->status || w->r->status) return;
   w->f = f;
   w->to = wick_replay_func(b, f);
   for (uint32_t k = 0; k < f->nparam; k++) {
     w->to.to[1 + k] = in[k];
     act[1 + k] = active[k] && wick_has_cotangent(b->module, f->value[1 + k].type);
-    add[1 + k] = sum && sum[k];
+    if (sum) add[1 + k] = sum[k];
   }
   for (uint32_t i = 0; i < f->nconstraint; i++)
     wick_build_shape_constraint(b, f->constraint[i].a, f->constraint[i].b, f->constraint[i].loc);
@@ -362,7 +388,7 @@ void wick_reverse_halves(wick_reverse *r, wick_reverse_unit *u, const char *pref
   }
   for (uint32_t k = 0; k < np; k++) {
     if (!u->active[k]) continue;
-    if (u->sum[k]) initial[nwrt] = wick_build_param(&b, f->value[1 + k].type, WICK_IN, NULL);
+    if (u->sum[k].id) initial[nwrt] = wick_build_param(&b, u->sum[k], WICK_IN, NULL);
     wrt[nwrt++] = in[k];
   }
   wick_reverse_walk w = {.r = r, .b = &b, .prefix = prefix, .ntype = ntype};

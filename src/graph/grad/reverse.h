@@ -15,14 +15,13 @@
 /* A function, an arm of a branch or the body of a loop, in two halves. */
 typedef struct wick_reverse_unit {
   const wick_func *f;
-  /* per parameter: it is differentiated by; it has a sum, to which its cotangent is added; the
-   * backward half takes it */
-  bool *active, *sum, *needs;
+  bool *active, *needs; /* per parameter: it is differentiated by; the backward half takes it */
+  wick_type *sum; /* per parameter: the type of a sum, to which its cotangent is added; or 0 */
   wick_func *fwd, *bwd;
   uint32_t nkept; /* what fwd returns after the results of f */
   wick_type *kept;
   /* of functions */
-  const char *source, *fwd_name, *bwd_name;
+  const char *source, *mask, *fwd_name, *bwd_name; /* mask: of active parameters */
 } wick_reverse_unit;
 /* bwd takes the parameters in `needs`, what is kept, cotangents of those results that have some, and
  * the sums; it returns the cotangent of each active parameter, added to its sum if it has one. */
@@ -45,8 +44,9 @@ typedef struct wick_reverse_walk {
   wick_builder *b;
   const wick_func *f;
   wick_replay to;
-  const bool *active, *sum; /* per value of f */
-  const char *prefix;       /* of names of data types */
+  const bool *active;   /* per value of f */
+  const wick_type *sum; /* per value of f, as in a unit */
+  const char *prefix;   /* of names of data types */
   uint32_t *ntype;
   wick_list(wick_grad_own) own; /* nodes of b with derivatives of their own */
 } wick_reverse_walk;
@@ -58,7 +58,7 @@ const wick_func *wick_reverse_caller(wick_reverse *r, const wick_func *f);
 /* Builds f, which is opened, on the values `in`, and sets `out`. w has r, b, prefix and ntype. active,
  * sum: per parameter; sum may be NULL. */
 void wick_reverse_body(wick_reverse_walk *w, const wick_func *f, const wick_value *in,
-                       const bool *active, const bool *sum, wick_value *out);
+                       const bool *active, const wick_type *sum, wick_value *out);
 /* Builds the halves of u, whose f, active and sum are set. */
 void wick_reverse_halves(wick_reverse *r, wick_reverse_unit *u, const char *prefix,
                          uint32_t *ntype);
@@ -70,6 +70,15 @@ void wick_reverse_functions(wick_reverse *r, const wick_func *f, const bool *act
 bool wick_reverse_keeps(const wick_func *f, const wick_node *n);
 void wick_reverse_branch(wick_reverse_walk *w, uint32_t node);
 void wick_reverse_loop(wick_reverse_walk *w, uint32_t node);
+
+/* reverse_sums.c: the type of the sum of parameter k of f, which is opened. */
+wick_type wick_reverse_sum_type(wick_reverse *r, const wick_func *f, uint32_t k);
+wick_value wick_reverse_sum_zero(wick_builder *b, wick_type t);
+/* Returns whether there is a sum, of type t. */
+bool wick_reverse_sum_fits(const wick_builder *b, wick_value sum, wick_type t);
+/* Gives the cotangent v of operand i. t: 0, or the type of sum that v is; it then begins with the
+ * operand's sum if that is of this type. */
+void wick_reverse_sum_give(wick_adjoint *a, uint32_t i, wick_value v, wick_type t);
 
 /* reverse_split.c: divides a function whose parameters are those of u->f, `nd` cotangents and sums,
  * and whose results are those of u->f, then cotangents, into the halves of u. */

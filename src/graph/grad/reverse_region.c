@@ -5,9 +5,10 @@
 
 bool wick_reverse_keeps(const wick_func *f, const wick_node *n)
 {
-  bool keeps = n->op == WICK_OP_switch;
-  for (const wick_node *i = n + 1; i < &f->node[n->end] && !keeps; i++)
-    keeps = wick_op_of(i)->objects || wick_named_func(i, 0) || wick_op_of(i)->effect == WICK_EFFECT;
+  bool keeps = false;
+  for (const wick_node *i = n; i < &f->node[n->end] && !keeps; i++)
+    keeps = i->op == WICK_OP_switch || wick_op_of(i)->objects || wick_named_func(i, 0) ||
+            wick_op_of(i)->effect == WICK_EFFECT;
   for (uint32_t k = 0; k < n->nout && !keeps; k++)
     keeps = wick_info_of(f, (wick_value){n->first.id + k})->kind != WICK_TENSOR;
   return keeps;
@@ -77,11 +78,12 @@ static void region_halves(wick_reverse_walk *w, const wick_region *g, const regi
   uint32_t np = c->n + g->nparam;
   *u = (wick_reverse_unit){.f = region_function(w, g, c),
                            .active = wick_new(mem, bool, np + 1),
-                           .sum = wick_new(mem, bool, np + 1)};
+                           .sum = wick_new(mem, wick_type, np + 1)};
   for (uint32_t k = 0; k < c->n; k++) {
     u->active[k] = w->active[c->at[k].id];
-    u->sum[k] = u->active[k] && (sums || w->sum[c->at[k].id]) &&
-                wick_info_of(w->f, c->at[k])->kind == WICK_TENSOR;
+    if (!u->active[k] || wick_info_of(w->f, c->at[k])->kind != WICK_TENSOR) continue;
+    u->sum[k] = w->sum[c->at[k].id];
+    if (sums && !u->sum[k].id) u->sum[k] = wick_reverse_sum_type(w->r, u->f, k);
   }
   for (uint32_t k = 0; k < g->nparam; k++) u->active[c->n + k] = fields[k];
   if (!w->r->status) wick_reverse_halves(w->r, u, w->prefix, w->ntype);
@@ -197,8 +199,8 @@ static void region_branch_grad(wick_adjoint *a, void *arg)
   for (uint32_t k = 0; k < s->ncaptured; k++) {
     if (!u->active[k]) continue;
     sum[k] = a->sum[at++];
-    if (u->sum[k] && !sum[k].id)
-      sum[k] = wick_cotangent_zero(b, wick_built_type(b, s->captured[k]));
+    if (u->sum[k].id && !wick_reverse_sum_fits(b, sum[k], u->sum[k]))
+      sum[k] = wick_reverse_sum_zero(b, u->sum[k]);
   }
   wick_value *dout = wick_new(b->mem, wick_value, s->nout + 1u);
   for (uint32_t k = 0; k < s->nout && !b->status; k++)
@@ -213,8 +215,8 @@ static void region_branch_grad(wick_adjoint *a, void *arg)
   at = 0;
   for (uint32_t k = 0; k < s->ncaptured && !b->status; k++) {
     if (!u->active[k]) continue;
-    a->din[at] = (wick_value){v.id + at};
-    a->summed[at++] = u->sum[k];
+    wick_reverse_sum_give(a, at, (wick_value){v.id + at}, u->sum[k]);
+    at++;
   }
   if (s->of.id && !b->status) a->din[at] = (wick_value){v.id + at};
 }
@@ -239,7 +241,8 @@ void wick_reverse_branch(wick_reverse_walk *w, uint32_t node)
     if (w->r->status) return;
     wick_type *field;
     uint32_t nfield = region_fields(&unit[r], c.n, mem, &field);
-    ctor[r] = (wick_ctor){wick_str_printf(mem, "Arm%u", r), nfield, field};
+    ctor[r] =
+        (wick_ctor){.name = wick_str_printf(mem, "Arm%u", r), .nfield = nfield, .field = field};
   }
   if (b->status || w->r->status) return;
   region_define(w, type, n->nregion, ctor);
@@ -259,7 +262,11 @@ void wick_reverse_branch(wick_reverse_walk *w, uint32_t node)
   wick_value v = wick_build_close(b), *captured = wick_new(mem, wick_value, c.n + 1),
              *by = wick_new(mem, wick_value, c.n + 1);
   uint32_t nby = 0;
-  for (uint32_t k = 0; k < n->nout; k++) w->to.to[n->first.id + k] = (wick_value){v.id + k};
+  bool *follows = wick_new(mem, bool, n->nout + 1u); /* what is kept does not */
+  for (uint32_t k = 0; k < n->nout; k++) {
+    w->to.to[n->first.id + k] = (wick_value){v.id + k};
+    follows[k] = w->active[n->first.id + k];
+  }
   for (uint32_t k = 0; k < c.n; k++) {
     captured[k] = wick_replayed(&w->to, c.at[k]);
     if (w->active[c.at[k].id]) by[nby++] = captured[k];
@@ -273,7 +280,7 @@ void wick_reverse_branch(wick_reverse_walk *w, uint32_t node)
                        .captured = captured,
                        .kept = {v.id + n->nout}};
   if (data) s->of = wick_type_of(f, n->in[0]);
-  wick_push(mem, &w->own, (wick_grad_own){v, nby, by, region_branch_grad, s});
+  wick_push(mem, &w->own, (wick_grad_own){v, nby, by, region_branch_grad, s, follows});
 }
 
 /* ---- loops ---- */
@@ -345,8 +352,7 @@ static void region_loop_step(wick_adjoint *a, const region_loop *s, wick_value p
     if (u->active[s->ncaptured + 1 + k]) y[2 + nc] = out[ncap + nc], nc++;
   for (uint32_t k = 0, i = 0; k < s->ncaptured; k++) {
     if (!u->active[k]) continue;
-    bool tensor = u->sum[k];
-    y[2 + nc + i] = tensor || b->status ? out[i] : wick_cotangent_add(b, sum[k], out[i]);
+    y[2 + nc + i] = u->sum[k].id || b->status ? out[i] : wick_cotangent_add(b, sum[k], out[i]);
     i++;
   }
   wick_yield(b, n + 1, y);
@@ -370,7 +376,11 @@ static void region_loop_grad(wick_adjoint *a, void *arg)
   for (uint32_t k = 0; k < s->ncaptured; k++) {
     if (!u->active[k]) continue;
     wick_value sum = a->sum[nc + ncap++];
-    in[n++] = sum.id ? sum : wick_cotangent_zero(b, wick_built_type(b, s->captured[k]));
+    if (u->sum[k].id)
+      in[n++] =
+          wick_reverse_sum_fits(b, sum, u->sum[k]) ? sum : wick_reverse_sum_zero(b, u->sum[k]);
+    else
+      in[n++] = sum.id ? sum : wick_cotangent_zero(b, wick_built_type(b, s->captured[k]));
   }
   if (b->status) return;
   for (uint32_t k = 0; k < n; k++) type[k] = wick_built_type(b, in[k]);
@@ -382,9 +392,12 @@ static void region_loop_grad(wick_adjoint *a, void *arg)
   for (uint32_t k = 0; k < n; k++) y[k] = (wick_value){v.id + k};
   wick_yield(b, n, y);
   v = wick_build_close(b);
-  for (uint32_t k = 0; k < nc + ncap && !b->status; k++) {
-    a->din[k] = (wick_value){v.id + 1 + k};
-    a->summed[k] = k >= nc;
+  for (uint32_t k = 0; k < nc; k++) a->din[k] = (wick_value){v.id + 1 + k};
+  for (uint32_t k = 0, i = nc; k < s->ncaptured && !b->status; k++) {
+    if (!u->active[k]) continue;
+    wick_reverse_sum_give(a, i, (wick_value){v.id + 1 + i}, u->sum[k]);
+    if (!u->sum[k].id) a->summed[i] = true;
+    i++;
   }
 }
 
@@ -407,7 +420,7 @@ void wick_reverse_loop(wick_reverse_walk *w, uint32_t node)
   uint32_t nfield = region_fields(u, c.n, mem, &field);
   field[nfield++] = list;
   if (ns) field[nfield++] = f->value[g->first.id].type; /* the index, for rows of cotangents */
-  const wick_ctor ctor[2] = {{"End", 0, NULL}, {"Step", nfield, field}};
+  const wick_ctor ctor[2] = {{.name = "End"}, {.name = "Step", .nfield = nfield, .field = field}};
   region_define(w, list, 2, ctor);
   for (uint32_t k = 0; k < n->nin; k++) in[k] = wick_replayed(&w->to, n->in[k]);
   in[n->nin] = wick_build_construct(b, list, 0, 0, NULL);
@@ -428,8 +441,11 @@ void wick_reverse_loop(wick_reverse_walk *w, uint32_t node)
   wick_value v = wick_build_close(b), *captured = wick_new(mem, wick_value, c.n + 1),
              *by = wick_new(mem, wick_value, c.n + n->nin + 1u);
   uint32_t nby = 0;
-  for (uint32_t k = 0; k < n->nout; k++)
+  bool *follows = wick_new(mem, bool, n->nout + 1u); /* the list of steps does not */
+  for (uint32_t k = 0; k < n->nout; k++) {
     w->to.to[n->first.id + k] = (wick_value){v.id + k + (k >= nc)};
+    follows[k + (k >= nc)] = w->active[n->first.id + k];
+  }
   for (uint32_t k = 0; k < nc; k++)
     if (fields[1 + k]) by[nby++] = in[1 + k];
   for (uint32_t k = 0; k < c.n; k++) {
@@ -438,5 +454,5 @@ void wick_reverse_loop(wick_reverse_walk *w, uint32_t node)
   }
   region_loop *s = wick_new(mem, region_loop, 1);
   *s = (region_loop){u, c.n, nc, ns, captured, in[0], {v.id + nc}};
-  wick_push(mem, &w->own, (wick_grad_own){v, nby, by, region_loop_grad, s});
+  wick_push(mem, &w->own, (wick_grad_own){v, nby, by, region_loop_grad, s, follows});
 }

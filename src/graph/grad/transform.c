@@ -149,7 +149,8 @@ void wick_expand_vjp(wick_copier *c, const wick_node *n)
   const char *prefix = transform_prefix(b, f);
   bool *active = wick_new(b->mem, bool, f->nparam + 1);
   f = transform_begin(&r, b, f, by, prefix, active);
-  wick_reverse_unit u = {.f = f, .active = active, .sum = wick_new(b->mem, bool, f->nparam + 1)};
+  wick_reverse_unit u = {
+      .f = f, .active = active, .sum = wick_new(b->mem, wick_type, f->nparam + 1)};
   if (!b->status) wick_reverse_halves(&r, &u, prefix, &ntype);
   if (r.status) b->status = r.status;
   if (b->status) return;
@@ -174,6 +175,15 @@ void wick_expand_vjp(wick_copier *c, const wick_node *n)
   c->to[n->first.id + nout] = wick_build(b, WICK_OP_closure, ncaptured, held, &callee, 1, &type);
 }
 
+static bool transform_has_refs(const wick_func *f)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (f->node[i].op == WICK_OP_ref_new) return true;
+  return false;
+}
+
+/* Calls are inlined while functions are walked; those that take references first, so that these can
+ * be promoted. */
 void wick_expand_jvp(wick_copier *c, const wick_node *n)
 {
   wick_builder *b = &c->b;
@@ -182,6 +192,7 @@ void wick_expand_jvp(wick_copier *c, const wick_node *n)
   if (!f || b->status) return;
   wick_reverse r = {.m = b->module, .mem = b->mem};
   f = wick_reverse_caller(&r, f);
+  if (wick_func_reaches(f, transform_has_refs, b->mem)) f = wick_reverse_open(&r, f);
   if ((b->status = r.status)) return;
   uint32_t nout = wick_return(f)->nin;
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u), *out = &c->to[n->first.id],

@@ -163,9 +163,8 @@ typedef struct assign {
   /* per node: if it is in a chain that begins with a depthwise convolution, the root of the group
    * whose anchor the chain leads to; else UINT32_MAX */
   uint32_t *before;
-  uint64_t near;    /* bytes of the largest image that stays in the cache where it was written */
-  int64_t lanes;    /* floats in a vector */
-  uint32_t *region; /* per node: the first node of its region */
+  uint64_t near; /* bytes of the largest image that stays in the cache where it was written */
+  int64_t lanes; /* floats in a vector */
   wick_value *scratch;
 } assign;
 
@@ -193,7 +192,8 @@ static uint32_t assign_users(const assign *s, uint32_t i)
   if (n->nout != 1) return UINT32_MAX;
   for (uint32_t u = s->g.uses.first[n->first.id]; u < s->g.uses.first[n->first.id + 1]; u++) {
     uint32_t own = s->g.of[s->g.uses.use[u]];
-    if (own == UINT32_MAX || (root != UINT32_MAX && own != root) || s->region[own] != s->region[i])
+    if (own == UINT32_MAX || (root != UINT32_MAX && own != root) ||
+        s->g.region[own] != s->g.region[i])
       return UINT32_MAX;
     root = own;
   }
@@ -458,12 +458,12 @@ wick_groups wick_groups_of(const wick_func *f, const wick_target *t, const bool 
   s.scratch = wick_new(tmp, wick_value, f->nvalue + 1);
   uint32_t *order = wick_new(tmp, uint32_t, f->nnode), n = 0;
   for (uint32_t i = 0; i < f->nnode; i++) s.g.of[i] = s.anchor[i] = s.before[i] = UINT32_MAX;
-  s.region = wick_new(tmp, uint32_t, f->nnode);
+  s.g.region = wick_new(tmp, uint32_t, f->nnode);
   for (uint32_t i = 0; i < f->nnode; i++) order[n++] = i;
   for (uint32_t i = 0; i < f->nnode; i++) /* inner regions come later */
     for (uint32_t r = 0; r < f->node[i].nregion; r++)
       for (uint32_t k = f->node[i].region[r].begin; k < f->node[i].region[r].end; k++)
-        s.region[k] = f->node[i].region[r].begin;
+        s.g.region[k] = f->node[i].region[r].begin;
   while (n-- > 0)
     if (assign_has_code(f, &f->node[order[n]]) && !(apart && apart[order[n]]))
       assign_node(&s, order[n]);

@@ -25,9 +25,10 @@ typedef struct wick_groups {
   const wick_func *f;
   wick_uses uses;
   const uint32_t *definer;
-  uint32_t *of;    /* per node: the root of its group; UINT32_MAX: none */
-  uint32_t *first; /* per root: the first node of its group */
-  uint32_t *next;  /* per node: the next one of its group; UINT32_MAX: it is the root */
+  uint32_t *of;     /* per node: the root of its group; UINT32_MAX: none */
+  uint32_t *first;  /* per root: the first node of its group */
+  uint32_t *next;   /* per node: the next one of its group; UINT32_MAX: it is the root */
+  uint32_t *region; /* per node: the first node of its region */
 } wick_groups;
 
 /* `apart`, per node: it runs in no kernel; NULL: none is apart. */

@@ -246,14 +246,30 @@ static bool collapse_read(collapse *s, const wick_node *stage, const wick_node *
          wick_dim_eq(index[k + 1], p[1].sym) && collapse_mark(s, n->in[0], k, changed);
 }
 
-/* Returns true if n, which is no read, does not use the axes of the pair. */
+/* Returns a number that counts the elements of both axes in order, such as an offset, as one of their
+ * new axis, or INVALID. */
+static wick_dim collapse_number(const collapse *s, wick_dim d, const wick_axis *pair, wick_dim both)
+{
+  wick_dims *dims = s->g->module->dims;
+  wick_dim row, element, more, rest;
+  if (!collapse_uses(s, d, pair)) return d;
+  if (!wick_dim_linear(dims, d, pair[1].sym, &element, &more) ||
+      !wick_dim_linear(dims, more, pair[0].sym, &row, &rest) ||
+      !wick_dim_eq(row, wick_dim_mul(dims, element, s->inner)))
+    return WICK_DIM_INVALID;
+  return wick_dim_add(dims, rest, wick_dim_mul(dims, element, both));
+}
+
+/* Returns true if numbers in the attributes of n, which is no read, can be those of the new axis. */
 static bool collapse_other(const collapse *s, const wick_node *stage, const wick_node *n)
 {
   uint32_t pair = s->pair[stage - s->g->node];
   for (uint32_t a = 0; a < n->nattr && pair != UINT32_MAX; a++) {
     if (wick_op_of(n)->attr[a].kind != WICK_ATTR_DIMS) continue;
+    const wick_axis *p = &wick_stage_axes(stage)->axes[pair];
     for (uint32_t i = 0; i < n->attr[a].n; i++)
-      if (collapse_uses(s, n->attr[a].dims[i], &wick_stage_axes(stage)->axes[pair])) return false;
+      if (wick_dim_eq(collapse_number(s, n->attr[a].dims[i], p, p[0].sym), WICK_DIM_INVALID))
+        return false;
   }
   return true;
 }
@@ -397,6 +413,19 @@ static wick_node collapse_index(collapse *s, const wick_node *read)
   return collapse_with(s, read, WICK_ATTR_read_index, (wick_attr){.n = rank - 1, .dims = index});
 }
 
+/* Returns a node with numbers of the new axis in its attributes. */
+static wick_node collapse_numbers(collapse *s, const wick_node *n)
+{
+  wick_node copy = *n;
+  for (uint32_t a = 0; a < n->nattr; a++) {
+    if (wick_op_of(n)->attr[a].kind != WICK_ATTR_DIMS) continue;
+    wick_dim *d = wick_dup(s->c.b.mem, wick_dim, n->attr[a].dims, n->attr[a].n);
+    for (uint32_t i = 0; i < n->attr[a].n; i++) d[i] = collapse_number(s, d[i], s->split, s->both);
+    copy = collapse_with(s, &copy, a, (wick_attr){.n = n->attr[a].n, .dims = d});
+  }
+  return copy;
+}
+
 /* Returns the bits of a value's dimensions after dimensions k and k + 1 have become one. */
 static uint32_t collapse_joins(uint32_t joins, uint32_t k)
 {
@@ -439,9 +468,12 @@ static void collapse_copy(collapse *s)
     const wick_node *n = &g->node[i];
     bool change = n->nregion              ? s->pair[i] != UINT32_MAX
                   : n->op == WICK_OP_read ? collapse_changes(s, n)
-                                          : false;
+                                          : s->paired;
     if (n->nregion) s->paired = change;
-    if (change) changed[i] = n->nregion ? collapse_axes(s, n) : collapse_index(s, n);
+    if (change)
+      changed[i] = n->nregion              ? collapse_axes(s, n)
+                   : n->op == WICK_OP_read ? collapse_index(s, n)
+                                           : collapse_numbers(s, n);
     wick_copy_node(&s->c, change ? &changed[i] : n);
   }
   for (uint32_t v = 1; v <= g->nvalue; v++) s->joins[v] = collapse_joins(s->joins[v], s->at[v]);

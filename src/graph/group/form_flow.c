@@ -21,6 +21,34 @@ static void flow_copy(form_state *s, wick_value to, wick_value from)
   if (to.id && from.id) wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
 }
 
+/* Returns the buffer of the low function that v is a view of. */
+static wick_value flow_root(const form_state *s, wick_value v)
+{
+  for (uint32_t i = s->b.nodes.n; i-- > 0;) {
+    const wick_node *n = &s->b.nodes.at[i];
+    if (n->op == WICK_OP_view && n->first.id == v.id) v = n->in[0];
+  }
+  return v;
+}
+
+void wick_form_assign(form_state *s, uint32_t n, const wick_value *to, wick_value *from)
+{
+  for (uint32_t k = 0; k < n; k++) {
+    if (!to[k].id || !from[k].id || from[k].id == to[k].id) continue;
+    wick_value root = flow_root(s, from[k]);
+    bool aside = false;
+    for (uint32_t j = 0; j < n; j++) aside = aside || root.id == to[j].id;
+    if (!aside || s->b.status) continue;
+    const wick_type_info *x = wick_built_info(&s->b, to[k]);
+    wick_type type = wick_type_buffer(s->f->module, x->elem, x->rank, x->dim, WICK_ARENA);
+    wick_value t = wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+    flow_copy(s, t, from[k]);
+    from[k] = t;
+  }
+  for (uint32_t k = 0; k < n; k++)
+    if (from[k].id != to[k].id) flow_copy(s, to[k], from[k]);
+}
+
 /* Constants that got a buffer inside a region have none outside of it. */
 static void flow_region(form_state *s, const wick_region *r, wick_errors *all)
 {
@@ -61,12 +89,15 @@ static void flow_bind(form_state *s, wick_value first, uint32_t n, wick_value re
     if (flow_is_number(s, (wick_value){first.id + k})) s->reg[first.id + k].id = reg.id++;
 }
 
-/* Allocates the results that are in memory. */
+/* Allocates the results that are in memory. Those of a branch at the end of a procedure are the
+ * procedure's own. */
 static void flow_results(form_state *s, const wick_node *n)
 {
+  bool last = s->registers && wick_is_last(s->f, (uint32_t)(n - s->f->node));
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = {n->first.id + k};
-    if (!flow_is_number(s, v)) s->low[v.id] = flow_alloc(s, wick_type_of(s->f, v));
+    if (flow_is_number(s, v)) continue;
+    s->low[v.id] = last ? s->result[k] : flow_alloc(s, wick_type_of(s->f, v));
   }
 }
 
@@ -79,10 +110,11 @@ static uint32_t flow_arm(form_state *s, const wick_node *n, uint32_t r, wick_val
   const wick_node *y = &s->f->node[n->region[r].end - 1];
   flow_region(s, &n->region[r], all);
   s->b.loc = n->loc;
-  for (uint32_t k = 0; k < y->nin; k++)
-    if (!flow_is_number(s, y->in[k]))
-      flow_copy(s, s->low[n->first.id + k], wick_form_low(s, y->in[k]));
+  wick_value *from = wick_new(s->tmp, wick_value, y->nin + 1u);
   uint32_t nnumber = flow_registers(s, y->nin, y->in, number);
+  for (uint32_t k = 0; k < y->nin; k++)
+    if (!flow_is_number(s, y->in[k])) from[k] = wick_form_low(s, y->in[k]);
+  wick_form_assign(s, y->nin, s->low + n->first.id, from);
   flow_leave(s, mark);
   return nnumber;
 }
@@ -142,16 +174,6 @@ static const wick_imm *flow_known(const form_state *s, wick_value v)
   uint32_t d = s->g.definer[v.id];
   const wick_node *n = d == UINT32_MAX ? NULL : &s->f->node[d];
   return n && n->op == WICK_OP_const && !wick_const_imm(n)->constant ? wick_const_imm(n) : NULL;
-}
-
-/* Returns the buffer of the low function that v is a view of. */
-static wick_value flow_root(const form_state *s, wick_value v)
-{
-  for (uint32_t i = s->b.nodes.n; i-- > 0;) {
-    const wick_node *n = &s->b.nodes.at[i];
-    if (n->op == WICK_OP_view && n->first.id == v.id) v = n->in[0];
-  }
-  return v;
 }
 
 typedef struct flow_loop {
@@ -227,28 +249,16 @@ static void flow_rows(form_state *s, const flow_loop *l, bool before)
   }
 }
 
-/* Copies the next values to the carried buffers. All of them change at once, so a value that is a
- * view of another carried buffer is copied to a temporary buffer first. */
+/* Copies the next values to the carried buffers. All of them change at once. */
 static void flow_loop_end(form_state *s, flow_loop *l)
 {
   const wick_node *y = &s->f->node[l->n->region[0].end - 1];
   wick_value *from = wick_new(s->tmp, wick_value, l->ncarried);
   flow_rows(s, l, false);
   if (l->more.id) flow_copy(s, l->more, wick_form_low(s, y->in[0]));
-  for (uint32_t k = 0; k < l->ncarried; k++) {
-    if (!l->carried[k].id) continue; /* a number */
-    from[k] = wick_form_low(s, y->in[1 + k]);
-    wick_value root = flow_root(s, from[k]);
-    bool aside = false;
-    for (uint32_t j = 0; j < l->ncarried; j++)
-      aside = aside || (root.id == l->carried[j].id && from[k].id != l->carried[k].id);
-    if (!aside || s->b.status) continue;
-    wick_value t = flow_alloc(s, wick_type_of(s->f, y->in[1 + k]));
-    flow_copy(s, t, from[k]);
-    from[k] = t;
-  }
   for (uint32_t k = 0; k < l->ncarried; k++)
-    if (from[k].id != l->carried[k].id) flow_copy(s, l->carried[k], from[k]);
+    if (l->carried[k].id) from[k] = wick_form_low(s, y->in[1 + k]); /* else a number */
+  wick_form_assign(s, l->ncarried, l->carried, from);
 }
 
 static void flow_loop_body(form_state *s, flow_loop *l, wick_errors *all)
@@ -283,11 +293,13 @@ static void flow_loop_form(form_state *s, const wick_node *n, flow_loop *l, wick
   wick_build_close(&s->b);
 }
 
-/* Functions that are called have data and references, in registers. */
-static bool flow_refuses(const wick_func *f, wick_value v, bool called)
+/* Functions that are called have data and references, in registers. The entry passes data on, and
+ * returns it. */
+static bool flow_refuses(const wick_func *f, const wick_node *n, wick_value v, bool called)
 {
   wick_kind kind = wick_info_of(f, v)->kind;
-  return kind == WICK_FN || (wick_kind_is_object(kind) && !called);
+  bool passed = kind == WICK_DATA && (n->op == WICK_OP_call || n->op == WICK_OP_return);
+  return kind == WICK_FN || (wick_kind_is_object(kind) && !called && !passed);
 }
 
 wick_status wick_form_refuses_objects(const wick_func *f, wick_arena *tmp)
@@ -295,11 +307,11 @@ wick_status wick_form_refuses_objects(const wick_func *f, wick_arena *tmp)
   bool called = wick_func_is_called(f);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    bool object = wick_op_of(n)->effect == WICK_EFFECT && !wick_form_is_object(n);
+    bool object = wick_op_of(n)->effect == WICK_EFFECT && !(called && wick_form_is_object(n));
     for (uint32_t k = 0; k < n->nin && !object; k++)
-      object = n->in[k].id && flow_refuses(f, n->in[k], called);
+      object = n->in[k].id && flow_refuses(f, n, n->in[k], called);
     for (uint32_t k = 0; k < n->nout && !object; k++)
-      object = flow_refuses(f, (wick_value){n->first.id + k}, called);
+      object = flow_refuses(f, n, (wick_value){n->first.id + k}, called);
     if (object)
       return wick_fail(tmp, WICK_EUNSUPPORTED,
                        n->loc.id ? wick_loc_text(f->module, n->loc) : f->name,
@@ -317,8 +329,8 @@ static void flow_check_count(form_state *s, const wick_node *n, wick_value count
   wick_builder *b = &s->b;
   if (flow_is_within(s, n)) return;
   wick_value most = wick_build_i64(b, wick_loop_most(n->attr).v);
-  wick_value fail[2] = {wick_build2(b, WICK_OP_gt, count, most), most};
-  wick_build(b, WICK_OP_fail, 2, fail, &(wick_attr){.i = WICK_ERANGE}, 0, NULL);
+  wick_build_failure(b, WICK_ERANGE, wick_build2(b, WICK_OP_gt, count, most), most,
+                     wick_dim_const(0));
 }
 
 /* Opens a loop, up to its body. The numbers that it carries, from in[2] on, are after the index,

@@ -32,6 +32,17 @@ static wick_value form_kernels_imm(wick_builder *b, const wick_func *f, const wi
   return wick_map_end(b, 1, &v);
 }
 
+/* Returns whether the kernel of n updates a copy of its first operand, which no other operand is. */
+static bool form_kernels_is_update(const form_state *s, const wick_node *n)
+{
+  uint32_t d = n->nin ? s->g.definer[n->in[0].id] : UINT32_MAX;
+  if (!wick_op_of(n)->updates || (d != UINT32_MAX && s->f->node[d].op == WICK_OP_const))
+    return false;
+  for (uint32_t k = 1; k < n->nin; k++)
+    if (n->in[k].id == n->in[0].id) return false;
+  return true;
+}
+
 static wick_status form_kernels_stages(form_state *s, wick_builder *b, uint32_t i, wick_value *to)
 {
   const wick_node *n = &s->f->node[i];
@@ -58,7 +69,8 @@ static wick_status form_kernels_stages(form_state *s, wick_builder *b, uint32_t 
                           .nout = n->nout,
                           .in = in,
                           .out = out,
-                          .out_type = type});
+                          .out_type = type,
+                          .begun = form_kernels_is_update(s, n)});
   for (uint32_t k = 0; k < n->nout; k++) to[n->first.id + k] = out[k];
   return b->status;
 }
@@ -141,9 +153,10 @@ static wick_status form_kernels_group(form_state *s, uint32_t root, wick_func **
 
 /* ---- the low function ---- */
 
-wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space)
+wick_type wick_form_buffer(const form_state *s, wick_type tensor, wick_space space)
 {
   const wick_type_info *t = wick_type_get(s->f->module, tensor);
+  if (wick_kind_is_object(t->kind)) return wick_type_buffer(s->f->module, WICK_I64, 0, NULL, space);
   return wick_type_buffer(s->f->module, t->elem, t->rank, t->dim, space);
 }
 
@@ -232,12 +245,24 @@ static bool form_kernels_may_join(const form_state *s, wick_value v, const wick_
   return !form_kernels_has_halo(own, wick_info_of(s->f, v)->rank) || own->fill == h->fill;
 }
 
+/* Notes that group i requires a halo of an operand whose buffer cannot have it. Groups of other regions
+ * than the first one make copies of their own. */
+static void form_kernels_share(form_state *s, uint32_t i, wick_value v, const wick_halo *h)
+{
+  wick_form_copy *c = &s->copy[v.id];
+  if (!c->n) *c = (wick_form_copy){.region = s->g.region[i], .halo = {.fill = h->fill}};
+  if (c->region != s->g.region[i] || c->halo.fill != h->fill) return;
+  wick_halo_join(&c->halo, h, wick_info_of(s->f, v)->rank);
+  c->n++;
+}
+
 /* Forms the stages of all groups, and joins the halos that they require of their operands. */
 static void form_kernels_groups(form_state *s, wick_errors *all)
 {
   const wick_func *f = s->f;
   s->func = wick_new(s->tmp, wick_func *, f->nnode);
   s->halo = wick_new(s->tmp, wick_halo, f->nvalue + 1);
+  s->copy = wick_new(s->tmp, wick_form_copy, f->nvalue + 1);
   s->operand = wick_new(s->tmp, wick_value, f->nvalue + 1);
   s->to = wick_new(s->tmp, wick_value, f->nvalue + 1);
   wick_value *operand = s->operand;
@@ -247,10 +272,13 @@ static void form_kernels_groups(form_state *s, wick_errors *all)
     if (!s->func[i]) continue;
     uint32_t n = wick_group_operands(&s->g, i, operand);
     wick_halo h;
-    for (uint32_t k = 0; k < n; k++)
-      if (wick_halo_wanted(s->func[i], k, &h) && form_kernels_owns_buffer(s, operand[k]) &&
-          form_kernels_may_join(s, operand[k], &h))
+    for (uint32_t k = 0; k < n; k++) {
+      if (!wick_halo_wanted(s->func[i], k, &h)) continue;
+      if (form_kernels_owns_buffer(s, operand[k]) && form_kernels_may_join(s, operand[k], &h))
         wick_halo_join(&s->halo[operand[k].id], &h, wick_info_of(f, operand[k])->rank);
+      else
+        form_kernels_share(s, i, operand[k], &h);
+    }
   }
 }
 
@@ -328,19 +356,27 @@ static void form_kernels_schedules(form_state *s, wick_errors *all)
   }
 }
 
-/* Returns operand k of a kernel. If the group requires a halo that the value's buffer does not
- * have, the operand is a copy that has it, unless conditions cost less. */
-static wick_value form_kernels_operand(form_state *s, wick_func *g, uint32_t k, wick_value v)
+/* Returns operand k of the kernel of group i. If the group requires a halo that the value's buffer does
+ * not have, the operand is a copy that has it, unless conditions cost less. */
+static wick_value form_kernels_operand(form_state *s, uint32_t i, uint32_t k, wick_value v)
 {
   wick_halo h;
+  wick_func *g = s->func[i];
   wick_value low = wick_form_low(s, v);
   if (!low.id || !wick_halo_wanted(g, k, &h)) return low;
   if (!form_kernels_owns_buffer(s, v) || !form_kernels_may_join(s, v, &h)) {
-    if (!wick_halo_is_worth_copy(g, s->target, k, &h, s->tmp)) return low;
-    wick_value copy[2] = {wick_halo_alloc(&s->b, s->target, wick_type_of(s->f, v), &h, s->tmp),
-                          low};
-    wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
-    low = copy[0];
+    wick_form_copy own = {.n = 1, .halo = h}, *c = &s->copy[v.id];
+    bool shared = c->n && c->region == s->g.region[i] && c->halo.fill == h.fill &&
+                  wick_info_of(g, (wick_value){k + 1})->rank == wick_info_of(s->f, v)->rank;
+    if (!shared) c = &own;
+    if (!c->made.id && !wick_halo_is_worth_copy(g, s->target, k, &h, c->n, s->tmp)) return low;
+    if (!c->made.id) {
+      wick_value copy[2] = {
+          wick_halo_alloc(&s->b, s->target, wick_type_of(s->f, v), &c->halo, s->tmp), low};
+      wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+      c->made = copy[0];
+    }
+    low = c->made;
   }
   wick_halo_declare(g, k, &h, s->tmp);
   return low;
@@ -391,7 +427,7 @@ static wick_status form_kernels_kernel(form_state *s, uint32_t i)
   if (!g) return NULL; /* the error was reported when the group could not be formed */
   wick_value *operand = s->operand, *in = wick_new(s->tmp, wick_value, n->nout + g->nparam);
   uint32_t nin = wick_group_operands(&s->g, i, operand);
-  for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_kernels_operand(s, g, k, operand[k]);
+  for (uint32_t k = 0; k < nin; k++) in[n->nout + k] = form_kernels_operand(s, i, k, operand[k]);
   for (uint32_t k = 0; k < n->nout; k++) {
     wick_value v = {n->first.id + k};
     wick_type type = wick_form_buffer(s, wick_type_of(f, v), WICK_ARENA);
@@ -402,6 +438,12 @@ static wick_status form_kernels_kernel(form_state *s, uint32_t i)
   }
   for (uint32_t k = 0; k < nin; k++)
     if (!in[n->nout + k].id) return s->b.status; /* the error of its node was reported */
+  for (uint32_t k = 0; k < nin && form_kernels_is_update(s, n); k++) {
+    if (operand[k].id != n->in[0].id) continue;
+    wick_value copy[2] = {in[0], in[n->nout + k]}; /* later passes remove it where x dies */
+    wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+    in[n->nout + k] = in[0];
+  }
   for (uint32_t k = 0; k < n->nout; k++)
     in[k] = form_kernels_as(s, g, wick_return(g)->in[k], in[k]);
   for (uint32_t k = 0; k < nin; k++)
@@ -492,6 +534,7 @@ static wick_status form_kernels_node(form_state *s, uint32_t i)
   if (wick_group_is_view(s->f, n, &at, &choice)) {
     if (s->registers && choice.index.id) return form_kernels_row(s, n, &choice);
     if (s->registers && wick_op_of(n)->view_of.kind == WICK_VIEW_SAME) return NULL; /* when used */
+    if (s->registers && wick_form_number(s->f, n->first).id) return wick_form_part(s, n, at);
     if (choice.index.id) choice.index = s->low[choice.index.id];
     wick_value x = wick_form_low(s, n->in[0]);
     if (s->b.status || !x.id) return s->b.status;
@@ -506,11 +549,14 @@ static wick_status form_kernels_node(form_state *s, uint32_t i)
 
 void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *all)
 {
-  for (uint32_t i = begin; i < end; i = s->f->node[i].end)
+  for (uint32_t i = begin; i < end; i = s->f->node[i].end) {
+    wick_form_stores(s, i);
     if (s->f->node[i].nregion)
       wick_form_flow(s, i, all);
     else
       wick_errors_add(all, form_kernels_node(s, i));
+  }
+  wick_form_stores(s, end);
 }
 
 /* Builds the parameters of the low function: those of f, then its results. In a procedure results
@@ -537,18 +583,27 @@ static wick_status form_kernels_params(form_state *s, wick_value *result)
 static void form_kernels_return(form_state *s, const wick_value *result)
 {
   const wick_node *ret = wick_return(s->f);
-  wick_value *number = wick_new(s->tmp, wick_value, ret->nin + 1u);
+  wick_value *number = wick_new(s->tmp, wick_value, ret->nin + 1u),
+             *from = wick_new(s->tmp, wick_value, ret->nin + 1u);
   uint32_t n = 0;
-  for (uint32_t k = 0; k < ret->nin; k++) {
-    wick_value copy[2] = {result[k], {0}};
-    if (!result[k].id) {
+  for (uint32_t k = 0; k < ret->nin; k++)
+    if (result[k].id)
+      from[k] = wick_form_low(s, ret->in[k]);
+    else
       number[n++] = wick_form_register(s, ret->in[k]);
-      continue;
-    }
-    copy[1] = wick_form_low(s, ret->in[k]);
-    wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
-  }
+  wick_form_assign(s, ret->nin, result, from);
   wick_build_return(&s->b, n, number);
+}
+
+/* Returns what is known of the functions that are called, as graphs: each is replaced once it is
+ * formed. */
+static const wick_updates *form_kernels_updates(const wick_pass_context *pass, const wick_func *f)
+{
+  if (pass->memo && *pass->memo) return *pass->memo;
+  wick_updates *u = wick_new(pass->mem, wick_updates, 1);
+  *u = wick_updates_of(f->module, pass->mem);
+  if (pass->memo) *pass->memo = u;
+  return u;
 }
 
 wick_status wick_pass_form_kernels(const wick_pass_context *pass, const wick_func *f,
@@ -563,12 +618,15 @@ wick_status wick_pass_form_kernels(const wick_pass_context *pass, const wick_fun
   s.reg = wick_new(tmp, wick_value, f->nvalue + 1);
   s.row = wick_new(tmp, wick_form_row, f->nvalue + 1);
   s.apart = s.registers ? wick_form_apart(f, tmp) : NULL;
+  s.uses = wick_uses_of(f, tmp);
+  s.updates = form_kernels_updates(pass, f);
   s.g = wick_groups_of(f, target, s.apart, tmp);
   wick_build_begin(&s.b, f->module, WICK_LOW, f->name, mem);
   s.b.procedure = s.registers;
   wick_build_keep_constraints(&s.b, f);
   wick_value *result = wick_new(tmp, wick_value, wick_return(f)->nin);
   WICK_TRY(form_kernels_params(&s, result));
+  s.result = result;
   wick_errors all = wick_errors_begin(tmp, 20);
   form_kernels_groups(&s, &all);
   form_kernels_schedules(&s, &all);

@@ -13,6 +13,8 @@ bool wick_form_is_object(const wick_node *n)
   case WICK_OP_ref_new:
   case WICK_OP_ref_get:
   case WICK_OP_ref_set:
+  case WICK_OP_assert:
+  case WICK_OP_print:
   case WICK_OP_object_retain:
   case WICK_OP_object_release:
   case WICK_OP_object_take:
@@ -85,18 +87,23 @@ static void object_store(form_state *s, wick_value object, int64_t at, wick_valu
   wick_build(&s->b, WICK_OP_object_store, 2, in, &place, 0, NULL);
 }
 
+/* Returns a buffer of a tensor without strides. */
+static wick_value object_dense(form_state *s, wick_value buffer, wick_type tensor)
+{
+  if (!wick_built_info(&s->b, buffer)->stride) return buffer;
+  wick_type dense = wick_form_buffer(s, tensor, WICK_ARENA);
+  wick_value copy[2] = {wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &dense), buffer};
+  wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
+  return copy[0];
+}
+
 /* Copies a tensor into a block. */
 static void object_put(form_state *s, wick_value object, int64_t at, wick_value v)
 {
   wick_attr place = {.i = at};
   wick_value in[2] = {object, wick_form_low(s, v)};
   if (s->b.status || !in[1].id) return; /* the error of its node was reported */
-  if (wick_built_info(&s->b, in[1])->stride) {
-    wick_type dense = wick_form_buffer(s, wick_type_of(s->f, v), WICK_ARENA);
-    wick_value copy[2] = {wick_build(&s->b, WICK_OP_alloc, 0, NULL, NULL, 1, &dense), in[1]};
-    wick_build(&s->b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
-    in[1] = copy[0];
-  }
+  in[1] = object_dense(s, in[1], wick_type_of(s->f, v));
   wick_build(&s->b, WICK_OP_object_put_tensor, 2, in, &place, 0, NULL);
 }
 
@@ -189,6 +196,32 @@ static wick_status object_ref_set(form_state *s, const wick_node *n)
   return s->b.status;
 }
 
+static wick_status object_say(form_state *s, const wick_node *n)
+{
+  bool asserts = n->op == WICK_OP_assert;
+  wick_value *in = wick_new(s->tmp, wick_value, n->nin + 1u);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    wick_type type = wick_type_of(s->f, n->in[k]);
+    if (object_is(s, type) || wick_type_get(s->f->module, type)->kind != WICK_TENSOR)
+      return object_fail(s, n, "data, references and functions are not printed by native code yet");
+    if (wick_info_of(s->f, n->in[k])->elem == WICK_STRING)
+      return object_fail(s, n, "strings that are no literals are not printed by native code yet");
+    if (wick_form_number(s->f, n->in[k]).id) {
+      in[k] = wick_form_register(s, n->in[k]);
+      continue;
+    }
+    in[k] = wick_form_low(s, n->in[k]);
+    if (s->b.status || !in[k].id) return s->b.status; /* the error of its node was reported */
+    in[k] = object_dense(s, in[k], type);
+  }
+  if (asserts) in[0] = wick_build1(&s->b, WICK_OP_not, in[0]);
+  wick_attr attr[] = {[WICK_ATTR_say_text] =
+                          n->attr[asserts ? WICK_ATTR_assert_message : WICK_ATTR_print_text],
+                      [WICK_ATTR_say_fails] = {.i = asserts}};
+  wick_build(&s->b, WICK_OP_say, n->nin, in, attr, 0, NULL);
+  return s->b.status;
+}
+
 wick_status wick_form_object(form_state *s, const wick_node *n)
 {
   switch (n->op) {
@@ -196,6 +229,8 @@ wick_status wick_form_object(form_state *s, const wick_node *n)
   case WICK_OP_ref_new: return object_block(s, n, 0, 0);
   case WICK_OP_ref_get: return object_ref_get(s, n);
   case WICK_OP_ref_set: return object_ref_set(s, n);
+  case WICK_OP_assert:
+  case WICK_OP_print: return object_say(s, n);
   default: break;
   }
   wick_value v = wick_form_register(s, n->in[0]);

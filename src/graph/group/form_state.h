@@ -4,12 +4,29 @@
 
 #include "graph/group/assign.h"
 #include "graph/group/halo.h"
+#include "graph/updates.h"
 #include "loop/tuning_records.h"
 
 /* A part of a buffer: from element `offset` on, an i64 register. */
 typedef struct wick_form_row {
   wick_value buffer, offset;
 } wick_form_row;
+
+/* A store into a copy of a tensor that is not built yet (registers.h). */
+typedef struct wick_form_store {
+  const wick_node *node; /* scatter_nd */
+  wick_value last;       /* the result of the last store of the chain that it is in */
+  uint32_t use;          /* the node of its region that uses this result first */
+  wick_value from;       /* 0: the result of the store before it in the chain */
+  wick_value at, by;
+} wick_form_store;
+
+/* A copy of a value with a halo, for the groups of one region that require one. */
+typedef struct wick_form_copy {
+  uint32_t n, region; /* n: the groups */
+  wick_halo halo;
+  wick_value made; /* 0: not yet */
+} wick_form_copy;
 
 typedef struct form_state {
   const wick_func *f;
@@ -26,10 +43,15 @@ typedef struct form_state {
   wick_form_row *row;
   wick_list(uint32_t) found;
   const bool *apart;
-  wick_builder b; /* the low function */
+  wick_uses uses;
+  wick_list(wick_form_store) stores; /* in order */
+  const wick_updates *updates;       /* of the functions that are called */
+  const wick_value *result;          /* in a procedure: per result, its buffer; 0: a number */
+  wick_builder b;                    /* the low function */
   uint32_t ngroup;
-  wick_func **func; /* per node that names a group: the group */
-  wick_halo *halo;  /* per value: the zeros around its buffer */
+  wick_func **func;     /* per node that names a group: the group */
+  wick_halo *halo;      /* per value: the zeros around its buffer */
+  wick_form_copy *copy; /* per value */
   /* space for one group at a time: its operands; and per value, its value in the group, or 0 */
   wick_value *operand, *to;
 } form_state;
@@ -40,7 +62,8 @@ wick_value wick_form_low(form_state *s, wick_value v);
 /* Emits a kernel that fills a buffer with a number. */
 WICK_CHECKED wick_status wick_form_fill(form_state *s, wick_value buffer, wick_type tensor,
                                         const wick_imm *by);
-wick_type wick_form_buffer(form_state *s, wick_type tensor, wick_space space);
+/* Returns the type of a tensor's buffer, or of one that holds an object. */
+wick_type wick_form_buffer(const form_state *s, wick_type tensor, wick_space space);
 /* Emits the instructions of the nodes begin .. end-1, which are in one region. */
 void wick_form_nodes(form_state *s, uint32_t begin, uint32_t end, wick_errors *all);
 /* Fails at the first node of f that has an effect, or an object as an operand or a result. */
@@ -53,6 +76,9 @@ void wick_form_output(wick_builder *b, uint32_t nout, wick_value *v);
  * operand and result, the bits of dimensions that are contiguous with the next. */
 WICK_CHECKED wick_status wick_form_slices(form_state *s, uint32_t i, const uint32_t *joins,
                                           wick_func **group);
+/* Copies from[k] to to[k], for all k at once: a source that is a view of another destination is
+ * copied to a temporary buffer first. 0: nothing. */
+void wick_form_assign(form_state *s, uint32_t n, const wick_value *to, wick_value *from);
 /* Emits an `if` or a `loop` (form_flow.c). */
 void wick_form_flow(form_state *s, uint32_t i, wick_errors *all);
 

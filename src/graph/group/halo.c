@@ -146,7 +146,7 @@ static double halo_borders(const wick_schedule *s, uint32_t k, const wick_halo *
 /* Returns true if the conditions of the tiles at borders cost more than a copy. Such a tile takes
  * about twice as long, and much longer if conditions of lanes are no masks of vectors. */
 static bool halo_borders_cost(const wick_func *g, const wick_target *t, uint32_t k,
-                              const wick_halo *h, wick_arena *tmp)
+                              const wick_halo *h, uint32_t share, wick_arena *tmp)
 {
   wick_schedule *s = wick_schedule_begin(g, tmp);
   if (wick_schedule_apply(s, g->schedule) || wick_schedule_check(s)) return true;
@@ -154,16 +154,16 @@ static bool halo_borders_cost(const wick_func *g, const wick_target *t, uint32_t
   double copy =
       (double)nbytes / t->vector_bytes * wick_target_move(t, nbytes) / wick_target_products(t);
   bool masks = t->mask & WICK_BIT(wick_info_of(g, (wick_value){k + 1})->elem);
-  return halo_borders(s, k, h) * (masks ? 1 : 16) * wick_cost_of(s, t).cycles > copy;
+  return halo_borders(s, k, h) * (masks ? 1 : 16) * wick_cost_of(s, t).cycles > copy / share;
 }
 
 bool wick_halo_is_worth_copy(const wick_func *g, const wick_target *t, uint32_t k,
-                             const wick_halo *h, wick_arena *tmp)
+                             const wick_halo *h, uint32_t share, wick_arena *tmp)
 {
   uint32_t last = wick_info_of(g, (wick_value){k + 1})->rank - 1u;
   const char *name = g->schedule ? wick_schedule_template(g->schedule, tmp) : NULL;
   bool whole = !h->lo[last] && !h->hi[last];
-  if (name && strcmp(name, "outer_product") == 0) return halo_borders_cost(g, t, k, h, tmp);
+  if (name && strcmp(name, "outer_product") == 0) return halo_borders_cost(g, t, k, h, share, tmp);
   return !name || strcmp(name, "transpose") != 0 || !whole;
 }
 

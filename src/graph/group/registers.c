@@ -167,6 +167,15 @@ wick_value wick_form_register(form_state *s, wick_value v)
   return now;
 }
 
+wick_status wick_form_part(form_state *s, const wick_node *n, int64_t at)
+{
+  bool number = wick_form_number(s->f, n->in[0]).id;
+  registers_found(s, n->first,
+                  number ? wick_form_register(s, n->in[0])
+                         : registers_element(s, n->in[0], wick_build_i64(&s->b, at)));
+  return s->b.status;
+}
+
 wick_value wick_form_stored(form_state *s, wick_value v)
 {
   wick_builder *b = &s->b;
@@ -287,18 +296,30 @@ static wick_status registers_node(form_state *s, const wick_node *n)
 
 /* ---- rows ---- */
 
-/* Returns an index that is not negative. Fails the run if it is out of range. */
+/* Returns whether i is outside [0, n). */
+static wick_value registers_is_outside(wick_builder *b, wick_value i, int64_t n)
+{
+  wick_type u64 = wick_type_scalar(b->module, WICK_U64, 1);
+  wick_value at = wick_build_cast(b, i, WICK_U64);
+  return wick_build2(b, WICK_OP_ge, at, wick_build_const(b, u64, 0, n));
+}
+
+/* Returns an index that is not negative. Fails the run if it is out of range. One comparison is
+ * all that an index takes that is not negative. */
 static wick_value registers_index(form_state *s, wick_value raw, int64_t size)
 {
   wick_builder *b = &s->b;
-  wick_value i = wick_build_cast(b, raw, WICK_I64), n = wick_build_i64(b, size),
-             zero = wick_build_i64(b, 0);
-  wick_value below = wick_build2(b, WICK_OP_lt, i, zero), next = wick_build2(b, WICK_OP_add, i, n);
-  wick_value at = wick_build3(b, WICK_OP_where, below, next, i);
-  wick_value low = wick_build2(b, WICK_OP_lt, at, zero), high = wick_build2(b, WICK_OP_ge, at, n);
-  wick_value fail[2] = {wick_build2(b, WICK_OP_or, low, high), i};
-  wick_build(b, WICK_OP_fail, 2, fail, &(wick_attr){.i = WICK_ERANGE}, 0, NULL);
-  return at;
+  wick_value i = wick_build_cast(b, raw, WICK_I64);
+  wick_value outside = registers_is_outside(b, i, size);
+  wick_build_open(b, WICK_OP_if, 1, &outside, NULL, 0, NULL);
+  wick_region_begin(b, 0, NULL);
+  wick_value at = wick_build2(b, WICK_OP_add, i, wick_build_i64(b, size));
+  wick_value bad = registers_is_outside(b, at, size);
+  wick_build_failure(b, WICK_ERANGE, bad, i, wick_dim_const(size));
+  wick_yield(b, 1, &at);
+  wick_region_begin(b, 0, NULL);
+  wick_yield(b, 1, &i);
+  return wick_build_close(b);
 }
 
 /* Returns the first element of the row that n selects, as a linear index. */
@@ -358,29 +379,87 @@ static wick_status registers_gather(form_state *s, const wick_node *n)
   return b->status;
 }
 
-static wick_status registers_scatter(form_state *s, const wick_node *n)
+/* Returns the node after i in its region that uses v first, itself or in its regions; UINT32_MAX if
+ * there is none. */
+static uint32_t registers_first_use(const form_state *s, uint32_t i, wick_value v)
+{
+  uint32_t from = s->uses.first[v.id];
+  if (from == s->uses.first[v.id + 1]) return UINT32_MAX;
+  for (i = s->f->node[i].end; s->f->node[i].end <= s->uses.use[from];) i = s->f->node[i].end;
+  return i;
+}
+
+/* Builds the copy and the store of one place. */
+static void registers_store(form_state *s, const wick_form_store *w)
 {
   wick_builder *b = &s->b;
   const wick_func *f = s->f;
+  const wick_node *n = w->node;
   wick_type type = wick_form_buffer(s, wick_type_of(f, n->first), WICK_ARENA);
-  wick_value at = registers_row_offset(s, n), from = wick_form_low(s, n->in[0]), v = n->in[2];
-  bool number = wick_form_number(f, v).id;
-  wick_value by = number ? wick_form_register(s, v) : wick_form_low(s, v);
-  wick_value to = wick_build(b, WICK_OP_alloc, 0, NULL, NULL, 1, &type), copy[2] = {to, from};
+  b->loc = n->loc;
+  wick_value to = wick_build(b, WICK_OP_alloc, 0, NULL, NULL, 1, &type);
+  wick_value copy[2] = {to, w->from.id ? w->from : s->low[n->in[0].id]};
   wick_build(b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
   s->low[n->first.id] = to;
-  wick_value in[3] = {to, at, by};
-  if (number) {
+  wick_value in[3] = {to, w->at, w->by}, v = n->in[2];
+  if (wick_form_number(f, v).id) {
     wick_build(b, WICK_OP_store, 3, in, NULL, 0, NULL);
-    return b->status;
+    return;
   }
-  wick_picked choice = {.index = at, .step = 1};
+  wick_picked choice = {.index = w->at, .step = 1};
   choice.count = wick_type_numel(f->module, wick_type_of(f, n->first)).v + 1 -
                  wick_type_numel(f->module, wick_type_of(f, v)).v;
   wick_type part = wick_form_buffer(s, wick_type_of(f, v), WICK_ARENA);
-  copy[0] = wick_build_view(b, to, part, 0, &choice), copy[1] = by;
+  copy[0] = wick_build_view(b, to, part, 0, &choice), copy[1] = w->by;
   wick_build(b, WICK_OP_copy, 2, copy, NULL, 0, NULL);
-  return b->status;
+}
+
+/* Returns whether node i only adds one more store to the chain that ends in v. */
+static bool registers_is_chained(const form_state *s, uint32_t i, wick_value v)
+{
+  const wick_node *n = &s->f->node[i];
+  return n->op == WICK_OP_scatter_nd && s->apart[i] && n->in[0].id == v.id &&
+         s->uses.first[v.id] + 1 == s->uses.first[v.id + 1];
+}
+
+void wick_form_stores(form_state *s, uint32_t use)
+{
+  const wick_node *n = &s->f->node[use];
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < s->stores.n; i++) {
+    wick_form_store *w = &s->stores.at[i];
+    if (w->use == use && registers_is_chained(s, use, w->last)) {
+      w->last = n->first;
+      w->use = registers_first_use(s, use, n->first);
+      if (w->use == UINT32_MAX) continue;
+    }
+    if (w->use == use)
+      registers_store(s, w);
+    else
+      s->stores.at[left++] = *w;
+  }
+  s->stores.n = left;
+}
+
+/* Returns whether the memory of v is not built yet. */
+static bool registers_waits(const form_state *s, wick_value v)
+{
+  for (uint32_t i = 0; i < s->stores.n; i++)
+    if (s->stores.at[i].node->first.id == v.id) return true;
+  return false;
+}
+
+/* The indices are checked here. The copy and the store come before the first use, so that elements
+ * of the old tensor that are read between (`x with [i] = x[j] with [j] = x[i]`) do not keep it. */
+static wick_status registers_scatter(form_state *s, const wick_node *n)
+{
+  wick_value at = registers_row_offset(s, n), from = {0}, v = n->in[2];
+  if (!registers_waits(s, n->in[0])) from = wick_form_low(s, n->in[0]);
+  wick_value by = wick_form_number(s->f, v).id ? wick_form_register(s, v) : wick_form_low(s, v);
+  uint32_t use = registers_first_use(s, (uint32_t)(n - s->f->node), n->first);
+  if (use != UINT32_MAX)
+    wick_push(s->tmp, &s->stores, ((wick_form_store){n, n->first, use, from, at, by}));
+  return s->b.status;
 }
 
 wick_status wick_form_scalar(form_state *s, const wick_node *n)

@@ -21,6 +21,11 @@ wick_value wick_form_register(form_state *s, wick_value v);
 /* Returns the buffer of a value that has none yet and is no constant: a register is stored. 0: it
  * has neither. */
 wick_value wick_form_stored(form_state *s, wick_value v);
+/* Emits the stores into copies of tensors that node `use` is the first to need. */
+void wick_form_stores(form_state *s, uint32_t use);
+/* Loads n's result, an element of its operand at a constant position. It is loaded here, because
+ * the operand may be overwritten before the first use. */
+WICK_CHECKED wick_status wick_form_part(form_state *s, const wick_node *n, int64_t at);
 /* Makes v a row of x, which begins at its element `at`. */
 void wick_form_select(form_state *s, wick_value v, wick_value x, wick_value at);
 /* Forgets the registers and rows that were found since these lengths of s->found. */

@@ -45,8 +45,9 @@ static void vmap_mark_loop(vmap_walk *w, const wick_node *n, bool masked)
       again = again || (w->rows[y->in[k].id] && !w->rows[g->first.id + k]);
     ends = ends || w->rows[y->in[0].id];
   }
-  for (uint32_t k = 0; k < n->nout; k++)
-    w->rows[n->first.id + k] = ends || w->rows[y->in[1 + k].id];
+  for (uint32_t k = 0; k < n->nout; k++) /* without a step, a carried value is the initial one */
+    w->rows[n->first.id + k] =
+        ends || w->rows[y->in[1 + k].id] || (k + 1u < n->nin && w->rows[g->first.id + 1 + k]);
 }
 
 void vmap_mark(vmap_walk *w, uint32_t begin, uint32_t end, bool masked)

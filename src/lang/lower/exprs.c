@@ -10,11 +10,21 @@ wick_value wick_lowering_number(lowering *s, lowering_frame *f, wick_elem elem, 
   return wick_build_const(f->b, wick_type_tensor(s->module, elem, 0, NULL), v, i);
 }
 
+const lowered *wick_lowering_size(lowering *s, lowering_frame *f, wick_dim d)
+{
+  if (wick_dim_is_const(d))
+    return wick_lowering_tensor(s, f, wick_lowering_number(s, f, WICK_I64, 0, d.v));
+  const wick_attr shape = {.n = 1, .dims = &d};
+  wick_value x = wick_lowering_number(s, f, WICK_I64, 0, 0);
+  x = wick_build(f->b, WICK_OP_broadcast_to, 1, &x, &shape, 0, NULL);
+  return wick_lowering_op(s, f, WICK_OP_size, 1, &x, NULL);
+}
+
 wick_value wick_lowering_string(lowering *s, lowering_frame *f, const char *text)
 {
   int64_t *at = wick_module_alloc(s->module, sizeof *at);
   wick_type type = wick_type_tensor(s->module, WICK_STRING, 0, NULL);
-  *at = wick_string_table_add(&s->module->strings, text, strlen(text), false);
+  *at = wick_string_table_add(&s->module->strings, text, strlen(text), true);
   return wick_build_constant(f->b, wick_constant_add(s->module, "text", type, at, sizeof *at));
 }
 
@@ -125,10 +135,10 @@ static const lowered *exprs_size(lowering *s, lowering_frame *f, const wick_ast 
 {
   const wick_ty *v = wick_ty_of(f->typed->variable[n->ref->index]);
   wick_dim d = v->kind == WICK_TY_SIZE ? wick_ty_dim(s->t, v->size) : WICK_DIM_INVALID;
-  if (wick_dim_is_const(d))
-    return wick_lowering_tensor(s, f, wick_lowering_number(s, f, WICK_I64, 0, d.v));
-  return wick_lowering_fail(s, n->at, "the size `%s` is not known when the program is compiled",
-                            n->name);
+  if (wick_dim_eq(d, WICK_DIM_INVALID) || wick_dim_eq(d, s->t->any))
+    return wick_lowering_fail(s, n->at, "the size `%s` is not known when the program is compiled",
+                              n->name);
+  return wick_lowering_size(s, f, d);
 }
 
 static const lowered *exprs_name(lowering *s, lowering_frame *f, wick_ast *n)
@@ -227,7 +237,11 @@ static const lowered *exprs_if(lowering *s, lowering_frame *f, wick_ast *n)
 /* a && b, a || b: b only if it matters. */
 static const lowered *exprs_both(lowering *s, lowering_frame *f, wick_ast *n)
 {
-  bool or = n->op == WICK_TOKEN_OR;
+  bool or = n->op == WICK_TOKEN_OR, known;
+  if (wick_lang_decided(s->p, s->t, f->typed, n->kid[0], &known)) {
+    if (known != or) return wick_lowering_expr(s, f, n->kid[1]);
+    return wick_lowering_tensor(s, f, wick_lowering_number(s, f, WICK_BOOL, 0, or));
+  }
   wick_value a = wick_lowering_value(s, f, n->kid[0]);
   if (s->failed) return wick_lowering_unit(s);
   wick_lowering_at(s, f, n->at);
@@ -260,8 +274,71 @@ static wick_value exprs_times(lowering *s, lowering_frame *f, wick_value first, 
   return wick_build2(f->b, WICK_OP_max, n, wick_lowering_number(s, f, WICK_I64, 0, 0));
 }
 
+/* Returns whether the value of n follows from the loop's index. */
+static bool exprs_follows(const wick_ast *n, const wick_lang_entity *index, uint32_t *left)
+{
+  if (!*left) return false;
+  --*left;
+  if (n->kind == WICK_AST_NAME && n->ref) {
+    if (n->ref == index) return true;
+    const wick_ast *value = n->ref->kind == WICK_ENTITY_LOCAL ? n->ref->value : NULL;
+    return value && exprs_follows(value, index, left);
+  }
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i] && exprs_follows(n->kid[i], index, left)) return true;
+  return false;
+}
+
+/* Returns whether the body has slices whose sizes change with the loop's index. */
+static bool exprs_resizes(lowering *s, lowering_frame *f, const wick_ast *n,
+                          const wick_lang_entity *index)
+{
+  if (n->kind == WICK_AST_SLICE) {
+    bool spans =
+        n->kid[0] && n->kid[1] &&
+        !wick_dim_eq(wick_lang_span(s->p, s->t, f->typed, n->kid[0], n->kid[1]), WICK_DIM_INVALID);
+    for (uint32_t i = 0; i < 3; i++) {
+      uint32_t left = 1000;
+      if (n->kid[i] && !(spans && i < 2) && exprs_follows(n->kid[i], index, &left)) return true;
+    }
+  }
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i] && exprs_resizes(s, f, n->kid[i], index)) return true;
+  return false;
+}
+
+/* Writes a loop out, if sizes in its body change with its index; *out is its value. */
+static bool exprs_written_out(lowering *s, lowering_frame *f, wick_ast *n, const lowered **out)
+{
+  enum { MOST = 256 };
+  const wick_ast *name = n->kid[0], *pattern = n->kid[3];
+  wick_ast *init = n->kid[4], *body = n->kid[5];
+  const wick_typed *around = f->typed;
+  if (name->kind != WICK_AST_BIND || !exprs_resizes(s, f, body, name->ref)) return false;
+  wick_dim first = wick_lang_size(s->p, s->t, around, n->kid[1]),
+           end = wick_lang_size(s->p, s->t, around, n->kid[2]);
+  if (!wick_dim_is_const(first) || !wick_dim_is_const(end) || end.v - first.v > MOST) return false;
+  wick_elem elem = wick_ty_of(wick_typed_of(around, n->kid[1])->arg[0])->elem;
+  const lowered *x = init ? wick_lowering_expr(s, f, init) : wick_lowering_unit(s);
+  for (int64_t i = first.v; i < end.v && !s->failed; i++) {
+    f->typed = wick_lang_instance_step(s->p, s->t, around, n, i, x->type);
+    if (s->p->sources.problems.n) s->failed = wick_lang_problems(&s->p->sources);
+    if (s->failed) break;
+    wick_lowering_at(s, f, n->at);
+    f->local[name->ref->number] =
+        wick_lowering_tensor(s, f, wick_lowering_number(s, f, elem, 0, i));
+    if (pattern) wick_lowering_bind(s, f, pattern, x);
+    x = wick_lowering_expr(s, f, body);
+  }
+  f->typed = around;
+  *out = x;
+  return true;
+}
+
 static const lowered *exprs_loop(lowering *s, lowering_frame *f, wick_ast *n)
 {
+  const lowered *written;
+  if (n->kind == WICK_AST_FOR && exprs_written_out(s, f, n, &written)) return written;
   bool counts = n->kind == WICK_AST_FOR;
   const wick_ast *pattern = n->kid[counts ? 3 : 1];
   wick_ast *init = n->kid[counts ? 4 : 2], *body = n->kid[counts ? 5 : 3];

@@ -6,9 +6,8 @@
 static const lowered *forms_len(lowering *s, lowering_frame *f, const wick_ast *n, const lowered *x)
 {
   wick_dim d = wick_built_info(f->b, x->v)->dim[0];
-  if (!wick_dim_is_const(d))
-    return wick_lowering_fail(s, n->at, "this size is not known when the program is compiled");
-  return wick_lowering_tensor(s, f, wick_lowering_number(s, f, WICK_I64, 0, d.v));
+  (void)n;
+  return wick_lowering_size(s, f, d);
 }
 
 /* ---- references ---- */
@@ -70,10 +69,9 @@ static const lowered *forms_say(lowering *s, lowering_frame *f, const wick_ast *
   wick_text t = wick_text_begin(s->tmp);
   bool asserts = op == WICK_OP_assert;
   if (asserts) wick_push(s->tmp, &in, arg[0]->v);
-  if (asserts) wick_text_add(&t, "the assertion does not hold");
   for (uint32_t i = asserts; i < narg && !(asserts && i > 1); i++) {
     const wick_ast *k = n->kid[i + 1];
-    wick_text_add(&t, asserts ? ": " : i ? " " : "");
+    wick_text_add(&t, i && !asserts ? " " : "");
     if (k->kind == WICK_AST_STRING && !strstr(k->name, "{}"))
       wick_text_printf(&t, "\"%s\"", k->name);
     else

@@ -22,17 +22,18 @@ static bool indices_known(lowering *s, lowering_frame *f, const wick_ast *n, wic
 /* x[i:i+3]: a slice of a known size from an index that is not. */
 static bool indices_window(lowering *s, lowering_frame *f, const wick_ast *k, indices_part *out)
 {
-  const wick_ast *a = k->kid[0], *b = k->kid[1];
-  if (!a || !b || k->kid[2] || b->kind != WICK_AST_BINARY || b->op != '+') return false;
-  const wick_ast *first = b->kid[0];
-  if (a->kind != WICK_AST_NAME || first->kind != WICK_AST_NAME || a->ref != first->ref ||
-      !indices_known(s, f, b->kid[1], wick_dim_const(0), &out->count) ||
-      !wick_dim_is_const(out->count) || out->count.v < 0)
+  wick_dim step = wick_dim_const(1);
+  if (!k->kid[0] || !k->kid[1] ||
+      (k->kid[2] && !indices_known(s, f, k->kid[2], wick_dim_const(0), &step)) ||
+      !wick_dim_is_const(step) || step.v < 1)
     return false;
+  wick_dim span = wick_lang_span(s->p, s->t, f->typed, k->kid[0], k->kid[1]);
+  if (wick_dim_eq(span, WICK_DIM_INVALID) || !wick_dim_is_const(span) || span.v < 0) return false;
+  out->count = wick_dim_ceildiv(s->t->dims, span, step);
   wick_value i = wick_lowering_value(s, f, k->kid[0]);
   if (s->failed) return true;
   i = wick_build_cast(f->b, i, WICK_I64);
-  wick_value in[2] = {i, wick_lowering_number(s, f, WICK_I64, 0, 1)};
+  wick_value in[2] = {i, wick_lowering_number(s, f, WICK_I64, 0, step.v)};
   wick_attr attr = {.n = 1, .dims = &out->count};
   out->v = wick_build(f->b, WICK_OP_range, 2, in, &attr, 0, NULL);
   return true;
@@ -76,9 +77,13 @@ static void indices_read(lowering *s, lowering_frame *f, wick_ast *k, wick_dim s
   *out = (indices_part){.count = wick_dim_const(1), .step = 1};
   if (k->kind != WICK_AST_TUPLE && indices_known(s, f, k, size, &out->begin) &&
       wick_dim_is_const(out->begin)) {
-    if (wick_dim_is_const(size) && (out->begin.v < 0 || out->begin.v >= size.v))
+    const wick_ast *number = k->kind == WICK_AST_UNARY ? k->kid[0] : k;
+    bool outside = wick_dim_is_const(size) && (out->begin.v < 0 || out->begin.v >= size.v);
+    if (!outside) return;
+    if (number->kind == WICK_AST_INT) {
       wick_lowering_fail(s, k->at, "the index is outside of the size %lld", (long long)size.v);
-    return;
+      return;
+    } /* others may never be reached: the running program checks them */
   }
   out->v = wick_lowering_value(s, f, k);
 }
@@ -220,7 +225,8 @@ const lowered *wick_lowering_with(lowering *s, lowering_frame *f, const wick_ast
     if (!part[i].whole) some++, at = i;
   wick_lowering_at(s, f, n->at);
   if (!npart) return value;
-  if (some == 1 && !part[at].v.id && part[at].step == 1)
+  bool row = at == 0 && !part[at].kept; /* stored in place, as rows at other indices are */
+  if (some == 1 && !part[at].v.id && part[at].step == 1 && !row)
     return wick_lowering_tensor(s, f, indices_spliced(s, f, x->v, at, &part[at], value->v));
   return wick_lowering_tensor(s, f, indices_scattered(s, f, x->v, npart, part, value->v));
 }

@@ -109,30 +109,6 @@ static wick_ty *instances_with_fixed(lowering *s, const wick_lang_entity *e, wic
   return wick_ty_fn(s->t, list->nkid, param, want->arg[want->n - 1]);
 }
 
-static void instances_infer(lowering *s, lowering_frame *f, lowering_instance *i, wick_ty *want,
-                            const wick_static *fixed)
-{
-  const lowered_code *c = i->fn->code;
-  i->wraps =
-      c->entity && c->entity->kind != WICK_ENTITY_FN && c->entity->kind != WICK_ENTITY_INDEX_OP;
-  if (i->wraps) {
-    i->typed = f->typed, i->result_type = wick_ty_of(want->arg[want->n - 1]);
-    return;
-  }
-  if (c->entity) {
-    want = instances_with_fixed(s, c->entity, want);
-    i->typed = wick_lang_instance(s->p, s->t, c->entity, i->at, want, fixed);
-  } else if (c->node->kind == WICK_AST_FN) {
-    i->typed = wick_lang_instance_literal(s->p, s->t, c->typed, c->node, i->at, want);
-  } else {
-    i->result_type = wick_ty_of(want->arg[want->n - 1]); /* of an arm */
-    i->typed = c->typed;
-    return;
-  }
-  if (s->p->sources.problems.n) s->failed = wick_lang_problems(&s->p->sources);
-  i->result_type = wick_ty_of(i->typed->fn->arg[i->typed->fn->n - 1]);
-}
-
 static void instances_fixed_key(const wick_lang_entity *e, const wick_static *fixed, wick_text *out)
 {
   for (uint32_t i = 0; i < e->decl->kid[0]->nkid; i++) {
@@ -141,6 +117,53 @@ static void instances_fixed_key(const wick_lang_entity *e, const wick_static *fi
       wick_text_printf(out, "=%lld,%a", (long long)fixed[i].ints[k], fixed[i].f);
     wick_text_char(out, ';');
   }
+}
+
+/* The types in the body follow from those of the arguments, so that instances which differ in known
+ * functions share them: then equal literals of theirs are equal functions. */
+static const wick_typed *instances_typed(lowering *s, lowering_instance *i, wick_ty *want,
+                                         const wick_static *fixed)
+{
+  const lowered_code *c = i->fn->code;
+  bool known = true;
+  wick_text key = wick_text_begin(s->tmp);
+  wick_text_printf(&key, "%p,%p,%p", (const void *)c->entity, (const void *)c->node,
+                   (const void *)c->typed);
+  for (uint32_t k = 0; k < want->n; k++) {
+    known = known && (k + 1 == want->n || wick_lowering_has_type(s, want->arg[k]));
+    wick_lowering_type_key(s, want->arg[k], &key);
+  }
+  if (fixed && c->entity) instances_fixed_key(c->entity, fixed, &key);
+  for (uint32_t k = 0; known && k < s->instances.n; k++)
+    if (s->instances.at[k]->typed_key && strcmp(s->instances.at[k]->typed_key, key.at) == 0)
+      return s->instances.at[k]->typed;
+  i->typed_key = known ? key.at : NULL;
+  return c->entity ? wick_lang_instance(s->p, s->t, c->entity, i->at, want, fixed)
+                   : wick_lang_instance_literal(s->p, s->t, c->typed, c->node, i->at, want);
+}
+
+static void instances_infer(lowering *s, lowering_frame *f, lowering_instance *i, wick_ty *want,
+                            const wick_static *fixed)
+{
+  const lowered_code *c = i->fn->code;
+  i->wraps = c->applies || (c->entity && c->entity->kind != WICK_ENTITY_FN &&
+                            c->entity->kind != WICK_ENTITY_INDEX_OP);
+  if (i->wraps) {
+    i->typed = f->typed, i->result_type = wick_ty_of(want->arg[want->n - 1]);
+    return;
+  }
+  if (c->entity) {
+    want = instances_with_fixed(s, c->entity, want);
+    i->typed = instances_typed(s, i, want, fixed);
+  } else if (c->node->kind == WICK_AST_FN) {
+    i->typed = instances_typed(s, i, want, NULL);
+  } else {
+    i->result_type = wick_ty_of(want->arg[want->n - 1]); /* of an arm */
+    i->typed = c->typed;
+    return;
+  }
+  if (s->p->sources.problems.n) s->failed = wick_lang_problems(&s->p->sources);
+  i->result_type = wick_ty_of(i->typed->fn->arg[i->typed->fn->n - 1]);
 }
 
 lowering_instance *wick_lowering_instance(lowering *s, lowering_frame *f, wick_lang_at at,
@@ -344,6 +367,7 @@ const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast
                                   const wick_static *fixed, wick_ty *result)
 {
   if (s->failed) return wick_lowering_unit(s);
+  if (fn->kind == LOWERED_FN && fn->code->applies) fn = fn->item[0];
   if (fn->kind == LOWERED_ONE && fn->type->kind == WICK_TY_FN)
     return instances_apply(s, f, n, fn, narg, given);
   if (fn->kind != LOWERED_FN) return wick_lowering_fail(s, n->at, "this is no function");

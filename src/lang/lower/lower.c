@@ -73,18 +73,22 @@ static wick_ty *lower_entry_type(lowering *s, const wick_lang_entity *e,
   return wick_ty_substitute(s->t, e->scheme->type, n, from, to);
 }
 
-static void lower_entry_names(lowering *s, wick_ty *type, const char *name, lowering_frame *f,
-                              uint32_t depth)
+static void lower_entry_names(lowering *s, wick_lang_at at, wick_ty *type, const char *name,
+                              lowering_frame *f, uint32_t depth)
 {
   wick_ty *a = wick_ty_of(type);
   bool is_struct = a->kind == WICK_TY_DATA && a->data->kind == WICK_ENTITY_STRUCT;
   if (a->kind != WICK_TY_TUPLE && !is_struct) {
-    wick_build_param(f->b, wick_lowering_type(s, f->typed->entity->at, a), WICK_IN, name);
+    wick_type t = wick_lowering_type(s, at, a);
+    const char *why = s->failed ? NULL : wick_type_stays(s->module, t, s->tmp);
+    if (why)
+      wick_lowering_fail(s, at, "the entry `%s` cannot take %s", f->typed->entity->name, why);
+    if (!s->failed) wick_build_param(f->b, t, WICK_IN, name);
     return;
   }
   for (uint32_t i = 0; i < wick_lowering_nitem(a) && depth < 100; i++)
     lower_entry_names(
-        s, wick_lowering_item(s, a, i),
+        s, at, wick_lowering_item(s, a, i),
         is_struct ? wick_str_printf(s->tmp, "%s.%s", name, a->data->ctor[0]->decl->kid[i]->name)
                   : wick_str_printf(s->tmp, "%s.%u", name, i),
         f, depth + 1);
@@ -95,8 +99,13 @@ static void lower_entry_results(lowering *s, const lowered *x, const char *name,
 {
   bool is_struct = x->type && x->type->kind == WICK_TY_DATA;
   if (x->kind == LOWERED_ONE) {
-    /* An output is a value of its own. */
-    wick_value v = wick_build_again(f->b, x->v);
+    const wick_lang_entity *e = f->typed->entity;
+    const char *why = wick_type_stays(s->module, wick_built_type(f->b, x->v), s->tmp);
+    if (why) wick_lowering_fail(s, e->at, "the entry `%s` cannot give %s", e->name, why);
+    if (s->failed) return;
+    /* An output is a value of its own. The results of a call that are data are. */
+    bool tensor = wick_built_info(f->b, x->v)->kind == WICK_TENSOR;
+    wick_value v = tensor ? wick_build_again(f->b, x->v) : x->v;
     wick_build_name(f->b, v, wick_names_add(&s->module->names, name, strlen(name)), WICK_REL_SAME);
     wick_push(s->tmp, out, v);
   }
@@ -108,17 +117,6 @@ static void lower_entry_results(lowering *s, const lowered *x, const char *name,
                         f, out);
 }
 
-/* Data and references do not cross the interface yet. */
-static bool lower_has_objects(lowering *s, wick_ty *type, uint32_t depth)
-{
-  wick_ty *a = wick_ty_of(type);
-  if (a->kind == WICK_TY_REF || a->kind == WICK_TY_COT) return true;
-  if (!wick_lowering_is_items(a)) return a->kind == WICK_TY_DATA;
-  for (uint32_t i = 0; i < wick_lowering_nitem(a) && depth < 100; i++)
-    if (lower_has_objects(s, wick_lowering_item(s, a, i), depth + 1)) return true;
-  return false;
-}
-
 static bool lower_entry_check(lowering *s, const wick_lang_entity *e, const wick_ty *type)
 {
   for (uint32_t i = 0; i + 1 < type->n && !s->failed; i++) {
@@ -128,16 +126,26 @@ static bool lower_entry_check(lowering *s, const wick_lang_entity *e, const wick
                          "the entry `%s` cannot have this parameter: it must be known when the "
                          "program is compiled",
                          e->name);
-    else if (lower_has_objects(s, p, 0))
-      wick_lowering_fail(s, e->decl->kid[0]->kid[i]->at,
-                         "the entry `%s` cannot take data yet: only tensors, tuples and structs",
-                         e->name);
     else if (p->kind == WICK_TY_VAR || (p->kind == WICK_TY_TENSOR && !wick_ty_ready(s->t, p)))
       wick_lowering_fail(s, e->decl->kid[0]->kid[i]->at,
                          "the type of this parameter of the entry `%s` is not known; give it",
                          e->name);
   }
   return !s->failed;
+}
+
+/* Describes the parameters and the result. */
+static void lower_entry_parts(lowering *s, const wick_lang_entity *e, wick_ty *type)
+{
+  wick_module *m = s->module;
+  lowering_parts param = {0}, result = {0};
+  uint32_t narg = type->n - 1;
+  wick_push(s->tmp, &param, ((wick_part){.name = "", .type = "", .nitem = narg}));
+  for (uint32_t i = 0; i < narg; i++)
+    wick_lowering_parts(s, type->arg[i], e->decl->kid[0]->kid[i]->name, &param);
+  wick_lowering_parts(s, type->arg[narg], "", &result);
+  m->nparam_part = param.n, m->param_part = wick_module_parts(m, param.n, param.at);
+  m->nresult_part = result.n, m->result_part = wick_module_parts(m, result.n, result.at);
 }
 
 /* Builds "main". `whole`: with a call of the entry's instance; else only its inputs, and outputs of
@@ -152,7 +160,10 @@ static void lower_main(lowering *s, wick_lang_entity *e, wick_ty *type, bool who
   lowering_values out = {0};
   wick_build_begin(&b, s->module, WICK_GRAPH, wick_intern(s->module, "main"), s->mem);
   for (uint32_t i = 0; i < narg && !s->failed; i++)
-    lower_entry_names(s, type->arg[i], e->decl->kid[0]->kid[i]->name, &f, 0);
+    lower_entry_names(s, e->decl->kid[0]->kid[i]->at, type->arg[i], e->decl->kid[0]->kid[i]->name,
+                      &f, 0);
+  if (s->failed) return;
+  lower_entry_parts(s, e, type);
   wick_value next = {1};
   for (uint32_t i = 0; i < narg && !s->failed; i++)
     arg[i] = wick_lowering_unflatten(s, &f, type->arg[i], &next);
@@ -166,18 +177,14 @@ static void lower_main(lowering *s, wick_lang_entity *e, wick_ty *type, bool who
     lowering_types types = {0};
     wick_value first = {0};
     wick_lowering_types(s, e->at, type->arg[narg], &types);
-    for (uint32_t i = 0; i < types.n && !s->failed; i++) {
-      wick_value v = wick_build_const(&b, types.at[i], 0, 0);
-      if (!i) first = v;
-    }
+    wick_attr callee = {.s = wick_intern(s->module, e->name)}; /* there is no such graph */
+    if (types.n && !s->failed)
+      first = wick_build(&b, WICK_OP_call, 0, NULL, &callee, types.n, types.at);
     x = s->failed ? wick_lowering_unit(s) : wick_lowering_unflatten(s, &f, type->arg[narg], &first);
   }
   if (!s->failed && x->kind == LOWERED_FN)
     wick_lowering_fail(s, e->at, "the entry `%s` gives a function, which has no value outside",
                        e->name);
-  if (!s->failed && x->type && lower_has_objects(s, x->type, 0))
-    wick_lowering_fail(
-        s, e->at, "the entry `%s` cannot give data yet: only tensors, tuples and structs", e->name);
   if (!s->failed) lower_entry_results(s, x, "result", &f, &out);
   if (!wick_lowering_ok(s, &f)) return;
   wick_build_return(&b, out.n, out.at);

@@ -18,6 +18,7 @@ typedef enum lowered_kind {
 typedef struct lowered_code {
   wick_lang_entity *entity; /* a function, a constructor, an operator, an element type, a form */
   wick_ast *node;           /* a literal or an arm; of a form: the call */
+  bool applies;             /* neither: it calls its item, which only the running program knows */
   const wick_typed *typed;  /* of the function around a literal or a form */
   uint32_t ncaptured;       /* the locals that the literal reads */
   wick_lang_entity *const *captured;
@@ -36,6 +37,7 @@ struct lowered {
 
 typedef struct lowering_instance {
   const char *key, *name;
+  const char *typed_key;   /* of what `typed` follows from; NULL: some of it is not known */
   const lowered *fn;       /* as in `key`; its values are those of the first use */
   const wick_typed *typed; /* NULL: of an arm, that of its code */
   uint32_t narg;
@@ -78,6 +80,7 @@ typedef struct lowering {
 
 typedef wick_list(wick_value) lowering_values;
 typedef wick_list(wick_type) lowering_types;
+typedef wick_list(wick_part) lowering_parts;
 
 /* Reports a failure at n; returns (). */
 const lowered *wick_lowering_fail(lowering *s, wick_lang_at at, const char *fmt, ...)
@@ -91,6 +94,8 @@ bool wick_lowering_ok(lowering *s, lowering_frame *f);
 /* Adds the graph's types of a value of this type. Fails if it is not known. */
 void wick_lowering_types(lowering *s, wick_lang_at at, wick_ty *type, lowering_types *out);
 wick_type wick_lowering_type(lowering *s, wick_lang_at at, wick_ty *type);
+/* Adds a value of this type, and the parts of tuples and structs. */
+void wick_lowering_parts(lowering *s, wick_ty *type, const char *name, lowering_parts *out);
 /* The type of a tensor of the graph. */
 wick_ty *wick_lowering_ty(lowering *s, wick_type type);
 bool wick_lowering_has_fn(lowering *s, wick_ty *type);
@@ -101,6 +106,7 @@ bool wick_lowering_is_concrete(lowering *s, wick_ty *type);
 bool wick_lowering_is_items(const wick_ty *type);  /* a tuple or a struct */
 uint32_t wick_lowering_nitem(const wick_ty *type); /* of a tuple or a struct */
 wick_ty *wick_lowering_item(lowering *s, wick_ty *type, uint32_t i);
+bool wick_lowering_has_type(lowering *s, wick_ty *type); /* all of it is known */
 void wick_lowering_type_key(lowering *s, wick_ty *type, wick_text *out);
 
 /* ---- values.c ---- */
@@ -124,6 +130,8 @@ void wick_lowering_key(lowering *s, const lowered *x, wick_text *out);
 /* The same for what a known function has captured, if it contains itself. */
 const lowered *wick_lowering_captured_plain(lowering *s, lowering_frame *f, wick_lang_at at,
                                             const lowered *x);
+/* A known function that calls x, if only the running program knows that; else x. */
+const lowered *wick_lowering_as_known(lowering *s, lowering_frame *f, const lowered *x);
 /* How often the code of a known function occurs inside of itself, at most. */
 bool wick_lowering_is_nested(const lowered *x);
 /* A function literal or an arm, with what it captures here. */
@@ -152,6 +160,8 @@ wick_value wick_lowering_value(lowering *s, lowering_frame *f, wick_ast *n);
 void wick_lowering_bind(lowering *s, lowering_frame *f, const wick_ast *pattern, const lowered *x);
 wick_value wick_lowering_number(lowering *s, lowering_frame *f, wick_elem elem, double v,
                                 int64_t i);
+/* A size as a number, also one that only the inputs of the entry decide. */
+const lowered *wick_lowering_size(lowering *s, lowering_frame *f, wick_dim d);
 wick_value wick_lowering_string(lowering *s, lowering_frame *f, const char *text);
 /* Yields the parts of x, as its type has them. */
 void wick_lowering_yield(lowering *s, lowering_frame *f, wick_lang_at at, const lowered *x,

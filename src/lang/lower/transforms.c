@@ -22,6 +22,7 @@ typedef wick_list(int64_t) transforms_ints;
 static bool transforms_moves(const lowering *s, wick_type type)
 {
   const wick_type_info *t = wick_type_get(s->module, type);
+  if (t->kind == WICK_FN || t->kind == WICK_REF) return false;
   return t->kind != WICK_TENSOR || wick_elem_is_float(t->elem);
 }
 
@@ -48,17 +49,7 @@ static bool transforms_static(lowering *s, const lowered_code *c, const char *na
 static bool transforms_begin(transforms_call *c, wick_ty *result)
 {
   lowering *s = c->s;
-  if (c->base->kind != LOWERED_FN)
-    wick_lowering_fail(s, c->n->at,
-                       "the function that is transformed must be known when the "
-                       "program is compiled");
-  if (s->failed) return false;
   const lowered *fn = wick_lowering_captured_plain(s, c->f, c->n->at, c->base);
-  for (uint32_t i = 0; i < c->narg; i++)
-    if (c->arg[i]->kind == LOWERED_FN)
-      wick_lowering_fail(s, c->n->at,
-                         "a function cannot be an argument of a function that is "
-                         "transformed; let it be captured");
   if (s->failed) return false;
   c->instance = wick_lowering_instance(s, c->f, c->n->at, fn, c->narg, c->arg, NULL, result, true);
   if (!c->instance) return false;
@@ -74,6 +65,7 @@ static void transforms_wrt(transforms_call *c, int64_t k, transforms_ints *wrt)
 {
   int64_t at = transforms_count(c->base);
   for (int64_t i = 0; i < k; i++) at += transforms_count(c->arg[i]);
+  if (c->arg[k]->kind == LOWERED_FN) return;
   for (uint32_t i = 0; i < transforms_count(c->arg[k]); i++, at++)
     if (transforms_moves(c->s, c->instance->param[at])) wick_push(c->s->tmp, wrt, at);
 }
@@ -270,7 +262,8 @@ const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const w
                                          const lowered *const *arg, wick_ty *result)
 {
   const lowered_code *code = fn->code;
-  transforms_call c = {.s = s, .f = f, .n = n, .base = fn->item[0], .narg = narg, .arg = arg};
+  transforms_call c = {.s = s, .f = f, .n = n, .narg = narg, .arg = arg};
+  c.base = wick_lowering_as_known(s, f, fn->item[0]);
   if (s->failed) return wick_lowering_unit(s);
   switch (code->entity->form) {
   case WICK_FORM_GRAD: return transforms_grad(&c, code, false);

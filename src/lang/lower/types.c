@@ -94,11 +94,16 @@ static wick_type types_data(lowering *s, wick_lang_at at, wick_ty *type)
   wick_ctor *ctor = wick_new(s->tmp, wick_ctor, t->data->nctor);
   for (uint32_t k = 0; k < t->data->nctor && !s->failed; k++) {
     lowering_types field = {0};
-    for (uint32_t i = 0; i < t->data->ctor[k]->decl->nkid; i++) {
+    lowering_parts part = {0};
+    uint32_t n = t->data->ctor[k]->decl->nkid;
+    wick_push(s->tmp, &part, ((wick_part){.name = "", .type = "", .nitem = n}));
+    for (uint32_t i = 0; i < n; i++) {
       wick_ty *a = wick_ty_of(wick_lang_field_type(s->t, t, k, i));
-      wick_lowering_types(s, at, cot ? wick_lowering_cotangent(s, a) : a, &field);
+      if (cot) a = wick_lowering_cotangent(s, a);
+      wick_lowering_types(s, at, a, &field);
+      wick_lowering_parts(s, a, "", &part);
     }
-    ctor[k] = (wick_ctor){t->data->ctor[k]->name, field.n, field.at};
+    ctor[k] = (wick_ctor){t->data->ctor[k]->name, field.n, field.at, part.n, part.at};
   }
   if (!s->failed) wick_data_define(s->module, d.type, t->data->nctor, ctor);
   return d.type;
@@ -157,6 +162,25 @@ void wick_lowering_types(lowering *s, wick_lang_at at, wick_ty *type, lowering_t
   types_add(s, at, type, 0, out);
 }
 
+static void types_parts(lowering *s, wick_ty *type, const char *name, uint32_t depth,
+                        lowering_parts *out)
+{
+  wick_ty *a = wick_ty_of(type);
+  const wick_ty *as = types_struct(a);
+  wick_part p = {.name = name, .type = as ? as->data->name : ""};
+  p.leaf = !wick_lowering_is_items(a) || depth > TYPES_DEEPEST;
+  if (!p.leaf) p.nitem = wick_lowering_nitem(a);
+  wick_push(s->tmp, out, p);
+  for (uint32_t i = 0; i < p.nitem; i++)
+    types_parts(s, wick_lowering_item(s, a, i), as ? as->data->ctor[0]->decl->kid[i]->name : "",
+                depth + 1, out);
+}
+
+void wick_lowering_parts(lowering *s, wick_ty *type, const char *name, lowering_parts *out)
+{
+  types_parts(s, type, name, 0, out);
+}
+
 typedef wick_list(const wick_lang_entity *) types_seen;
 
 static bool types_all_floats(lowering *s, wick_ty *type, types_seen *seen)
@@ -186,6 +210,7 @@ wick_ty *wick_lowering_cotangent(lowering *s, wick_ty *type)
     for (uint32_t i = 0; i < a->n; i++) item[i] = wick_lowering_cotangent(s, a->arg[i]);
     return wick_ty_new(s->t, WICK_TY_TUPLE, a->n, item);
   }
+  if (a->kind == WICK_TY_FN || a->kind == WICK_TY_REF) return s->t->unit;
   if (types_all_floats(s, a, &seen)) return a;
   return a->kind == WICK_TY_TENSOR ? s->t->unit : wick_ty_new(s->t, WICK_TY_COT, 1, &a);
 }
@@ -213,6 +238,21 @@ static bool types_any(lowering *s, wick_ty *type, uint32_t depth, bool fn)
 bool wick_lowering_has_fn(lowering *s, wick_ty *type) { return types_any(s, type, 0, true); }
 
 bool wick_lowering_is_concrete(lowering *s, wick_ty *type) { return !types_any(s, type, 0, false); }
+
+bool wick_lowering_has_type(lowering *s, wick_ty *type)
+{
+  wick_ty *a = wick_ty_of(type);
+  bool known = a->kind != WICK_TY_VAR && a->kind != WICK_TY_ERROR;
+  if (a->kind == WICK_TY_SHAPE) {
+    a = wick_ty_flat(s->t, a);
+    known = !a->rest;
+    for (uint32_t i = 0; i < a->ndim; i++)
+      known = known && wick_dim_is_const(wick_ty_dim(s->t, a->dim[i]));
+  }
+  if (a->kind == WICK_TY_SIZE) known = wick_dim_is_const(wick_ty_dim(s->t, a->size));
+  for (uint32_t i = 0; i < a->n && known; i++) known = wick_lowering_has_type(s, a->arg[i]);
+  return known;
+}
 
 void wick_lowering_type_key(lowering *s, wick_ty *type, wick_text *out)
 {

@@ -108,6 +108,16 @@ const lowered *wick_lowering_captured_plain(lowering *s, lowering_frame *f, wick
   return y;
 }
 
+const lowered *wick_lowering_as_known(lowering *s, lowering_frame *f, const lowered *x)
+{
+  if (x->kind != LOWERED_ONE || x->type->kind != WICK_TY_FN) return x;
+  const lowered_code code = {.applies = true, .typed = f->typed};
+  lowered *y = wick_lowering_new(s, LOWERED_FN, x->type, 1);
+  y->item[0] = x;
+  y->code = wick_dup(s->tmp, lowered_code, &code, 1);
+  return y;
+}
+
 const lowered *wick_lowering_plain(lowering *s, lowering_frame *f, wick_lang_at at,
                                    const lowered *x, wick_ty *type)
 {

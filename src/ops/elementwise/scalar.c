@@ -68,14 +68,6 @@ static wick_value scalar_index(wick_builder *b, uint32_t n, const wick_axis *axi
   return wick_index(b, at);
 }
 
-/* Adds a `fail` with the element's position, for a condition on the operands. */
-static void scalar_fail(wick_builder *b, wick_value condition, wick_value position)
-{
-  wick_value in[2] = {condition, position};
-  wick_attr code = {.i = WICK_EINVAL};
-  wick_build(b, WICK_OP_fail, 2, in, &code, 0, NULL);
-}
-
 void wick_scalar_map(const wick_compute *c, wick_scalar_check check)
 {
   wick_builder *b = c->b;
@@ -90,7 +82,9 @@ void wick_scalar_map(const wick_compute *c, wick_scalar_check check)
     in[i] = wick_read(b, c->in[i], index, 0, NULL, (wick_value){0});
   }
   wick_value fails = check ? check(b, in) : (wick_value){0};
-  if (fails.id) scalar_fail(b, fails, scalar_index(b, n, axis));
+  if (fails.id)
+    wick_build_failure(b, WICK_EINVAL, fails, scalar_index(b, n, axis),
+                       wick_type_numel(b->module, c->out_type[0]));
   wick_type want = wick_type_scalar(b->module, out->elem, 1);
   bool typed = wick_ops[c->op]->typed;
   wick_value r = wick_build(b, c->op, c->nin, in, c->attr, typed, typed ? &want : NULL);

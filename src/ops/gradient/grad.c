@@ -81,6 +81,8 @@ static void grad_add(const grad_walk *w, wick_value v, wick_value cotangent)
   wick_type type = wick_cotangent_type(w->b->module, wick_built_type(w->b, v), w->b->mem);
   if (!wick_type_eq(type, wick_built_type(w->b, cotangent)))
     wick_build_fail(w->b, WICK_EINTERNAL, "a cotangent is of another type than its value");
+  else if (f->to.id && !wick_type_eq(type, wick_built_type(w->b, f->to)))
+    f->to = wick_products_add(w->b, f->to, cotangent);
   else
     f->to = f->to.id ? wick_cotangent_add(w->b, f->to, cotangent) : cotangent;
 }
@@ -124,16 +126,20 @@ static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end);
 static void grad_uses_forwards(const grad_walk *w, uint32_t i)
 {
   const wick_node *n = &w->b->nodes.at[i];
+  if (wick_op_of(n)->grad == wick_grad_zero) return;
   for (const wick_node *use = n; use < w->b->nodes.at + grad_next(w->b, i); use++)
     for (uint32_t k = 0; k < use->nin; k++)
       for (uint32_t o = 0; o < n->nout && grad_is_active(w, use->in[k]); o++)
         grad_follows(w, (wick_value){n->first.id + o}, use->in[k]);
 }
 
-static void grad_if_forwards(const grad_walk *w, const wick_node *n)
+/* Of an if or a switch, whose regions take the fields of data. */
+static void grad_branch_forwards(const grad_walk *w, const wick_node *n)
 {
   for (uint32_t r = 0; r < n->nregion; r++) {
     const wick_node *y = &w->b->nodes.at[n->region[r].end - 1];
+    for (uint32_t k = 0; k < n->region[r].nparam; k++)
+      grad_follows(w, (wick_value){n->region[r].first.id + k}, n->in[0]);
     grad_forwards(w, n->region[r].begin, n->region[r].end - 1);
     for (uint32_t k = 0; k < n->nout; k++) grad_follows(w, (wick_value){n->first.id + k}, y->in[k]);
   }
@@ -173,10 +179,11 @@ static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end)
     const wick_grad_own *own = grad_own(w->r, n);
     for (uint32_t k = 0; own && k < own->nin; k++)
       for (uint32_t o = 0; o < n->nout && grad_is_active(w, own->in[k]); o++)
-        grad_follows(w, (wick_value){n->first.id + o}, own->in[k]);
+        if (!own->follows || own->follows[o])
+          grad_follows(w, (wick_value){n->first.id + o}, own->in[k]);
     if (own) continue;
-    if (n->op == WICK_OP_if)
-      grad_if_forwards(w, n);
+    if (n->op == WICK_OP_if || n->op == WICK_OP_switch)
+      grad_branch_forwards(w, n);
     else if (n->op == WICK_OP_loop)
       grad_loop_forwards(w, n);
     else
@@ -295,6 +302,10 @@ static void grad_node(const grad_walk *w, uint32_t node)
                     .summed = summed,
                     .walk = w};
   grad_sums(w, nin, a.in, wanted, sum);
+  for (uint32_t k = 0; k < nin && !own && !b->status; k++) /* rules know no lists of products */
+    if (sum[k].id && !wick_type_eq(wick_built_type(b, sum[k]), wick_built_type(b, a.in[k])) &&
+        wick_built_info(b, a.in[k])->kind == WICK_TENSOR)
+      sum[k] = (wick_value){0};
   if (n.nregion && !own) grad_captures(w, node, &a);
   if (own) {
     b->loc = n.loc;

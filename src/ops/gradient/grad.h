@@ -61,6 +61,7 @@ typedef struct wick_grad_own {
   const wick_value *in;
   void (*grad)(wick_adjoint *a, void *arg); /* a->in is `in` */
   void *arg;
+  const bool *follows; /* per result: it depends on `in`; NULL: all do */
 } wick_grad_own;
 
 typedef struct wick_grad_request {
@@ -72,8 +73,8 @@ typedef struct wick_grad_request {
   const wick_value *wrt;
   uint32_t nkept;
   const wick_grad_kept *kept;
-  const wick_value
-      *initial; /* per wrt: a value to which its cotangents are added; 0 or NULL: none */
+  /* per wrt: a value to which its cotangents are added, or a list of products; 0 or NULL: none */
+  const wick_value *initial;
   uint32_t nown;
   const wick_grad_own *own; /* in the order of the nodes */
 } wick_grad_request;
@@ -103,6 +104,18 @@ void wick_cotangent_fields(wick_builder *b, wick_value d, wick_type of, uint32_t
 /* The reverse; cotangents of fields that are 0 are all zeros. */
 wick_value wick_cotangent_construct(wick_builder *b, wick_type of, uint32_t ctor,
                                     const wick_value *d);
+
+/* ---- sums of products, multiplied late (grad_products.c) ---- */
+
+/* Returns whether lists of products of `rank` columns and rows are cheaper than a matrix [m, k]. */
+bool wick_products_pay(int64_t m, int64_t k, int64_t rank);
+/* The type of the lists whose sum is a matrix [m, k] of numbers e. Its first constructor is the empty
+ * list. `mem` is scratch. */
+wick_type wick_products_type(wick_module *mod, wick_elem e, int64_t m, int64_t k, wick_arena *mem);
+/* Adds v to the sum that a list is. */
+wick_value wick_products_add(wick_builder *b, wick_value sum, wick_value v);
+/* Builds the sum, in the shape of x. The function that adds is added to the module, in b's memory. */
+wick_value wick_products_total(wick_builder *b, wick_value sum, wick_value x);
 
 /* Forward mode: adds nodes to b that compute the tangents of the results of a node, which is the
  * last of its region and has no regions. in, out: per operand and per result; 0: all zeros. */

@@ -342,7 +342,10 @@ static wick_value loop_add(loop_back *s, uint32_t begin, uint32_t k, wick_value 
   wick_builder *b = s->l->b;
   wick_loop_sum *way = &s->sum[s->nsum];
   if (!v.id || b->status) return sum;
-  if (!s->whole || !wick_loop_sum_of(s->run, b, begin, v, way)) return expr_add(b, sum, v);
+  if (!s->whole || !wick_loop_sum_of(s->run, b, begin, v, way)) {
+    wick_value scattered = wick_loop_scattered(b, begin, sum, v);
+    return scattered.id ? scattered : expr_add(b, sum, v);
+  }
   s->summed[s->nsum++] = k;
   return sum;
 }
@@ -414,7 +417,7 @@ void wick_loop_backward(const wick_loop_rule *l, const wick_loop_run *run, wick_
     wick_value factors[2] = {{first.id + n + l->ntake + 2 * k}};
     factors[1].id = factors[0].id + 1;
     wick_value *to = &out[l->nlive + s.summed[k]];
-    *to = expr_add(b, *to, wick_loop_summed(b, &s.sum[k], factors));
+    *to = wick_loop_summed(b, &s.sum[k], *to, factors);
   }
 }
 

@@ -60,9 +60,11 @@ int64_t wick_loop_steps_kept(const wick_loop_rule *l, uint32_t nrow);
 
 /* ---- grad_sums.c ---- */
 
-/* a sum over the steps of products of two matrices, which is then moved */
+/* A sum over the steps: of products of two matrices, which is then moved; or of updates that are
+ * scattered to places. */
 typedef struct wick_loop_sum {
-  wick_value factor[2]; /* factors of one step */
+  bool scatters;
+  wick_value factor[2]; /* of one step: the factors, or the places and the updates */
   bool turned[2];       /* the factor is the transpose of this value */
   uint32_t nmove;
   wick_node move[6]; /* in reverse order */
@@ -72,8 +74,12 @@ typedef struct wick_loop_sum {
  * loop. */
 bool wick_loop_sum_of(const wick_loop_run *run, const wick_builder *b, uint32_t begin, wick_value v,
                       wick_loop_sum *out);
-/* Builds the sum from the rows of both factors. */
-wick_value wick_loop_summed(wick_builder *b, const wick_loop_sum *s, const wick_value *rows);
+/* Adds the sum, from the rows of both factors, to `to`. */
+wick_value wick_loop_summed(wick_builder *b, const wick_loop_sum *s, wick_value to,
+                            const wick_value *rows);
+/* Adds v to a sum if it is a scatter onto zeros, as the derivative of a gather is: scatters onto the
+ * sum, so that the step touches only these elements. Returns 0 if v is something else. */
+wick_value wick_loop_scattered(wick_builder *b, uint32_t begin, wick_value sum, wick_value v);
 
 wick_value wick_loop_number(const wick_loop_rule *l, int64_t i); /* i64[] */
 wick_value wick_loop_true(const wick_loop_rule *l);

@@ -52,11 +52,16 @@ void wick_grad_matmul(wick_adjoint *a)
   wick_value x = row ? wick_grad_reshape(b, a->in[0], 2, rows) : a->in[0],
              y = column ? wick_grad_reshape(b, a->in[1], 2, columns) : a->in[1],
              g = wick_grad_reshape(b, a->dout[0], n, dim);
-  if (a->wanted[0]) {
+  /* The cotangent of a vector is a product with the matrix as it is, not with its transpose. */
+  if (a->wanted[0] && row && ty->rank == 2) {
+    a->din[0] = product(b, y, a->dout[0]);
+  } else if (a->wanted[0]) {
     wick_value dx = wick_grad_to(b, product(b, g, wick_build_swap(b, y)), x);
     a->din[0] = wick_grad_shape_of(b, dx, a->in[0]);
   }
-  if (a->wanted[1]) {
+  if (a->wanted[1] && column && tx->rank == 2) {
+    a->din[1] = product(b, a->dout[0], x);
+  } else if (a->wanted[1]) {
     wick_value dy = product_right(b, x, y, g);
     a->din[1] = wick_grad_shape_of(b, dy, a->in[1]);
   }

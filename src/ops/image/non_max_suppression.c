@@ -188,10 +188,9 @@ static wick_value non_max_suppression_step(const suppress *s, wick_value chosen,
   wick_value n = wick_index(b, wick_built_info(b, s->c->in[NON_MAX_SUPPRESSION_BOXES])->dim[2]),
              low = wick_loop_nest_by(b, WICK_OP_lt, box, 0),
              high = wick_build2(b, WICK_OP_ge, box, n);
-  wick_value fail[2] = {wick_build2(b, WICK_OP_or, low, high), box};
-  wick_attr code = {.i = WICK_ERANGE};
-  wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
-  box = wick_build3(b, WICK_OP_where, fail[0], wick_build_i64(b, 0), box);
+  wick_value bad = wick_build2(b, WICK_OP_or, low, high);
+  wick_build_failure(b, WICK_ERANGE, bad, box, wick_dim_const(0));
+  box = wick_build3(b, WICK_OP_where, bad, wick_build_i64(b, 0), box);
   non_max_suppression_box(s, box, number);
   wick_value none = wick_build2(b, WICK_OP_ne, score, score);
   wick_value covered = non_max_suppression_covered(s, count, number, none);

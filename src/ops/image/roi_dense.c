@@ -24,9 +24,7 @@ wick_value wick_roi_images(const wick_compute *c, wick_value images)
   wick_value bad =
       wick_build2(b, WICK_OP_or, wick_build2(b, WICK_OP_lt, i, wick_build_i64(b, 0)),
                   wick_build2(b, WICK_OP_ge, i, wick_stage_number(b, x->dim[0], WICK_I64)));
-  wick_value fail[2] = {bad, i};
-  wick_attr code = {.i = WICK_ERANGE};
-  wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
+  wick_build_failure(b, WICK_ERANGE, bad, i, x->dim[0]);
   return wick_map_end(b, 1, &i);
 }
 

@@ -399,12 +399,45 @@ static wick_status fail_infer(wick_infer *c)
 const wick_op wick_op_fail = {
     .name = "fail",
     .doc = "If the condition is true, the run fails with `code` and the second operand. If "
-           "several fail, that of the lowest task is reported",
+           "several fail, that of the lowest task is reported. The operand is an index or an "
+           "element among `of`; 0: it is not known how many",
     .nin = {2, 2},
-    .attr = {{"code", WICK_ATTR_INT, 0, true, NULL, 0, 0}},
+    .attr = {{"code", WICK_ATTR_INT, 0, true, NULL, 0, 0},
+             {"of", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
     .level = WICK_GROUP | WICK_LOOP,
     .effect = WICK_EFFECT,
     .infer = fail_infer,
+};
+
+static wick_status say_infer(wick_infer *c)
+{
+  bool fails = c->attr[WICK_ATTR_say_fails].i;
+  if (fails &&
+      (!c->nin || !wick_type_eq(c->in[0]->type, wick_type_scalar(c->module, WICK_BOOL, 1))))
+    return wick_infer_fail(c, WICK_ETYPE, "the condition is not a bool");
+  for (uint32_t k = 0; k < c->nin; k++) {
+    const wick_type_info *t = wick_type_get(c->module, c->in[k]->type);
+    int64_t dim[WICK_MAX_RANK];
+    bool number = t->kind == WICK_SCALAR && t->lanes == 1,
+         tensor = t->kind == WICK_BUFFER && !t->stride && wick_type_const_dims(t, dim);
+    if (!number && !tensor)
+      return wick_infer_fail(
+          c, WICK_ETYPE, "operand %u is neither a number nor a dense buffer of a constant size", k);
+  }
+  return NULL;
+}
+
+const wick_op wick_op_say = {
+    .name = "say",
+    .doc = "Prints the text, in which each {} stands for one of the operands; they come after it, "
+           "with spaces between, if it has no {}. With `fails`, the run fails with the text if the "
+           "first operand, which is not in it, is true",
+    .nin = {0, WICK_ANY},
+    .attr = {{"text", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
+             {"fails", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .effect = WICK_EFFECT,
+    .infer = say_infer,
 };
 
 static wick_status vector_infer(wick_infer *c)

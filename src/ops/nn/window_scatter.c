@@ -269,10 +269,9 @@ static void max_unpool_compute(const wick_compute *c)
   wick_value rest = wick_build2(b, WICK_OP_sub, place, first), end = wick_index(b, size);
   wick_value low = wick_loop_nest_by(b, WICK_OP_lt, rest, 0),
              high = wick_build2(b, WICK_OP_ge, rest, end);
-  wick_value fail[2] = {wick_build2(b, WICK_OP_or, low, high), place}, none = {0};
-  wick_attr code = {.i = WICK_ERANGE};
-  wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
-  wick_if_begin(b, fail[0], 0, NULL);
+  wick_value bad = wick_build2(b, WICK_OP_or, low, high), none = {0};
+  wick_build_failure(b, WICK_ERANGE, bad, place, wick_dim_const(0));
+  wick_if_begin(b, bad, 0, NULL);
   wick_if_else(b, 0, NULL);
   for (uint32_t k = n; k-- > 0;) { /* an index is at least 0 here */
     wick_value extent = wick_index(b, out->dim[2 + k]);

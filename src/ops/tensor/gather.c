@@ -39,9 +39,7 @@ static wick_value gather_stage_index(const wick_compute *c, const wick_dim *inde
              below = wick_build2(b, WICK_OP_lt, at, zero),
              above = wick_build2(b, WICK_OP_ge, at, n),
              bad = wick_build2(b, WICK_OP_or, below, above);
-  wick_value fail[2] = {bad, i};
-  wick_attr code = {.i = WICK_ERANGE};
-  wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
+  wick_build_failure(b, WICK_ERANGE, bad, i, size);
   /* 0 if it is bad, because a failed run continues to its end */
   return wick_build3(b, WICK_OP_where, bad, zero, at);
 }

@@ -72,10 +72,9 @@ static wick_value scatter_walk_index(const wick_compute *c, const wick_dim *inde
   wick_value below = wick_build2(b, WICK_OP_lt, i, zero);
   wick_value at = wick_build3(b, WICK_OP_where, below, next, i);
   wick_value low = wick_build2(b, WICK_OP_lt, at, zero), high = wick_build2(b, WICK_OP_ge, at, n);
-  wick_value fail[2] = {wick_build2(b, WICK_OP_or, low, high), i};
-  wick_attr code = {.i = WICK_ERANGE};
-  wick_build(b, WICK_OP_fail, 2, fail, &code, 0, NULL);
-  wick_value own = wick_build1(b, WICK_OP_not, fail[0]);
+  wick_value bad = wick_build2(b, WICK_OP_or, low, high);
+  wick_build_failure(b, WICK_ERANGE, bad, i, size);
+  wick_value own = wick_build1(b, WICK_OP_not, bad);
   *inside = inside->id ? wick_build2(b, WICK_OP_and, *inside, own) : own;
   return at;
 }
@@ -106,12 +105,13 @@ static void scatter_loops_end(wick_builder *b, uint32_t n)
   for (uint32_t k = 0; k < n; k++) wick_for_end(b, 0, NULL);
 }
 
-/* Copies x along the dimensions that are not axes of the loop nest. */
+/* Copies x along the dimensions that are not axes of the loop nest, unless it is there. */
 static void scatter_copy(const wick_compute *c, wick_value out, uint32_t n, const wick_dim *extent,
                          const wick_dim *index)
 {
   wick_builder *b = c->b;
   wick_value any[WICK_MAX_RANK];
+  if (c->begun) return;
   scatter_loops(b, n, extent, any);
   wick_put(b, out, index, n, any, wick_read(b, c->in[0], index, n, any, (wick_value){0}));
   scatter_loops_end(b, n);
@@ -248,6 +248,7 @@ const wick_op wick_op_scatter_elements = {
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
     .unfusable = true,
+    .updates = true,
     .infer = scatter_elements_infer,
     .ref = scatter_elements_ref,
     .compute = scatter_elements_compute,
@@ -337,6 +338,7 @@ const wick_op wick_op_scatter_nd = {
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
     .unfusable = true,
+    .updates = true,
     .simplify = wick_simplify_scatter_nd,
     .infer = scatter_nd_infer,
     .ref = scatter_nd_ref,
