@@ -171,6 +171,11 @@ void wick_put(wick_builder *b, wick_value tensor, const wick_dim *index, uint32_
  * values; end yields their next values and returns the first result. */
 wick_value wick_for_begin(wick_builder *b, wick_value lo, wick_value hi, uint32_t n,
                           const wick_value *init);
+/* As wick_for_begin, from 0 to the expression's value. */
+wick_value wick_for_size_begin(wick_builder *b, wick_dim size, uint32_t n, const wick_value *first);
+/* Opens loops over these sizes, without values, and returns their indices; each ends by
+ * wick_for_end. */
+void wick_for_sizes_begin(wick_builder *b, uint32_t n, const wick_dim *size, wick_value *index);
 wick_value wick_for_end(wick_builder *b, uint32_t n, const wick_value *next);
 /* begin returns the first carried value for the condition's region. body gets the condition and
  * returns the first carried value for the loop's body. `like` has values of the carried types. */

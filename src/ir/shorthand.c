@@ -267,6 +267,17 @@ wick_value wick_for_begin(wick_builder *b, wick_value lo, wick_value hi, uint32_
   return wick_region_begin(b, n + 1, type);
 }
 
+wick_value wick_for_size_begin(wick_builder *b, wick_dim size, uint32_t n, const wick_value *first)
+{
+  wick_value end = wick_index(b, size);
+  return wick_for_begin(b, wick_build_i64(b, 0), end, n, first);
+}
+
+void wick_for_sizes_begin(wick_builder *b, uint32_t n, const wick_dim *size, wick_value *index)
+{
+  for (uint32_t k = 0; k < n; k++) index[k] = wick_for_size_begin(b, size[k], 0, NULL);
+}
+
 wick_value wick_for_end(wick_builder *b, uint32_t n, const wick_value *next)
 {
   wick_yield(b, n, next);

@@ -78,7 +78,7 @@ static void roi_cell_put(const roi_dense *s, wick_value list, wick_value bin, wi
 
 static wick_value roi_each(const roi_dense *s, wick_dim n)
 {
-  return wick_for_begin(s->b, wick_build_i64(s->b, 0), wick_index(s->b, n), 0, NULL);
+  return wick_for_size_begin(s->b, n, 0, NULL);
 }
 
 /* Makes the lists along axis k. */

@@ -236,13 +236,6 @@ static wick_status max_unpool_ref(wick_ref *c)
   return NULL;
 }
 
-/* Opens loops over these extents, and returns their indices. */
-static void max_unpool_loops(wick_builder *b, uint32_t n, const wick_dim *extent, wick_value *index)
-{
-  for (uint32_t k = 0; k < n; k++)
-    index[k] = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, extent[k]), 0, NULL);
-}
-
 /* Builds a loop nest for each plane. It writes zeros, then copies the elements of the windows in
  * order, each to its index. */
 static void max_unpool_compute(const wick_compute *c)
@@ -259,10 +252,10 @@ static void max_unpool_compute(const wick_compute *c)
   wick_value y = wick_loop_nest_begin(b, "max_unpool", 2, axis, 1, c->out_type);
   for (uint32_t k = 0; k < x->rank; k++) index[k] = k < 2 ? axis[k].sym : WICK_DIM_ANY;
   for (uint32_t k = 0; k < n; k++) size = wick_dim_mul(t, size, out->dim[2 + k]);
-  max_unpool_loops(b, n, &out->dim[2], any);
+  wick_for_sizes_begin(b, n, &out->dim[2], any);
   wick_put(b, y, index, n, any, wick_stage_zero(b, x->elem));
   for (uint32_t k = 0; k < n; k++) wick_for_end(b, 0, NULL);
-  max_unpool_loops(b, n, &x->dim[2], any);
+  wick_for_sizes_begin(b, n, &x->dim[2], any);
   wick_dim plane = wick_dim_add(t, wick_dim_mul(t, index[0], out->dim[1]), index[1]);
   wick_value place = wick_read(b, c->in[1], index, n, any, (wick_value){0}),
              first = wick_index(b, wick_dim_mul(t, plane, size));

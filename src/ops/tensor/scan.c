@@ -57,7 +57,7 @@ static void scan_compute(const wick_compute *c)
   wick_value out = wick_lines_begin(c, wick_ops[c->op]->name, at, 0, NULL, &line);
   wick_value last = wick_index(b, wick_dim_sub(b->module->dims, x->dim[at], wick_dim_const(1)));
   wick_value none = wick_build_neutral(b, by, wick_type_scalar(b->module, acc, 1));
-  wick_value k = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, x->dim[at]), 1, &none);
+  wick_value k = wick_for_size_begin(b, x->dim[at], 1, &none);
   wick_value before = {k.id + 1};
   if (c->attr[WICK_ATTR_cumsum_reverse].i) k = wick_build2(b, WICK_OP_sub, last, k);
   wick_value v = wick_build_cast(b, wick_line_read(b, &line, c->in[0], k), acc);

@@ -93,13 +93,6 @@ static void scatter_walk_update(const wick_compute *c, wick_value out, const wic
   wick_if_end(b, 0, NULL);
 }
 
-/* Opens loops over these extents, and returns their indices. */
-static void scatter_loops(wick_builder *b, uint32_t n, const wick_dim *extent, wick_value *index)
-{
-  for (uint32_t k = 0; k < n; k++)
-    index[k] = wick_for_begin(b, wick_build_i64(b, 0), wick_index(b, extent[k]), 0, NULL);
-}
-
 static void scatter_loops_end(wick_builder *b, uint32_t n)
 {
   for (uint32_t k = 0; k < n; k++) wick_for_end(b, 0, NULL);
@@ -112,7 +105,7 @@ static void scatter_copy(const wick_compute *c, wick_value out, uint32_t n, cons
   wick_builder *b = c->b;
   wick_value any[WICK_MAX_RANK];
   if (c->begun) return;
-  scatter_loops(b, n, extent, any);
+  wick_for_sizes_begin(b, n, extent, any);
   wick_put(b, out, index, n, any, wick_read(b, c->in[0], index, n, any, (wick_value){0}));
   scatter_loops_end(b, n);
 }
@@ -199,7 +192,7 @@ static wick_value scatter_slices_begin(const wick_compute *c, scatter_slices *s)
 static uint32_t scatter_slices_loops(wick_builder *b, const scatter_slices *s, wick_dim n,
                                      wick_dim extent, wick_value *any)
 {
-  scatter_loops(b, 1, &n, any);
+  wick_for_sizes_begin(b, 1, &n, any);
   if (!s->several) return 1;
   wick_value end = wick_build2(b, WICK_OP_min, s->end, wick_index(b, extent));
   any[1] = wick_for_begin(b, s->begin, end, 0, NULL);
@@ -315,7 +308,7 @@ static void scatter_nd_compute(const wick_compute *c)
   wick_value out =
       wick_loop_nest_begin(b, "scatter_nd", rank - depth, axis + depth, c->nout, c->out_type);
   scatter_copy(c, out, depth, x->dim, index);
-  scatter_loops(b, last, indices->dim, place);
+  wick_for_sizes_begin(b, last, indices->dim, place);
   for (uint32_t d = 0; d < depth; d++) {
     tuple[last] = wick_dim_const(d);
     to[d] = scatter_walk_index(c, tuple, last, place, x->dim[d], &inside);
