@@ -125,6 +125,7 @@ docs: all
 	@$(BUILD)/wick opt --passes --markdown >docs/passes.md
 	@$(BUILD)/wick opt --schedule-steps --markdown >docs/schedules.md
 	@WICK_COMMAND=$(BUILD)/wick $${WICK_VENV:-$(BUILD)/venv}/bin/python scripts/effects.py --write docs/passes.md
+	@WICK_COMMAND=$(BUILD)/wick scripts/library.py --write docs/library.md
 	@WICK_COMMAND=$(BUILD)/wick scripts/excerpts.py --write docs/*.md
 	@WICK_COMMAND=$(BUILD)/wick $${WICK_VENV:-$(BUILD)/venv}/bin/python -W ignore scripts/onnx_table.py >$(BUILD)/onnx.md
 	@mv $(BUILD)/onnx.md docs/onnx.md

@@ -26,6 +26,14 @@ set(wick_rt_sources ${wick_sources})
 list(FILTER wick_rt_sources INCLUDE REGEX "/src/(base|runtime)/")
 list(REMOVE_ITEM wick_sources ${wick_rt_sources})
 
+# The language's own modules are text within the compiler.
+set(library_texts ${PROJECT_BINARY_DIR}/library.c)
+file(GLOB library_modules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/library/*.wick)
+add_custom_command(OUTPUT ${library_texts} DEPENDS ${library_modules} ${PROJECT_SOURCE_DIR}/cmake/library.cmake
+  COMMAND ${CMAKE_COMMAND} -D OUT=${library_texts} -D FOLDER=${PROJECT_SOURCE_DIR}/library
+    -P ${PROJECT_SOURCE_DIR}/cmake/library.cmake VERBATIM)
+list(APPEND wick_sources ${library_texts})
+
 # Every file is compiled once. wick_system is what all of them need from the machine.
 add_library(wick_system INTERFACE)
 target_link_libraries(wick_system INTERFACE Threads::Threads ${CMAKE_DL_LIBS})

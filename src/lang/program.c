@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "lang/library.h"
 
 /* ---- maps ---- */
 
@@ -268,8 +269,13 @@ static void program_import(wick_lang_program *p, wick_lang_module *m, wick_ast *
   }
 }
 
-static wick_status program_file(wick_lang_program *p, const char *path, const char *name,
-                                wick_lang_module **out);
+/* Where the text of a module is: in a file, or in the library. */
+typedef struct program_place {
+  const char *name, *path;
+  const wick_lang_library *library;
+} program_place;
+
+static wick_status program_file(wick_lang_program *p, program_place at, wick_lang_module **out);
 
 static const wick_lang_source *program_known(const wick_lang_program *p, const char *path)
 {
@@ -289,17 +295,40 @@ static void program_cycle(wick_lang_program *p, const wick_ast *n, const wick_la
   wick_lang_report(&p->sources, n->name_at, "modules use each other: %s`%s`", t.at, to->name);
 }
 
+/* Finds the module that `use` names: beside the file, or in the library, whose own modules use
+ * each other and nothing else. Reports that there is none. */
+static bool program_find(wick_lang_program *p, const wick_lang_module *m, const wick_ast *n,
+                         program_place *out)
+{
+  const wick_lang_library *library = wick_lang_library_find(n->name);
+  *out = (program_place){.name = n->name, .library = library};
+  if (library) out->path = library->path;
+  if (m->library) return library;
+  const char *path = wick_path_join(p->mem, wick_path_folder(p->mem, m->path),
+                                    wick_str_printf(p->mem, "%s.wick", n->name));
+  if (program_known(p, path) || wick_file_exists(path)) {
+    *out = (program_place){.name = n->name, .path = path};
+    return true;
+  }
+  if (library) return true;
+  wick_lang_map names = {0};
+  for (const wick_lang_library *l = wick_lang_libraries; l->name; l++)
+    program_add(p, &names, l->name, WICK_ENTITY_MODULE);
+  const char *near = wick_lang_nearest(n->name, 1, &(const wick_lang_map *){&names});
+  wick_lang_report(&p->sources, n->name_at,
+                   "there is no file %s, and the library has no module `%s`%s%s%s", path, n->name,
+                   near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+  return false;
+}
+
 static void program_use(wick_lang_program *p, wick_lang_module *m, wick_ast *n)
 {
   const char *as = n->alias ? n->alias : n->name;
   wick_lang_module *from = NULL;
   if (strcmp(n->name, "op") == 0) return; /* the module of operators is always there */
-  char *path = wick_path_join(p->mem, wick_path_folder(p->mem, m->path),
-                              wick_str_printf(p->mem, "%s.wick", n->name));
-  if (!program_known(p, path) && !wick_file_exists(path)) {
-    wick_lang_report(&p->sources, n->name_at, "there is no file %s", path);
-  } else {
-    wick_status s = program_file(p, path, n->name, &from);
+  program_place at;
+  if (program_find(p, m, n, &at)) {
+    wick_status s = program_file(p, at, &from);
     if (s) wick_lang_report(&p->sources, n->name_at, "%s", s->message);
   }
   if (from && from->state) {
@@ -319,28 +348,42 @@ static void program_use(wick_lang_program *p, wick_lang_module *m, wick_ast *n)
   for (uint32_t i = 0; i < n->nkid; i++) n->kid[i]->flag = true; /* unknown, but reported */
 }
 
-static wick_status program_file(wick_lang_program *p, const char *path, const char *name,
-                                wick_lang_module **out)
+/* The text of a module, without its lines. */
+static wick_status program_text(wick_lang_program *p, const program_place *at,
+                                wick_lang_source *out)
+{
+  bool piped = strcmp(at->path, "-") == 0;
+  *out = (wick_lang_source){.path = piped ? "<stdin>" : at->path};
+  const wick_lang_source *known = program_known(p, out->path);
+  if (at->library) {
+    out->text = at->library->text, out->nbytes = at->library->nbytes;
+  } else if (known) {
+    out->text = wick_dup(p->mem, char, known->text, known->nbytes + 1u);
+    out->nbytes = known->nbytes;
+  } else {
+    char *text = NULL;
+    size_t nbytes = 0;
+    WICK_TRY(wick_file_read(p->mem, piped ? "/dev/stdin" : at->path, INT32_MAX, &text, &nbytes));
+    out->text = text, out->nbytes = (uint32_t)nbytes;
+  }
+  return NULL;
+}
+
+static wick_status program_file(wick_lang_program *p, program_place at, wick_lang_module **out)
 {
   enum { DEPTH = 100 };
   for (uint32_t i = 0; i < p->modules.n + p->loading.n; i++) {
     *out = i < p->modules.n ? p->modules.at[i] : p->loading.at[i - p->modules.n];
-    if (strcmp((*out)->path, path) == 0) return NULL;
+    if (strcmp((*out)->path, at.path) == 0) return NULL;
   }
   *out = NULL;
   if (p->loading.n > DEPTH)
-    return wick_fail(p->mem, WICK_ELIMIT, path, "modules use each other too deeply");
-  char *text = NULL;
-  size_t nbytes = 0;
-  bool piped = strcmp(path, "-") == 0;
-  const wick_lang_source *known = program_known(p, piped ? "<stdin>" : path);
-  if (known)
-    text = wick_dup(p->mem, char, known->text, known->nbytes + 1u), nbytes = known->nbytes;
-  else
-    WICK_TRY(wick_file_read(p->mem, piped ? "/dev/stdin" : path, INT32_MAX, &text, &nbytes));
+    return wick_fail(p->mem, WICK_ELIMIT, at.path, "modules use each other too deeply");
+  wick_lang_source text;
+  WICK_TRY(program_text(p, &at, &text));
   wick_lang_module *m = wick_new(p->mem, wick_lang_module, 1);
-  *m = (wick_lang_module){.name = name, .path = path, .state = 1};
-  m->source = wick_lang_source_add(&p->sources, piped ? "<stdin>" : path, text, (uint32_t)nbytes);
+  *m = (wick_lang_module){.name = at.name, .path = at.path, .library = at.library, .state = 1};
+  m->source = wick_lang_source_add(&p->sources, text.path, text.text, text.nbytes);
   wick_push(p->mem, &p->loading, m);
   wick_lang_tokens tokens = wick_lang_lex(&p->sources, m->source, &p->names, p->mem);
   m->file = wick_lang_parse(&p->sources, m->source, &tokens, &p->names, p->mem);
@@ -356,7 +399,7 @@ static wick_status program_file(wick_lang_program *p, const char *path, const ch
 
 wick_status wick_lang_program_load(wick_lang_program *p, const char *path, wick_lang_module **out)
 {
-  return program_file(p, path, wick_path_stem(p->mem, path), out);
+  return program_file(p, (program_place){.name = wick_path_stem(p->mem, path), .path = path}, out);
 }
 
 wick_lang_entity *wick_lang_program_expression(wick_lang_program *p, wick_lang_module *module,

@@ -89,6 +89,7 @@ wick_lang_entity *wick_lang_map_set(wick_lang_map *m, const char *name, wick_lan
 
 typedef struct wick_lang_module {
   const char *name, *path;
+  const struct wick_lang_library *library; /* whose text it has; NULL: a file's */
   uint32_t source;
   wick_ast *file;
   wick_lang_map values, types; /* its items, imports and modules */

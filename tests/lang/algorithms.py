@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.integrate
 import scipy.optimize
+from containers import LIBRARY
 from models import FORMULAS, LEARNING
 
 # ---- sizes ----
@@ -330,4 +331,5 @@ FILES = {
     "functional": FUNCTIONAL,
     "formulas": FORMULAS,
     "learning": LEARNING,
+    "library": LIBRARY,
 }  # fmt: skip

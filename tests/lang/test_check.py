@@ -47,7 +47,7 @@ def test_all_mistakes_at_once(tmp_path):
     r = check(a)
     lines = [line.split("a.wick:", 1)[1] for line in r.stderr.splitlines() if "a.wick:" in line]
     assert lines == [
-        f"1:5: error: there is no file {tmp_path}/nowhere.wick",
+        f"1:5: error: there is no file {tmp_path}/nowhere.wick, and the library has no module `nowhere`",
         "2:13: error: `A` is defined twice",
         "2:10: note: the first definition is here",
         "3:9: error: two parameters have the name `x`",

@@ -1,0 +1,16 @@
+# The modules in library/ as a C file: cmake -D OUT=FILE -D FOLDER=library -P library.cmake
+file(GLOB modules ${FOLDER}/*.wick)
+list(SORT modules)
+set(texts "")
+set(rows "")
+foreach(path ${modules})
+  get_filename_component(name ${path} NAME_WE)
+  file(READ ${path} hex HEX)
+  string(LENGTH "${hex}" digits)
+  math(EXPR nbytes "${digits} / 2")
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(APPEND texts "static const char library_${name}[] = {${bytes}0};\n")
+  string(APPEND rows "    {\"${name}\", \"<${name}>\", library_${name}, ${nbytes}},\n")
+endforeach()
+file(WRITE ${OUT} "#include \"lang/library.h\"\n\n#include <stddef.h>\n\n${texts}\n"
+  "const wick_lang_library wick_lang_libraries[] = {\n${rows}    {NULL, NULL, NULL, 0},\n};\n")
