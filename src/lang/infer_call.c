@@ -319,7 +319,7 @@ wick_scheme *wick_infer_generalize(infer *s, wick_ty *type, uint32_t from)
     for (uint32_t k = 0; k < s->pending.at[i].n; k++)
       wick_ty_generalize(s->t, s->pending.at[i].arg[k], s->t->level);
   c->n = s->pending.n - from;
-  c->needs = wick_dup(s->mem, wick_constraint, s->pending.at + from, c->n);
+  c->needs = wick_dup(s->mem, wick_constraint, c->n ? &s->pending.at[from] : NULL, c->n);
   s->pending.n = from;
   return c;
 }

@@ -28,6 +28,10 @@ FUNCTIONS = [
     ("closures", "apply_all(Cons(fn(y) { y * x }, Cons(chosen(0), Cons(chosen(1), Cons(chosen(2), Nil)))), x)", 1.1),
     ("lists", "fold(fn(a, b) { a * sin(b) + x }, x, map(fn(y) { x * y }, append(Cons(1.5, Nil), reverse(Cons(0.5, Cons(2.0, Nil))))))", 0.9),
     ("derivatives", "loss(Layer(w = [[x, 0.2, 0.3], [0.4, x * x, 0.6]], b = [0.0, x, 0.1]), [[0.1, x], [0.5, 0.3], [0.2, 0.2], [x, 1.0]], [[x, 0.0, 0.2], [0.3, 0.1, 0.2], [0.0, 0.4, 0.1], [0.3, 0.5, 0.2]])", 0.7),
+    ("references", "metered(x)", 0.8),
+    ("references", "filled(ref(broadcast_to(0.0 * x, shape = (8,))), x, 7)", 0.8),
+    ("references", "chosen(x, 5)", 0.8),
+    ("references", "hooked(x, 3)", 0.8),
     ("derivatives", "root(fn(y) { y * y - x }, 1.5, 4)", 2.2),
 ]  # fmt: skip
 

@@ -2,6 +2,8 @@
  * one iteration to the next, and regions yield it to nodes before them. */
 #include "graph/grad/activity.h"
 
+#include "graph/grad/shadow.h"
+#include "ir/call.h"
 #include "ir/op.h"
 #include "ops/gradient/grad.h"
 
@@ -38,8 +40,23 @@ static bool activity_node(const wick_func *f, const wick_node *n, bool *active)
   return changed;
 }
 
+/* Whatever comes from references may depend on active values: what a reference holds, and what a
+ * function computes that takes some. */
+static void activity_from_refs(const wick_func *f, bool *active)
+{
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    bool from = n->op == WICK_OP_ref_get ||
+                (wick_named_func(n, 0) && n->op != WICK_OP_closure && wick_shadow_moves(f, n));
+    for (uint32_t k = 0; from && k < n->nout; k++)
+      if (wick_has_cotangent(f->module, f->value[n->first.id + k].type))
+        active[n->first.id + k] = true;
+  }
+}
+
 void wick_activity(const wick_func *f, bool *active)
 {
+  activity_from_refs(f, active);
   for (bool again = true; again;) {
     again = false;
     for (uint32_t i = 0; i < f->nnode; i++) again |= activity_node(f, &f->node[i], active);
@@ -50,8 +67,10 @@ void wick_refuse_hidden(wick_builder *b, const wick_func *f, const bool *active)
 {
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    for (uint32_t k = 0; k < n->nin && wick_grad_hides(n); k++) {
-      if (!active[n->in[k].id]) continue;
+    bool hides = (n->op == WICK_OP_closure || n->op == WICK_OP_apply);
+    for (uint32_t k = 0; k < n->nin && hides; k++) {
+      if (!active[n->in[k].id] && !wick_shadow_changes(f->module, wick_type_of(f, n->in[k])))
+        continue;
       b->loc = n->loc;
       wick_build_fail(b, WICK_EUNSUPPORTED,
                       "%s has no derivative: a value that is differentiated by gets into it",

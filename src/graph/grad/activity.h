@@ -4,11 +4,11 @@
 
 #include "ir/build.h"
 
-/* Sets active[v] for each value that has a cotangent and depends on an active one. `active` has the
- * parameters of f already. Results of calls depend on all operands. */
+/* Sets active[v] for each value that has a cotangent and depends on an active one, or on what a
+ * reference holds. `active` has the parameters of f already. Results of calls depend on all operands. */
 void wick_activity(const wick_func *f, bool *active);
-/* Fails, in b, at a node of f by which a value that is active gets into a reference or a function
- * value: these would hide its derivative. */
+/* Fails, in b, at a node of f by which a value that is active, or a reference to floats, gets into a
+ * function value, which would hide its derivative. */
 void wick_refuse_hidden(wick_builder *b, const wick_func *f, const bool *active);
 
 #endif

@@ -27,27 +27,23 @@ static wick_value convert_misfit(wick_builder *b, wick_type of, wick_type to)
   return (wick_value){0};
 }
 
-/* Builds a call of the function of this name, which `define` builds at the first call. `type` is that
- * of the result. */
-static wick_value convert_call(wick_builder *b, const char *name, uint32_t n, const wick_value *in,
-                               wick_type of, wick_type type,
-                               void (*define)(wick_builder *b, wick_type of, wick_type to))
+wick_value wick_convert_call(wick_builder *b, const char *name, uint32_t n, const wick_value *in,
+                             wick_type of, wick_type type,
+                             void (*define)(wick_builder *b, wick_type of, wick_type to))
 {
   wick_module *m = b->module;
   wick_attr callee = {.s = wick_intern(m, name)};
   wick_type t[2] = {{0}};
   for (uint32_t k = 0; k < n && !b->status; k++) t[k] = wick_built_type(b, in[k]);
-  /* The head of the function comes first, because it calls itself. */
-  for (uint32_t k = wick_module_find(m, callee.s) ? 2 : 0; k < 2 && !b->status; k++) {
+  if (!b->status && !wick_module_find(m, callee.s)) {
+    /* The head of the function comes first, because it calls itself. */
+    const wick_qualifier qual[2] = {WICK_IN, WICK_IN};
     wick_builder f;
     wick_func *made;
+    wick_module_set(m, wick_func_head(m, WICK_GRAPH, callee.s, n, t, qual, 1, &type, b->mem));
     wick_build_begin(&f, m, WICK_GRAPH, callee.s, b->mem);
     for (uint32_t i = 0; i < n; i++) wick_build_param(&f, t[i], WICK_IN, NULL);
-    wick_value head = {1};
-    if (k == 0)
-      wick_build_return(&f, 1, &head);
-    else
-      define(&f, of, type);
+    define(&f, of, type);
     b->status = wick_build_end(&f, &made);
     if (!b->status) wick_module_set(m, made);
   }
@@ -90,7 +86,7 @@ wick_value wick_convert_in(wick_builder *b, wick_value v, wick_type of)
     return convert_misfit(b, of, from);
   const char *name =
       wick_str_printf(b->mem, "%s.from.%s", convert_name(b, type), convert_name(b, from));
-  return convert_call(b, name, 1, &v, of, type, convert_define_in);
+  return wick_convert_call(b, name, 1, &v, of, type, convert_define_in);
 }
 
 /* ---- to outside ---- */
@@ -127,5 +123,5 @@ wick_value wick_convert_out(wick_builder *b, wick_value d, wick_value x, wick_ty
   const char *name = wick_str_printf(b->mem, "%s.to.%s", convert_name(b, wick_built_type(b, d)),
                                      convert_name(b, to));
   wick_value in[2] = {x, d};
-  return convert_call(b, name, 2, in, of, to, convert_define_out);
+  return wick_convert_call(b, name, 2, in, of, to, convert_define_out);
 }

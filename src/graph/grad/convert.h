@@ -6,6 +6,12 @@
 
 #include "ir/build.h"
 
+/* Builds a call of the function of this name, which `define` builds at the first call: it turns values of
+ * type `of` into ones of `type`, that of the result. */
+wick_value wick_convert_call(wick_builder *b, const char *name, uint32_t n, const wick_value *in,
+                             wick_type of, wick_type type,
+                             void (*define)(wick_builder *b, wick_type of, wick_type to));
+
 /* Returns the cotangent or tangent v, of the declared type, of a value of type `of` as it is inside. */
 wick_value wick_convert_in(wick_builder *b, wick_value v, wick_type of);
 /* Returns the cotangent d of the value x as one of type `to`: Zero becomes zeros, with the constructors

@@ -2,6 +2,7 @@
 #include "graph/grad/forward.h"
 
 #include "graph/grad/activity.h"
+#include "graph/grad/shadow.h"
 #include "ir/call.h"
 #include "ir/copy.h"
 #include "ir/replay.h"
@@ -32,6 +33,12 @@ static wick_value forward_tangent(const forward *w, wick_value v)
 static void forward_nodes(forward *w, uint32_t begin, uint32_t end);
 static void forward_function(forward *w, const wick_func *f, const wick_value *in,
                              const wick_value *tangent, wick_value *out, wick_value *out_tangent);
+
+/* The type in the builder of a value of f. */
+static wick_type forward_type(const forward *w, wick_value v)
+{
+  return wick_shadow_type(w->b->module, w->f->value[v.id].type, w->b->mem);
+}
 
 /* ---- branches and loops ---- */
 
@@ -67,11 +74,11 @@ static void forward_region(forward *w, const wick_node *n, uint32_t r)
   wick_builder *b = w->b;
   const wick_region *g = &n->region[r];
   wick_type *type = wick_new(b->mem, wick_type, g->nparam + 1u);
-  for (uint32_t k = 0; k < g->nparam; k++) type[k] = w->f->value[g->first.id + k].type;
+  for (uint32_t k = 0; k < g->nparam; k++) type[k] = forward_type(w, (wick_value){g->first.id + k});
   wick_value param = wick_region_begin(b, g->nparam, type);
   for (uint32_t k = 0; k < g->nparam; k++) w->r.to[g->first.id + k] = (wick_value){param.id + k};
   if (w->tangent[n->in[0].id].id)
-    wick_cotangent_fields(b, w->tangent[n->in[0].id], wick_type_of(w->f, n->in[0]), r,
+    wick_cotangent_fields(b, w->tangent[n->in[0].id], forward_type(w, n->in[0]), r,
                           &w->tangent[g->first.id]);
 }
 
@@ -139,12 +146,14 @@ static void forward_make(forward *w, const wick_func *f, const bool *active, con
              *tangent = wick_new(mem, wick_value, f->nparam + 1),
              *out = wick_new(mem, wick_value, 2u * nout + 1u),
              *got = wick_new(mem, wick_value, nout + 1u);
-  for (uint32_t k = 0; k < f->nparam; k++)
-    in[k] = wick_build_param(&b, f->value[1 + k].type, WICK_IN, NULL);
+  wick_type *type = wick_new(mem, wick_type, f->nparam + 1);
+  for (uint32_t k = 0; k < f->nparam; k++) {
+    type[k] = wick_shadow_type(b.module, f->value[1 + k].type, mem);
+    in[k] = wick_build_param(&b, type[k], WICK_IN, NULL);
+  }
   for (uint32_t k = 0; k < f->nparam; k++)
     if (active[k])
-      tangent[k] = wick_build_param(&b, wick_cotangent_type(b.module, f->value[1 + k].type, mem),
-                                    WICK_IN, NULL);
+      tangent[k] = wick_build_param(&b, wick_cotangent_type(b.module, type[k], mem), WICK_IN, NULL);
   forward inner = {.b = &b, .made = w->made, .depth = w->depth};
   forward_function(&inner, f, in, tangent, out, got);
   for (uint32_t k = 0; k < nout && !b.status; k++)
@@ -173,8 +182,7 @@ static void forward_call(forward *w, const wick_node *n, const wick_func *f)
     if (active[k]) in[nin++] = forward_tangent(w, n->in[k]);
     if (active[k]) wick_text_printf(&name, ".%u", k);
   }
-  for (uint32_t k = 0; k < n->nout; k++)
-    type[k] = wick_type_of(w->f, (wick_value){n->first.id + k});
+  for (uint32_t k = 0; k < n->nout; k++) type[k] = forward_type(w, (wick_value){n->first.id + k});
   for (uint32_t k = 0; k < n->nout; k++)
     if (wick_has_cotangent(m, type[k])) type[nout++] = wick_cotangent_type(m, type[k], b->mem);
   wick_attr callee = {.s = wick_intern(m, name.at)};
@@ -208,13 +216,49 @@ static void forward_callee(forward *w, const wick_node *n)
   }
 }
 
+/* ---- references ---- */
+
+/* The shadow of a reference holds the tangents of what it holds. */
+static void forward_ref(forward *w, const wick_node *n)
+{
+  wick_builder *b = w->b;
+  bool made = n->op == WICK_OP_ref_new;
+  uint32_t skip = n->op == WICK_OP_ref_set;
+  wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u),
+             *tangent = wick_new(b->mem, wick_value, n->nin + 1u);
+  for (uint32_t k = 0; k < n->nin; k++)
+    in[k] = forward_to(w, n->in[k]), tangent[k] = w->tangent[n->in[k].id];
+  wick_shadow of = {{0}, {0}};
+  if (!made) of = wick_shadow_open(b, in[0]), in[0] = of.primal;
+  wick_value v = wick_build(b, n->op, n->nin, in, NULL, 0, NULL);
+  if (made) {
+    w->r.to[n->first.id] = wick_shadow_pair(b, v, tangent, NULL);
+  } else if (skip) {
+    wick_shadow_set(b, of, tangent + skip);
+  } else {
+    for (uint32_t k = 0; k < n->nout; k++) w->r.to[n->first.id + k] = (wick_value){v.id + k};
+    wick_shadow_get(b, of, &w->tangent[n->first.id]);
+  }
+}
+
+/* Builds a node without regions and calls that moves references to floats, or values with such. */
+static void forward_moves(forward *w, uint32_t i)
+{
+  const wick_node *n = &w->f->node[i];
+  wick_builder *b = w->b;
+  wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u);
+  for (uint32_t k = 0; k < n->nin; k++) in[k] = w->tangent[n->in[k].id];
+  wick_shadow_replay(&w->r, i);
+  if (!b->status) wick_tangent_of_node(b, b->nodes.n - 1, in, &w->tangent[n->first.id]);
+}
+
 /* ---- the walk ---- */
 
 static void forward_node(forward *w, uint32_t i)
 {
   wick_builder *b = w->b;
   const wick_node *n = &w->f->node[i];
-  bool any = false;
+  bool moves = wick_shadow_moves(w->f, n), any = moves;
   for (uint32_t k = 0; k < n->nout; k++) any = any || w->active[n->first.id + k];
   if (any) b->loc = n->loc;
   if (any && (n->op == WICK_OP_if || n->op == WICK_OP_switch)) {
@@ -223,6 +267,10 @@ static void forward_node(forward *w, uint32_t i)
     forward_loop(w, n);
   } else if (any && (n->op == WICK_OP_call || n->op == WICK_OP_checkpoint)) {
     forward_callee(w, n);
+  } else if (wick_shadow_on(w->f, n)) {
+    forward_ref(w, n);
+  } else if (moves) {
+    forward_moves(w, i);
   } else {
     wick_replay_nodes(&w->r, i, n->end);
     if (!any || b->status) return;

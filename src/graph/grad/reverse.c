@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/grad/activity.h"
+#include "graph/grad/shadow.h"
 #include "graph/promote_refs.h"
 #include "ir/call.h"
 #include "ir/copy.h"
@@ -21,8 +22,13 @@ static bool reverse_inlines(wick_reverse *r, const wick_node *n)
   return g && !wick_func_recurs(g, r->mem);
 }
 
-/* Returns whether n is a checkpoint of a function with effects. They must not be repeated, so that it
- * keeps values, as a call does. */
+wick_type wick_reverse_type(const wick_reverse *r, wick_type t)
+{
+  return wick_shadow_type(r->m, t, r->mem);
+}
+
+/* Returns whether n is a checkpoint of a function with effects, or one that takes or gives references
+ * to floats. They must not be repeated, so that it keeps values, as a call does. */
 static bool reverse_is_call(wick_reverse *r, const wick_node *n)
 {
   const wick_func *g = n->op == WICK_OP_checkpoint
@@ -30,7 +36,7 @@ static bool reverse_is_call(wick_reverse *r, const wick_node *n)
                            : NULL;
   if (!g) return false;
   const wick_effects effects = wick_effects_of(r->m, r->mem);
-  return wick_nodes_act(&effects, g, 0, g->nnode);
+  return wick_nodes_act(&effects, g, 0, g->nnode) || wick_shadow_crosses(g);
 }
 
 static bool reverse_opens(wick_reverse *r, const wick_node *n)
@@ -157,7 +163,7 @@ wick_value *wick_reverse_operands(wick_builder *b, const wick_reverse_unit *u,
     if (u->needs[k]) in[n++] = param[k];
   for (uint32_t k = 0; k < u->nkept; k++) in[n++] = kept[k];
   for (uint32_t k = 0; k < end->nin; k++) {
-    wick_type t = wick_type_of(f, end->in[k]);
+    wick_type t = wick_shadow_type(b->module, wick_type_of(f, end->in[k]), b->mem);
     if (wick_has_cotangent(b->module, t))
       in[n++] = dout[k].id ? dout[k] : wick_cotangent_zero(b, t);
   }
@@ -188,8 +194,8 @@ static void reverse_called_grad(wick_adjoint *a, void *arg)
   for (uint32_t k = 0; k < np; k++) {
     if (!u->active[k]) continue;
     sum[k] = a->sum[at];
-    type[at++] =
-        u->sum[k].id ? u->sum[k] : wick_cotangent_type(b->module, u->f->value[1 + k].type, b->mem);
+    wick_type own = wick_shadow_type(b->module, u->f->value[1 + k].type, b->mem);
+    type[at++] = u->sum[k].id ? u->sum[k] : wick_cotangent_type(b->module, own, b->mem);
   }
   wick_value *in = wick_reverse_operands(b, u, c->arg, kept, a->dout, sum, &n);
   wick_attr callee = {.s = u->bwd_name};
@@ -217,14 +223,20 @@ static void reverse_call(wick_reverse_walk *w, const wick_node *n, const wick_fu
   const wick_reverse_unit *u = reverse_unit(w->r, g, active);
   wick_type *type = wick_new(mem, wick_type, n->nout + u->nkept + 1u);
   for (uint32_t k = 0; k < n->nout; k++)
-    type[k] = wick_type_of(w->f, (wick_value){n->first.id + k});
+    type[k] = wick_reverse_type(w->r, wick_type_of(w->f, (wick_value){n->first.id + k}));
   for (uint32_t k = 0; k < u->nkept; k++) type[n->nout + k] = u->kept[k];
   wick_attr callee = {.s = u->fwd_name};
   wick_value v = wick_build(b, WICK_OP_call, n->nin, arg, &callee, n->nout + u->nkept, type);
   reverse_called *c = wick_new(mem, reverse_called, 1);
   *c = (reverse_called){u, arg, v};
   for (uint32_t k = 0; k < n->nout; k++) w->to.to[n->first.id + k] = (wick_value){v.id + k};
-  wick_push(mem, &w->own, (wick_grad_own){v, nin, in, reverse_called_grad, c, NULL});
+  wick_push(mem, &w->own,
+            (wick_grad_own){.node = b->nodes.n - 1,
+                            .nin = nin,
+                            .in = in,
+                            .grad = reverse_called_grad,
+                            .arg = c,
+                            .always = wick_shadow_moves(w->f, n)});
 }
 
 /* ---- checkpoints ---- */
@@ -239,7 +251,7 @@ static void reverse_discover(wick_reverse *r, const wick_func *f, const bool *ac
   wick_value *in = wick_new(r->mem, wick_value, f->nparam + 1),
              *out = wick_new(r->mem, wick_value, wick_return(f)->nin + 1u);
   for (uint32_t k = 0; k < f->nparam; k++)
-    in[k] = wick_build_param(&b, f->value[1 + k].type, WICK_IN, NULL);
+    in[k] = wick_build_param(&b, wick_reverse_type(r, f->value[1 + k].type), WICK_IN, NULL);
   wick_reverse_walk w = {.r = r, .b = &b, .prefix = prefix, .ntype = &ntype};
   wick_reverse_body(&w, f, in, active, NULL, out);
   wick_reverse_failed(r, b.status);
@@ -307,8 +319,12 @@ static void reverse_checkpoint_call(wick_reverse_walk *w, uint32_t i, const wick
   if (w->r->status) return;
   reverse_discover(w->r, c->f, active, c->prefix);
   wick_replay_nodes(&w->to, i, n->end);
-  wick_value first = wick_replayed(&w->to, n->first);
-  wick_push(mem, &w->own, (wick_grad_own){first, nin, in, reverse_checkpoint_grad, c, NULL});
+  wick_push(mem, &w->own,
+            (wick_grad_own){.node = w->b->nodes.n - 1,
+                            .nin = nin,
+                            .in = in,
+                            .grad = reverse_checkpoint_grad,
+                            .arg = c});
 }
 
 /* ---- the walk ---- */
@@ -320,18 +336,22 @@ static void reverse_node(wick_reverse_walk *w, uint32_t i)
   const wick_func *g = n->op == WICK_OP_call || n->op == WICK_OP_checkpoint
                            ? wick_module_find(w->r->m, n->attr[WICK_ATTR_call_callee].s)
                            : NULL;
-  bool any = false;
+  bool moves = wick_shadow_moves(w->f, n), any = moves;
   for (uint32_t k = 0; k < n->nout; k++) any = any || w->active[n->first.id + k];
   if (any) b->loc = n->loc;
   if (any && n->op == WICK_OP_call && g) {
     reverse_call(w, n, g);
   } else if (any && n->op == WICK_OP_checkpoint && g) {
     reverse_checkpoint_call(w, i, g);
-  } else if (any && n->nregion && wick_reverse_keeps(w->f, n)) {
+  } else if (n->nregion && (moves || (any && wick_reverse_keeps(w->f, n)))) {
     if (n->op == WICK_OP_loop)
       wick_reverse_loop(w, i);
     else
       wick_reverse_branch(w, i);
+  } else if (wick_shadow_on(w->f, n)) {
+    wick_reverse_ref(w, n);
+  } else if (moves) {
+    wick_shadow_replay(&w->to, i);
   } else {
     wick_replay_nodes(&w->to, i, n->end);
   }
@@ -379,24 +399,29 @@ void wick_reverse_halves(wick_reverse *r, wick_reverse_unit *u, const char *pref
              *out = wick_new(r->mem, wick_value, (size_t)nout + np + 1),
              *of = wick_new(r->mem, wick_value, nout + 1u),
              *dout = wick_new(r->mem, wick_value, nout + 1u);
-  for (uint32_t k = 0; k < np; k++)
-    in[k] = wick_build_param(&b, f->value[1 + k].type, WICK_IN, NULL);
+  for (uint32_t k = 0; k < np; k++) {
+    wick_type t = f->value[1 + k].type;
+    in[k] = wick_build_param(&b, u->outside ? t : wick_reverse_type(r, t), WICK_IN, NULL);
+  }
   for (uint32_t k = 0; k < nout; k++) {
-    wick_type t = wick_type_of(f, end->in[k]);
+    wick_type t = wick_reverse_type(r, wick_type_of(f, end->in[k]));
     if (wick_has_cotangent(r->m, t))
       dout[k] = wick_build_param(&b, wick_cotangent_type(r->m, t, r->mem), WICK_IN, NULL);
   }
+  wick_reverse_walk w = {.r = r, .b = &b, .prefix = prefix, .ntype = ntype};
+  for (uint32_t k = 0; k < np && u->outside; k++) in[k] = wick_reverse_enter(&w, f, k, in[k]);
   for (uint32_t k = 0; k < np; k++) {
     if (!u->active[k]) continue;
     if (u->sum[k].id) initial[nwrt] = wick_build_param(&b, u->sum[k], WICK_IN, NULL);
     wrt[nwrt++] = in[k];
   }
-  wick_reverse_walk w = {.r = r, .b = &b, .prefix = prefix, .ntype = ntype};
   wick_reverse_body(&w, f, in, u->active, u->sum, out);
   wick_reverse_failed(r, b.status);
   if (r->status) return;
   for (uint32_t k = 0; k < nout; k++)
     if (dout[k].id) of[nof] = out[k], dout[nof++] = dout[k];
+  for (uint32_t k = 0; k < nout && u->outside; k++)
+    out[k] = wick_shadow_leave(&b, out[k], wick_type_of(f, end->in[k]));
   const wick_grad_request q = {.end = b.nodes.n,
                                .nof = nof,
                                .of = of,
@@ -411,7 +436,7 @@ void wick_reverse_halves(wick_reverse *r, wick_reverse_unit *u, const char *pref
     if (!out[nout + i].id) out[nout + i] = wick_cotangent_zero(&b, wick_built_type(&b, wrt[i]));
   wick_build_return(&b, nout + nwrt, out);
   wick_reverse_failed(r, wick_build_end(&b, &joint));
-  if (!r->status) wick_reverse_split(r, u, joint);
+  if (!r->status) wick_reverse_split(r, u, joint, q.end);
 }
 
 /* Builds the halves of a function anew. Returns whether what callers know about them has changed. */

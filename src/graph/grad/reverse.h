@@ -15,6 +15,8 @@
 /* A function, an arm of a branch or the body of a loop, in two halves. */
 typedef struct wick_reverse_unit {
   const wick_func *f;
+  bool outside; /* parameters of fwd, and its first results, have the types of f; else those of
+                   shadow.h, as everywhere inside */
   bool *active, *needs; /* per parameter: it is differentiated by; the backward half takes it */
   wick_type *sum; /* per parameter: the type of a sum, to which its cotangent is added; or 0 */
   wick_func *fwd, *bwd;
@@ -66,6 +68,15 @@ void wick_reverse_halves(wick_reverse *r, wick_reverse_unit *u, const char *pref
 void wick_reverse_functions(wick_reverse *r, const wick_func *f, const bool *active,
                             const char *prefix);
 
+/* The type in the builder of values that have type t in a function. */
+wick_type wick_reverse_type(const wick_reverse *r, wick_type t);
+
+/* reverse_ref.c: builds a node that makes, reads or writes a reference to floats. */
+void wick_reverse_ref(wick_reverse_walk *w, const wick_node *n);
+/* Returns v, parameter k of f from outside, with shadows. Each run of the backward half ends with zeros
+ * in that of a reference. */
+wick_value wick_reverse_enter(wick_reverse_walk *w, const wick_func *f, uint32_t k, wick_value v);
+
 /* reverse_region.c: builds a branch or a loop. */
 bool wick_reverse_keeps(const wick_func *f, const wick_node *n);
 void wick_reverse_branch(wick_reverse_walk *w, uint32_t node);
@@ -81,8 +92,10 @@ bool wick_reverse_sum_fits(const wick_builder *b, wick_value sum, wick_type t);
 void wick_reverse_sum_give(wick_adjoint *a, uint32_t i, wick_value v, wick_type t);
 
 /* reverse_split.c: divides a function whose parameters are those of u->f, `nd` cotangents and sums,
- * and whose results are those of u->f, then cotangents, into the halves of u. */
-void wick_reverse_split(wick_reverse *r, wick_reverse_unit *u, const wick_func *joint);
+ * and whose results are those of u->f, then cotangents, into the halves of u. Effects of nodes from
+ * `backward` on are in the backward half. */
+void wick_reverse_split(wick_reverse *r, wick_reverse_unit *u, const wick_func *joint,
+                        uint32_t backward);
 
 /* Returns the operands of u->bwd in order. param: per parameter of u->f, those that are needed; kept;
  * dout: per result of u->f, 0 is all zeros; sum: per parameter with a sum. */

@@ -1,6 +1,7 @@
 /* Branches and loops whose derivative keeps values. Each arm, and the body of a loop, is a function of
  * the values that it captures, in two halves, which are built in place. */
 #include "graph/grad/reverse.h"
+#include "graph/grad/shadow.h"
 #include "ir/call.h"
 
 bool wick_reverse_keeps(const wick_func *f, const wick_node *n)
@@ -90,13 +91,13 @@ static void region_halves(wick_reverse_walk *w, const wick_region *g, const regi
 }
 
 /* Returns the fields of what is kept of a region: its parameters that are needed, and the rest. */
-static uint32_t region_fields(const wick_reverse_unit *u, uint32_t ncaptured, wick_arena *mem,
-                              wick_type **out)
+static uint32_t region_fields(const wick_reverse_unit *u, uint32_t ncaptured, wick_module *m,
+                              wick_arena *mem, wick_type **out)
 {
   uint32_t n = 0, np = u->f->nparam;
   *out = wick_new(mem, wick_type, np + u->nkept + 3);
   for (uint32_t k = ncaptured; k < np; k++)
-    if (u->needs[k]) (*out)[n++] = u->f->value[1 + k].type;
+    if (u->needs[k]) (*out)[n++] = wick_shadow_type(m, u->f->value[1 + k].type, mem);
   for (uint32_t k = 0; k < u->nkept; k++) (*out)[n++] = u->kept[k];
   return n;
 }
@@ -240,18 +241,20 @@ void wick_reverse_branch(wick_reverse_walk *w, uint32_t node)
     region_halves(w, g, &c, fields, false, &unit[r]);
     if (w->r->status) return;
     wick_type *field;
-    uint32_t nfield = region_fields(&unit[r], c.n, mem, &field);
+    uint32_t nfield = region_fields(&unit[r], c.n, b->module, mem, &field);
     ctor[r] =
         (wick_ctor){.name = wick_str_printf(mem, "Arm%u", r), .nfield = nfield, .field = field};
   }
   if (b->status || w->r->status) return;
   region_define(w, type, n->nregion, ctor);
   wick_value in = wick_replayed(&w->to, n->in[0]);
+  uint32_t at = b->nodes.n;
   wick_build_open(b, n->op, 1, &in, n->nattr ? n->attr : NULL, 0, NULL);
   for (uint32_t r = 0; r < n->nregion && !b->status; r++) {
     const wick_region *g = &n->region[r];
     wick_type *param = wick_new(mem, wick_type, g->nparam + 1u);
-    for (uint32_t k = 0; k < g->nparam; k++) param[k] = f->value[g->first.id + k].type;
+    for (uint32_t k = 0; k < g->nparam; k++)
+      param[k] = wick_reverse_type(w->r, f->value[g->first.id + k].type);
     wick_value first = wick_region_begin(b, g->nparam, param),
                *out = wick_new(mem, wick_value, n->nout + 1u),
                *field = wick_new(mem, wick_value, ctor[r].nfield + 1u);
@@ -279,8 +282,15 @@ void wick_reverse_branch(wick_reverse_walk *w, uint32_t node)
                        .ncaptured = c.n,
                        .captured = captured,
                        .kept = {v.id + n->nout}};
-  if (data) s->of = wick_type_of(f, n->in[0]);
-  wick_push(mem, &w->own, (wick_grad_own){v, nby, by, region_branch_grad, s, follows});
+  if (data) s->of = wick_reverse_type(w->r, wick_type_of(f, n->in[0]));
+  wick_push(mem, &w->own,
+            (wick_grad_own){.node = at,
+                            .nin = nby,
+                            .in = by,
+                            .grad = region_branch_grad,
+                            .arg = s,
+                            .follows = follows,
+                            .always = wick_shadow_moves(f, n)});
 }
 
 /* ---- loops ---- */
@@ -417,7 +427,7 @@ void wick_reverse_loop(wick_reverse_walk *w, uint32_t node)
   region_halves(w, g, &c, fields, true, u);
   if (w->r->status || b->status) return;
   wick_value *in = wick_new(mem, wick_value, n->nin + 2u);
-  uint32_t nfield = region_fields(u, c.n, mem, &field);
+  uint32_t nfield = region_fields(u, c.n, b->module, mem, &field);
   field[nfield++] = list;
   if (ns) field[nfield++] = f->value[g->first.id].type; /* the index, for rows of cotangents */
   const wick_ctor ctor[2] = {{.name = "End"}, {.name = "Step", .nfield = nfield, .field = field}};
@@ -426,6 +436,7 @@ void wick_reverse_loop(wick_reverse_walk *w, uint32_t node)
   in[n->nin] = wick_build_construct(b, list, 0, 0, NULL);
   if (b->status) return;
   for (uint32_t k = 0; k <= n->nin; k++) type[k] = wick_built_type(b, in[k]);
+  uint32_t at = b->nodes.n;
   wick_build_open(b, n->op, n->nin + 1u, in, n->attr, 0, NULL);
   wick_value p = wick_region_begin(b, n->nin + 1u, type),
              *out = wick_new(mem, wick_value, n->nout + 2u),
@@ -454,5 +465,12 @@ void wick_reverse_loop(wick_reverse_walk *w, uint32_t node)
   }
   region_loop *s = wick_new(mem, region_loop, 1);
   *s = (region_loop){u, c.n, nc, ns, captured, in[0], {v.id + nc}};
-  wick_push(mem, &w->own, (wick_grad_own){v, nby, by, region_loop_grad, s, follows});
+  wick_push(mem, &w->own,
+            (wick_grad_own){.node = at,
+                            .nin = nby,
+                            .in = by,
+                            .grad = region_loop_grad,
+                            .arg = s,
+                            .follows = follows,
+                            .always = wick_shadow_moves(f, n)});
 }

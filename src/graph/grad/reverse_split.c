@@ -1,5 +1,5 @@
 /* Divides a function and its derivative into two halves. The forward half has what the results need,
- * and effects. The backward half has the rest. A value of the forward half that the backward half
+ * and its effects. The backward half has the rest. A value of the forward half that the backward half
  * reads is kept, but for constants and element-wise operators on what it has anyway. */
 #include "graph/grad/reverse.h"
 #include "ir/call.h"
@@ -8,6 +8,8 @@ typedef struct split {
   wick_reverse *r;
   wick_reverse_unit *u;
   const wick_func *j;
+  uint32_t backward; /* the node of j from which on it is the derivative */
+  wick_effects effects;
   uint32_t nparam; /* of u->f; the others are cotangents and sums */
   uint32_t *owner; /* per value: the node of the outermost region that defines it, from 1 */
   bool *forward;   /* per node of the outermost region */
@@ -29,7 +31,13 @@ static bool split_marked(const wick_node *n, const bool *mark)
   return false;
 }
 
-/* Finds the values that depend on cotangents. Returns the nodes of the outermost region, and their
+/* Returns whether node i of the outermost region has an effect of the backward half. */
+static bool split_acts_back(const split *s, uint32_t i)
+{
+  return i >= s->backward && wick_nodes_act(&s->effects, s->j, i, s->j->node[i].end);
+}
+
+/* Finds the values that depend on cotangents, or on effects of the backward half. Returns the nodes of the outermost region, and their
  * number. */
 static uint32_t *split_walk(split *s, uint32_t *out_n)
 {
@@ -38,7 +46,7 @@ static uint32_t *split_walk(split *s, uint32_t *out_n)
   for (uint32_t v = s->nparam + 1; v <= j->nparam; v++) s->depends[v] = true;
   for (uint32_t i = 0; i + 1 < j->nnode; i = j->node[i].end) {
     const wick_node *node = &j->node[i];
-    bool depends = false;
+    bool depends = split_acts_back(s, i);
     for (uint32_t k = i; k < node->end; k++)
       for (uint32_t x = 0; x < j->node[k].nin; x++)
         depends = depends || s->depends[j->node[k].in[x].id];
@@ -57,18 +65,18 @@ static void split_sides(split *s, uint32_t n, const uint32_t *top, uint32_t nout
 {
   const wick_func *j = s->j;
   const wick_node *end = wick_return(j);
-  wick_effects effects = wick_effects_of(j->module, s->r->mem);
   bool *need = wick_new(s->r->mem, bool, j->nvalue + 1);
   for (uint32_t k = 0; k < nout; k++) need[end->in[k].id] = true;
   for (uint32_t i = n; i-- > 0;) {
     const wick_node *node = &j->node[top[i]];
-    bool acts = wick_nodes_act(&effects, j, top[i], node->end);
+    bool acts = wick_nodes_act(&s->effects, j, top[i], node->end);
     s->forward[top[i]] = s->forward[top[i]] && (acts || split_marked(node, need));
     if (s->forward[top[i]]) split_mark(s, top[i], need);
   }
   for (uint32_t k = nout; k < end->nin; k++) s->read[end->in[k].id] = true;
   for (uint32_t i = n; i-- > 0;)
-    if (!s->forward[top[i]] && split_marked(&j->node[top[i]], s->read))
+    if (!s->forward[top[i]] &&
+        (split_acts_back(s, top[i]) || split_marked(&j->node[top[i]], s->read)))
       split_mark(s, top[i], s->read);
 }
 
@@ -145,7 +153,7 @@ static wick_func *split_backward(split *s, uint32_t n, const uint32_t *top, uint
   for (uint32_t i = 0; i < n; i++) {
     const wick_node *node = &j->node[top[i]];
     bool needed = s->forward[top[i]] ? node->nout == 1 && s->again[node->first.id]
-                                     : split_marked(node, s->read);
+                                     : split_acts_back(s, top[i]) || split_marked(node, s->read);
     if (needed) wick_replay_nodes(&to, top[i], node->end);
   }
   for (uint32_t k = nout; k < end->nin; k++) out[k - nout] = to.to[end->in[k].id];
@@ -154,13 +162,16 @@ static wick_func *split_backward(split *s, uint32_t n, const uint32_t *top, uint
   return made;
 }
 
-void wick_reverse_split(wick_reverse *r, wick_reverse_unit *u, const wick_func *joint)
+void wick_reverse_split(wick_reverse *r, wick_reverse_unit *u, const wick_func *joint,
+                        uint32_t backward)
 {
   wick_arena *mem = r->mem;
   uint32_t n, nout = wick_return(u->f)->nin;
   split s = {.r = r,
              .u = u,
              .j = joint,
+             .backward = backward,
+             .effects = wick_effects_of(joint->module, mem),
              .nparam = u->f->nparam,
              .owner = wick_new(mem, uint32_t, joint->nvalue + 1),
              .forward = wick_new(mem, bool, joint->nnode + 1),

@@ -6,6 +6,7 @@
 #include "graph/grad/convert.h"
 #include "graph/grad/forward.h"
 #include "graph/grad/reverse.h"
+#include "graph/grad/shadow.h"
 #include "ir/call.h"
 #include "ops/gradient/grad.h"
 
@@ -69,6 +70,7 @@ void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
   const char *prefix = transform_prefix(b, f);
   transform_operands(c, n, in);
   f = transform_begin(&r, b, f, by, prefix, active);
+  for (uint32_t k = 0; k < n->nin && !b->status; k++) in[k] = wick_shadow_enter(b, f, k, in[k]);
   uint32_t begin = b->nodes.n;
   wick_reverse_walk w = {.r = &r, .b = b, .prefix = prefix, .ntype = &ntype};
   if (!b->status) wick_reverse_body(&w, f, in, active, NULL, out);
@@ -87,6 +89,8 @@ void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
                                .nown = w.own.n,
                                .own = w.own.at};
   wick_grad_build(b, &q, out + nout);
+  for (uint32_t k = 0; k < nout && !b->status; k++)
+    out[k] = wick_shadow_leave(b, out[k], wick_type_of(c->f, (wick_value){n->first.id + k}));
   for (uint32_t i = 0; i < by->n && !b->status; i++) {
     wick_value *d = &out[nout + i];
     if (!d->id) *d = wick_grad_fill(b, wrt[i], 0);
@@ -119,7 +123,9 @@ static const char *transform_back(wick_builder *b, const wick_reverse_unit *u, c
     if (wick_has_cotangent(b->module, wick_type_of(f, end->in[k])))
       dout[k] = wick_build_param(&c, fn->item[at++], WICK_IN, NULL);
   for (uint32_t k = 0; k < end->nin; k++)
-    if (dout[k].id) dout[k] = wick_convert_in(&c, dout[k], wick_type_of(f, end->in[k]));
+    if (dout[k].id)
+      dout[k] = wick_convert_in(&c, dout[k],
+                                wick_shadow_type(b->module, wick_type_of(f, end->in[k]), b->mem));
   wick_value *in = wick_reverse_operands(&c, u, param, kept, dout, param, &n);
   for (uint32_t k = 0; k < f->nparam; k++) nby += u->active[k];
   const wick_node shape = {.nout = (uint16_t)nby};
@@ -128,8 +134,9 @@ static const char *transform_back(wick_builder *b, const wick_reverse_unit *u, c
     uint32_t nth = 0;
     for (int64_t k = 0; k < by->ints[i]; k++) nth += u->active[k];
     wick_type to = fn->item[fn->ntake + i];
-    out[i] =
-        param[by->ints[i]].id ? wick_convert_out(&c, got[nth], param[by->ints[i]], to) : got[nth];
+    uint32_t k = (uint32_t)by->ints[i];
+    out[i] = param[k].id ? wick_convert_out(&c, got[nth], wick_shadow_enter(&c, f, k, param[k]), to)
+                         : got[nth];
   }
   wick_build_return(&c, by->n, out);
   wick_status s = wick_build_end(&c, &made);
@@ -150,7 +157,7 @@ void wick_expand_vjp(wick_copier *c, const wick_node *n)
   bool *active = wick_new(b->mem, bool, f->nparam + 1);
   f = transform_begin(&r, b, f, by, prefix, active);
   wick_reverse_unit u = {
-      .f = f, .active = active, .sum = wick_new(b->mem, wick_type, f->nparam + 1)};
+      .f = f, .outside = true, .active = active, .sum = wick_new(b->mem, wick_type, f->nparam + 1)};
   if (!b->status) wick_reverse_halves(&r, &u, prefix, &ntype);
   if (r.status) b->status = r.status;
   if (b->status) return;
@@ -198,8 +205,11 @@ void wick_expand_jvp(wick_copier *c, const wick_node *n)
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u), *out = &c->to[n->first.id],
              *tangent = wick_new(b->mem, wick_value, f->nparam + 1);
   for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
-  for (uint32_t i = 0; i < by->n; i++)
-    tangent[by->ints[i]] = wick_convert_in(b, in[f->nparam + i], f->value[1 + by->ints[i]].type);
+  for (uint32_t k = 0; k < f->nparam; k++) in[k] = wick_shadow_enter(b, f, k, in[k]);
+  for (uint32_t i = 0; i < by->n && !b->status; i++) {
+    wick_type of = wick_built_type(b, in[by->ints[i]]);
+    tangent[by->ints[i]] = wick_convert_in(b, in[f->nparam + i], of);
+  }
   wick_value *got = wick_new(b->mem, wick_value, nout + 1u);
   wick_forward_body(b, f, in, tangent, out, got);
   for (uint32_t k = 0, at = nout; k < nout && !b->status; k++) {
@@ -208,4 +218,6 @@ void wick_expand_jvp(wick_copier *c, const wick_node *n)
     if (!got[k].id) got[k] = wick_grad_fill(b, out[k], 0);
     out[at++] = wick_convert_out(b, got[k], out[k], type);
   }
+  for (uint32_t k = 0; k < nout && !b->status; k++)
+    out[k] = wick_shadow_leave(b, out[k], wick_type_of(c->f, (wick_value){n->first.id + k}));
 }

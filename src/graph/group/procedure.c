@@ -15,7 +15,6 @@ wick_status wick_form_procedure_params(form_state *s, wick_value *result)
 {
   const wick_func *f = s->f;
   const wick_node *ret = wick_return(f);
-  if (!ret->nin) return wick_fail(s->tmp, WICK_EUNSUPPORTED, NULL, "it returns nothing");
   for (uint32_t v = 1; v <= f->nvalue; v++)
     if (!procedure_is_constant(s, (wick_value){v}))
       return wick_fail(s->tmp, WICK_EUNSUPPORTED, NULL,

@@ -88,18 +88,17 @@ static void grad_add(const grad_walk *w, wick_value v, wick_value cotangent)
 }
 
 /* Returns the request's entry of a node; NULL: it has none. */
-static const wick_grad_own *grad_own(const wick_grad_request *r, const wick_node *n)
+static const wick_grad_own *grad_own(const wick_grad_request *r, uint32_t node)
 {
   uint32_t lo = 0, hi = r->nown;
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
-    if (r->own[mid].first.id < n->first.id)
+    if (r->own[mid].node < node)
       lo = mid + 1;
     else
       hi = mid;
   }
-  bool found = n->nout && lo < r->nown && r->own[lo].first.id == n->first.id;
-  return found ? &r->own[lo] : NULL;
+  return lo < r->nown && r->own[lo].node == node ? &r->own[lo] : NULL;
 }
 
 /* ---- forwards ---- */
@@ -164,25 +163,34 @@ static void grad_loop_forwards(const grad_walk *w, const wick_node *n)
   }
 }
 
+/* The results of a node with a derivative of its own depend on what its entry names. */
+static void grad_own_forwards(const grad_walk *w, const wick_node *n, const wick_grad_own *own)
+{
+  for (uint32_t o = 0; o < n->nout; o++) {
+    wick_value v = {n->first.id + o};
+    if (own->follows && !own->follows[o]) continue;
+    if (own->always && grad_counts(w->b, v)) grad_fact_of(w, v)->active = true;
+    for (uint32_t k = 0; k < own->nin; k++) grad_follows(w, v, own->in[k]);
+  }
+}
+
 /* Propagates activity through the nodes of one region, in order. */
 static void grad_forwards(const grad_walk *w, uint32_t begin, uint32_t end)
 {
   for (uint32_t i = begin; i < end; i = grad_next(w->b, i)) {
     const wick_node *n = &w->b->nodes.at[i];
-    for (uint32_t k = 0; k < n->nin && wick_grad_hides(n); k++)
+    const wick_grad_own *own = grad_own(w->r, i);
+    for (uint32_t k = 0; k < n->nin && !own && wick_grad_hides(n); k++)
       if (grad_is_active(w, n->in[k]))
         wick_build_fail(w->b, WICK_EUNSUPPORTED,
                         "%s has no derivative: a value that is "
                         "differentiated by gets into it",
                         wick_op_of(n)->name);
-    if (!n->nout) continue;
-    const wick_grad_own *own = grad_own(w->r, n);
-    for (uint32_t k = 0; own && k < own->nin; k++)
-      for (uint32_t o = 0; o < n->nout && grad_is_active(w, own->in[k]); o++)
-        if (!own->follows || own->follows[o])
-          grad_follows(w, (wick_value){n->first.id + o}, own->in[k]);
-    if (own) continue;
-    if (n->op == WICK_OP_if || n->op == WICK_OP_switch)
+    if (own)
+      grad_own_forwards(w, n, own);
+    else if (!n->nout)
+      continue;
+    else if (n->op == WICK_OP_if || n->op == WICK_OP_switch)
       grad_branch_forwards(w, n);
     else if (n->op == WICK_OP_loop)
       grad_loop_forwards(w, n);
@@ -275,7 +283,7 @@ static void grad_node(const grad_walk *w, uint32_t node)
 {
   wick_builder *b = w->b;
   const wick_node n = b->nodes.at[node];
-  const wick_grad_own *own = grad_own(w->r, &n);
+  const wick_grad_own *own = grad_own(w->r, node);
   uint32_t nin = own ? own->nin : n.nin;
   wick_value *dout = wick_new(b->mem, wick_value, n.nout + 1u),
              *out = wick_new(b->mem, wick_value, n.nout + 1u),
@@ -290,7 +298,7 @@ static void grad_node(const grad_walk *w, uint32_t node)
     any = any || dout[k].id;
     out[k] = grad_taken(w, made);
   }
-  if (!any) return;
+  if (!any && !(own && own->always)) return;
   wick_adjoint a = {.b = b,
                     .node = &n,
                     .in = own ? own->in : n.in,

@@ -56,12 +56,15 @@ typedef struct wick_grad_kept {
 /* A node whose derivative does not follow from its operator: its caller has built it together with
  * other nodes. */
 typedef struct wick_grad_own {
-  wick_value first; /* its first result */
-  uint32_t nin;     /* what it is differentiated by: values of the builder, each once */
+  uint32_t node; /* its index in the builder */
+  uint32_t nin;  /* what it is differentiated by: values of the builder, each once */
   const wick_value *in;
   void (*grad)(wick_adjoint *a, void *arg); /* a->in is `in` */
   void *arg;
   const bool *follows; /* per result: it depends on `in`; NULL: all do */
+  bool
+      always; /* also on what references hold: its results that have cotangents depend on variables,
+                  and `grad` is called even without a cotangent */
 } wick_grad_own;
 
 typedef struct wick_grad_request {
@@ -94,6 +97,8 @@ bool wick_has_cotangent(const wick_module *m, wick_type t);
 /* The type of the cotangents of values of type t, which have some: t, or for data @T the type @T.d,
  * which is defined at its first use. `mem` is scratch. */
 wick_type wick_cotangent_type(wick_module *m, wick_type t, wick_arena *mem);
+/* The same type, without its definition: @T may have no constructors yet. */
+wick_type wick_cotangent_name(wick_module *m, wick_type t, wick_arena *mem);
 wick_value wick_cotangent_zero(wick_builder *b, wick_type t); /* of values of type t */
 /* The sum of two cotangents. The function that adds data is added to the module, in b's memory. */
 wick_value wick_cotangent_add(wick_builder *b, wick_value x, wick_value y);

@@ -36,12 +36,14 @@ bool wick_has_cotangent(const wick_module *m, wick_type t)
   return has;
 }
 
-/* Returns whether a type that exists can be the one of d's cotangents: it is being defined, or has
- * the constructors. */
+/* Returns whether a type that exists can be the one of d's cotangents: it has no constructors yet, only
+ * Zero while it is being defined, or all. */
 static bool data_fits(const wick_module *m, const wick_data *d, const wick_data *made)
 {
-  bool fits = !made->nctor || (made->nctor == d->nctor + 1 && !made->ctor[0].nfield);
-  for (uint32_t k = 0; k < d->nctor && fits && made->nctor; k++) {
+  bool zero = made->nctor && !made->ctor[0].nfield && strcmp(made->ctor[0].name, "Zero") == 0,
+       begun = !made->nctor || (made->nctor == 1 && zero),
+       fits = begun || (made->nctor == d->nctor + 1 && zero);
+  for (uint32_t k = 0; k < d->nctor && fits && !begun; k++) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < d->ctor[k].nfield; i++)
       n += wick_has_cotangent(m, d->ctor[k].field[i]);
@@ -50,17 +52,25 @@ static bool data_fits(const wick_module *m, const wick_data *d, const wick_data 
   return fits;
 }
 
-static wick_type data_cotangent(wick_module *m, wick_type t, wick_arena *mem)
+wick_type wick_cotangent_name(wick_module *m, wick_type t, wick_arena *mem)
 {
+  if (wick_type_get(m, t)->kind != WICK_DATA) return t;
   const wick_data d = *wick_data_get(m, t);
   uint32_t before = m->data.n;
   wick_type made = wick_data_type(m, wick_str_printf(mem, "%s.d", d.name));
-  for (uint32_t k = 2; m->data.n == before; k++) {
-    if (data_fits(m, &d, wick_data_get(m, made))) return made;
+  for (uint32_t k = 2; m->data.n == before && !data_fits(m, &d, wick_data_get(m, made)); k++)
     made = wick_data_type(m, wick_str_printf(mem, "%s.d%u", d.name, k));
-  }
+  return made;
+}
+
+wick_type wick_cotangent_type(wick_module *m, wick_type t, wick_arena *mem)
+{
+  wick_type made = wick_cotangent_name(m, t, mem);
+  if (wick_type_get(m, t)->kind != WICK_DATA || wick_data_get(m, made)->nctor) return made;
+  const wick_data d = *wick_data_get(m, t);
   wick_ctor *ctor = wick_new(mem, wick_ctor, d.nctor + 1u);
   ctor[0].name = "Zero";
+  wick_data_define(m, made, 1, ctor);
   for (uint32_t k = 0; k < d.nctor; k++) {
     wick_type *field = wick_new(mem, wick_type, d.ctor[k].nfield + 1u);
     ctor[k + 1] = (wick_ctor){.name = d.ctor[k].name, .field = field};
@@ -70,11 +80,6 @@ static wick_type data_cotangent(wick_module *m, wick_type t, wick_arena *mem)
   }
   wick_data_define(m, made, d.nctor + 1, ctor);
   return made;
-}
-
-wick_type wick_cotangent_type(wick_module *m, wick_type t, wick_arena *mem)
-{
-  return wick_type_get(m, t)->kind == WICK_DATA ? data_cotangent(m, t, mem) : t;
 }
 
 wick_value wick_cotangent_zero(wick_builder *b, wick_type t)
