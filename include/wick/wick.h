@@ -197,6 +197,9 @@ WICK_API wick_error *wick_load(wick_context *context, const char *path, wick_mod
  * NULL. */
 WICK_API wick_error *wick_load_bytes(wick_context *context, const char *name, const void *bytes,
                                      size_t nbytes, wick_model **out_model);
+/* Does a file with these bytes look like a program of Wick's language? It begins, after comments,
+ * with one of the language's items. The beginning of a file is enough. NULL gives false. */
+WICK_API bool wick_is_program(const void *bytes, size_t nbytes);
 /* Reads a program of Wick's language (docs/language.md) and those that it uses. The model is its
  * function `entry`: a tensor of a parameter is an input with the parameter's name, a part of a
  * tuple or a struct has a name such as "pair.0" or "w.bias". The result is the output "result", or

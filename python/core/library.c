@@ -92,7 +92,20 @@ static PyObject *library(PyObject *self, PyObject *args)
   return NULL;
 }
 
+/* is_program(bytes) -> bool */
+static PyObject *library_is_program(PyObject *self, PyObject *args)
+{
+  (void)self;
+  Py_buffer bytes;
+  if (!PyArg_ParseTuple(args, "y*:is_program", &bytes)) return NULL;
+  bool program = wick_is_program(bytes.buf, (size_t)bytes.len);
+  PyBuffer_Release(&bytes);
+  return PyBool_FromLong(program);
+}
+
 static PyMethodDef library_methods[] = {
+    {"is_program", library_is_program, METH_VARARGS,
+     "is_program(bytes) -> do these look like the beginning of a program?"},
     {"library", library, METH_VARARGS, "library(path) -> (functions, types) of a program"},
     {NULL, NULL, 0, NULL}};
 

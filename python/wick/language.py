@@ -420,13 +420,9 @@ class Module:
 
 
 def is_program(path):
-    """Is the file a program of the language? Its first word is that of an item."""
+    """Does the file look like a program of the language?"""
     try:
         with open(path, "rb") as file:
-            head = file.read(1 << 16)
+            return _core.is_program(file.read(1 << 16))
     except OSError:
         return False  # whoever reads it tells why
-    for line in head.splitlines():
-        if line.strip() and not line.strip().startswith(b"//"):
-            return line.split(None, 1)[0] in (b"use", b"type", b"struct", b"fn", b"op")
-    return False

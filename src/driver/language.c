@@ -4,11 +4,16 @@
 #include "driver/model.h"
 #include "lang/lower/lowering.h"
 
-bool wick_model_is_program(wick_span bytes)
+static bool language_is_blank(char c)
+{
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+bool wick_is_program(const void *bytes, size_t nbytes)
 {
   static const char *const item[] = {"use", "type", "struct", "fn", "op"};
-  const char *at = (const char *)bytes.at, *end = at + bytes.nbytes;
-  while (at < end && (strchr(" \t\r\n", *at) || *at == '/')) {
+  const char *at = bytes, *end = at ? at + nbytes : NULL;
+  while (at < end && (language_is_blank(*at) || *at == '/')) {
     bool comment = *at == '/';
     if (comment && (end - at < 2 || at[1] != '/')) return false;
     while (comment && at < end && *at != '\n') at++;
@@ -16,7 +21,8 @@ bool wick_model_is_program(wick_span bytes)
   }
   for (size_t i = 0; i < WICK_COUNT(item); i++) {
     size_t n = strlen(item[i]);
-    if ((size_t)(end - at) > n && memcmp(at, item[i], n) == 0 && at[n] == ' ') return true;
+    if ((size_t)(end - at) > n && memcmp(at, item[i], n) == 0 && language_is_blank(at[n]))
+      return true;
   }
   return false;
 }

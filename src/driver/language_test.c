@@ -86,6 +86,30 @@ static void test_errors(void **state)
   wick_context_free(context);
 }
 
+static void test_is_program(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *bytes;
+    size_t nbytes;
+    bool want;
+  } row[] = {
+      {"fn f() { 1 }", 12, true},
+      {"// a comment\n\n  op\tf", 21, true},
+      {"struct", 6, false},
+      {"fnord()", 7, false},
+      {"/ fn f", 6, false},
+      {"// fn f", 7, false},
+      {"\0fn f", 5, false},
+      {"\x08\x07", 2, false},
+      {"", 0, false},
+      {NULL, 0, false},
+      {NULL, 9, false},
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+    assert_int_equal(wick_is_program(row[i].bytes, row[i].nbytes), row[i].want);
+}
+
 static void test_memory(void **state)
 {
   (void)state;
@@ -111,6 +135,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_run),
       cmocka_unit_test(test_errors),
+      cmocka_unit_test(test_is_program),
       cmocka_unit_test(test_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

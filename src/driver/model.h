@@ -54,8 +54,6 @@ typedef struct wick_given { /* sizes and contents that are given for a model */
 
 /* Is the file a module in Wick's text, rather than a protobuf? */
 bool wick_model_is_text(wick_span bytes);
-/* Is the file a program of the language? It begins with one of the language's items. */
-bool wick_model_is_program(wick_span bytes);
 /* Parses a module in Wick's text. Its graph is the function "main", else the first graph function.
  * Fails with WICK_EPARSE if there is none. */
 WICK_CHECKED wick_status wick_model_parse(wick_module *m, const char *path, wick_span bytes,

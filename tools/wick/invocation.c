@@ -237,7 +237,7 @@ wick_status wick_invocation_load(wick_invocation *j)
   WICK_TRY(wick_format_check_folder(j->path, &j->mem));
   WICK_TRY(wick_files_map(&j->files, j->path, &file));
   if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return invocation_open(j);
-  bool program = j->entry || wick_model_is_program((wick_span){file->at, file->nbytes});
+  bool program = j->entry || wick_is_program(file->at, file->nbytes);
   WICK_TRY(wick_invocation_take(
       j, program ? wick_load_program(j->context, j->path, j->entry ? j->entry : "main", &j->model)
                  : wick_load(j->context, j->path, &j->model)));
