@@ -120,11 +120,14 @@ typedef struct wick_options {
   bool (*cancel)(void *arg); /* called every few milliseconds while a model is loaded or compiled,
                                 on the thread of the call; true stops it with WICK_ECANCELED */
   void (*log)(void *arg, const char *line); /* reports progress, one line without its newline */
-  void *arg;                                /* the argument of cancel and log */
+  void *arg;                                /* the argument of cancel, log and remark */
   bool allow_links; /* follow all links to external data of models. If false, links are followed
                        only for models in the snapshots of a model store (a folder that contains the
                        folders `blobs` and `snapshots`, Hugging Face's layout) and only to files
                        beneath the store's root */
+  /* Gets what is worth knowing about a model though it is no error: oddities of its file, limits
+   * that its compilation met. One line without its newline, on the thread of the call. */
+  void (*remark)(void *arg, const char *line);
 } wick_options;
 
 typedef struct wick_context wick_context;

@@ -174,6 +174,8 @@ static wick_status compile_passes(wick_compilation *c, const char *pipeline, wic
   c->pipeline.lowered = out, c->pipeline.keep = &c->mem;
   c->pipeline.after = compile_passed, c->pipeline.arg = c;
   WICK_TRY(wick_pipeline_run_named(&c->pipeline, pipeline, NULL, &c->tmp));
+  for (uint32_t i = 0; i < c->pipeline.remarks.n; i++)
+    wick_context_remark(c->work.context, c->pipeline.remarks.at[i]);
   return wick_lowered_frames(out, c->module, &c->target, &c->tmp);
 }
 

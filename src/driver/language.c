@@ -4,10 +4,7 @@
 #include "driver/model.h"
 #include "lang/lower/lowering.h"
 
-static bool language_is_blank(char c)
-{
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
+static bool language_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 bool wick_is_program(const void *bytes, size_t nbytes)
 {

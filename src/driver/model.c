@@ -154,7 +154,7 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
                          .loose = true};
   WICK_TRY(wick_import_onnx(module, m->bytes, m->path, &o, mem, tmp, out_main));
   if (!given) model_overridables(m, &overridable);
-  for (uint32_t i = 0; !given && i < remarks.n; i++) wick_context_log(m->context, remarks.at[i]);
+  for (uint32_t i = 0; !given && i < remarks.n; i++) wick_context_remark(m->context, remarks.at[i]);
   return wick_verify_func(*out_main, tmp);
 }
 

@@ -4,6 +4,8 @@
  * all of them go, and everything is built again with one parameter of that function more general. */
 #include "graph/partial_eval.h"
 
+#include <string.h>
+
 #include "graph/known.h"
 #include "ir/call.h"
 #include "ir/replay.h"
@@ -208,16 +210,21 @@ static bool partial_has_instances(const partial_run *run, const wick_func *f)
   return false;
 }
 
-/* Declares an instance, so that it can be called. Numbers alone are not worth one. Returns NULL if
- * there is none. */
+/* Numbers alone are not worth an instance. */
+static bool partial_worth(const wick_func *f, const wick_known *known)
+{
+  bool worth = false;
+  for (uint32_t k = 0; k < f->nparam; k++)
+    worth = worth || known[k].kind == WICK_KNOWN_MADE || known[k].kind == WICK_KNOWN_CLOSURE;
+  return worth;
+}
+
+/* Declares an instance, so that it can be called. Returns NULL if there is none. */
 static const partial_instance *partial_add(partial_run *run, const wick_func *f,
                                            const wick_known *known, wick_loc loc)
 {
   uint32_t count = 0, number = 1;
-  bool worth = false;
-  for (uint32_t k = 0; k < f->nparam; k++)
-    worth = worth || known[k].kind == WICK_KNOWN_MADE || known[k].kind == WICK_KNOWN_CLOSURE;
-  if (!worth || run->off || run->over) return NULL;
+  if (!partial_worth(f, known) || run->off || run->over) return NULL;
   for (uint32_t i = 0; i < run->instances.n; i++) count += run->instances.at[i].of == f;
   if (count >= PARTIAL_INSTANCES) {
     run->over = f;
@@ -342,7 +349,8 @@ static void partial_call(partial_state *s, const wick_func *of, const wick_node 
     i = partial_add(s->run, f, known, n->loc);
     if (!i && !partial_refused(s, f)) {
       wick_push(s->b.mem, &s->refused, f->name);
-      wick_push(s->run->tmp, &s->run->stops, (partial_stop){f, n->loc});
+      if (partial_worth(f, known)) /* recursion that counts is meant to stay */
+        wick_push(s->run->tmp, &s->run->stops, (partial_stop){f, n->loc});
     }
   }
   if (i)
@@ -453,12 +461,30 @@ static bool partial_stops(const partial_run *run, uint32_t n, const wick_func *f
   return false;
 }
 
+/* Returns the name that the user gave the function, without the numbers of its instances. */
+static const char *partial_user_name(const partial_run *run, const wick_func *f)
+{
+  size_t n = strlen(f->name), digits = n;
+  while (digits && f->name[digits - 1] >= '0' && f->name[digits - 1] <= '9') digits--;
+  bool numbered = digits < n && digits > 1 && f->name[digits - 1] == '.';
+  return numbered ? wick_str_dupn(run->tmp, f->name, digits - 1) : f->name;
+}
+
+/* Returns the parameter's name if it has one, else its number as people count. */
+static const char *partial_user_param(const partial_run *run, const wick_func *f, uint32_t param)
+{
+  uint32_t name = f->value[1 + param].name;
+  return name ? wick_str_printf(run->tmp, "`%s`", wick_names_get(&run->m->names, name))
+              : wick_str_printf(run->tmp, "argument %u", param + 1);
+}
+
 static void partial_say(const partial_run *run, const wick_pass_context *pass, wick_loc at,
                         const wick_func *f, const char *what)
 {
   const char *place = wick_loc_text(run->m, at);
   wick_push(pass->keep, pass->remarks,
-            wick_str_printf(pass->keep, "%s%s%s %s", place, place[0] ? ": " : "", f->name, what));
+            wick_str_printf(pass->keep, "%s%s%s %s", place, place[0] ? ": " : "",
+                            partial_user_name(run, f), what));
 }
 
 /* Says which calls are not written out, or not for all that is known, because of the limits. */
@@ -468,18 +494,18 @@ static void partial_remark(const partial_run *run, const wick_pass_context *pass
     const partial_stop *at = &run->stops.at[i];
     const char *what =
         wick_str_printf(pass->tmp,
-                        "stays a call, though some of its operands are known: written out it "
+                        "stays a call, though some of its arguments are known: written out it "
                         "exceeds %d nodes, %d calls inside each other, or %d undecided branches",
                         PARTIAL_NODES, PARTIAL_DEPTH, PARTIAL_REGIONS);
     if (!partial_stops(run, i, at->of)) partial_say(run, pass, at->loc, at->of, what);
   }
   for (uint32_t i = 0; i < run->general.n && pass->remarks; i++) {
     const partial_general *at = &run->general.at[i];
-    const char *what =
-        wick_str_printf(pass->tmp,
-                        "is not specialized for all that is known of operand %u: that exceeds %d "
-                        "instances, or %d nodes in instances",
-                        at->param, PARTIAL_INSTANCES, PARTIAL_INSTANCE_NODES);
+    const char *what = wick_str_printf(
+        pass->tmp,
+        "is not specialized for all that is known of %s: that exceeds %d "
+        "instances, or %d nodes in instances",
+        partial_user_param(run, at->of, at->param), PARTIAL_INSTANCES, PARTIAL_INSTANCE_NODES);
     if (!partial_stops(run, run->stops.n, at->of)) partial_say(run, pass, at->loc, at->of, what);
   }
 }

@@ -58,6 +58,11 @@ void wick_context_log(const wick_context *c, const char *line)
   if (c->options.log) c->options.log(c->options.arg, line);
 }
 
+void wick_context_remark(const wick_context *c, const char *line)
+{
+  if (c->options.remark) c->options.remark(c->options.arg, line);
+}
+
 double wick_now(void)
 {
   struct timespec t;

@@ -29,6 +29,7 @@ WICK_CHECKED wick_status wick_work_check(const wick_work *w, wick_arena *mem);
  * longer). Forgets an earlier reason to stop. */
 void wick_work_watch(const wick_work *w, wick_guard *g);
 void wick_context_log(const wick_context *c, const char *line);
+void wick_context_remark(const wick_context *c, const char *line);
 
 double wick_now(void); /* seconds of a monotonic clock */
 

@@ -141,6 +141,7 @@ static wick_status compile_bundle(compile_state *s)
 static wick_status compile_work(compile_state *s)
 {
   wick_invocation *j = &s->invocation;
+  j->remarks = true;
   wick_model_inputs model_inputs;
   j->inputs = &s->inputs;
   WICK_TRY(wick_invocation_load(j));

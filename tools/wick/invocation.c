@@ -228,10 +228,21 @@ static wick_status invocation_override(wick_invocation *j)
   return all.n ? wick_invocation_take(j, wick_override(j->model, all.n, all.at)) : NULL;
 }
 
+static void invocation_remark(void *arg, const char *line)
+{
+  const wick_invocation *j = arg;
+  wick_arena tmp = wick_arena_make(j->mem.guard);
+  if (j->remarks) fprintf(stderr, "remark: %s\n", wick_str_shown_lines(&tmp, line));
+  wick_arena_free(&tmp);
+}
+
 wick_status wick_invocation_load(wick_invocation *j)
 {
-  const wick_options options = {
-      .size = sizeof options, .cancel = wick_interrupt_asked, .allow_links = j->allow_links};
+  const wick_options options = {.size = sizeof options,
+                                .cancel = wick_interrupt_asked,
+                                .allow_links = j->allow_links,
+                                .remark = invocation_remark,
+                                .arg = j};
   WICK_TRY(wick_invocation_take(j, wick_context_create(&options, &j->context)));
   wick_file *file;
   WICK_TRY(wick_format_check_folder(j->path, &j->mem));

@@ -251,6 +251,32 @@ static const lowered *instances_value(lowering *s, lowering_instance *i, lowerin
   return wick_lowering_expr(s, f, body);
 }
 
+typedef wick_list(const char *) instances_names;
+
+static void instances_name_leaves(lowering *s, const lowered *x, const char *name,
+                                  instances_names *out)
+{
+  if (x->kind == LOWERED_ONE) wick_push(s->tmp, out, name);
+  for (uint32_t k = 0; k < x->n; k++) instances_name_leaves(s, x->item[k], name, out);
+}
+
+/* Returns for each value that the instance takes the name of the parameter, or of what the function
+ * has captured; "": it has none. */
+static const char *const *instances_param_names(lowering *s, const lowering_instance *i)
+{
+  const lowered_code *c = i->fn->code;
+  const wick_ast *decl = c->entity ? c->entity->decl : c->node;
+  bool params = !i->wraps && (decl->kind == WICK_AST_FN || decl->kind == WICK_AST_OP);
+  instances_names all = {0};
+  for (uint32_t k = 0; k < i->fn->n; k++)
+    instances_name_leaves(s, i->fn->item[k], i->wraps ? "" : c->captured[k]->name, &all);
+  for (uint32_t k = 0, a = 0; params && k < decl->kid[0]->nkid; k++)
+    if (!decl->kid[0]->kid[k]->flag) /* not static */
+      instances_name_leaves(s, i->arg[a++], decl->kid[0]->kid[k]->ref->name, &all);
+  while (all.n < i->nparam) wick_push(s->tmp, &all, "");
+  return all.at;
+}
+
 void wick_lowering_body(lowering *s, lowering_instance *i)
 {
   char here;
@@ -265,7 +291,8 @@ void wick_lowering_body(lowering *s, lowering_instance *i)
   lowering_frame f = {.b = &b, .typed = i->typed};
   f.local = wick_new(s->tmp, const lowered *, i->typed->entity->number + 1u);
   wick_build_begin(&b, s->module, WICK_GRAPH, i->name, s->mem);
-  for (uint32_t k = 0; k < i->nparam; k++) wick_build_param(&b, i->param[k], WICK_IN, "");
+  const char *const *name = instances_param_names(s, i);
+  for (uint32_t k = 0; k < i->nparam; k++) wick_build_param(&b, i->param[k], WICK_IN, name[k]);
   instances_locals(s, i, &f);
   const lowered *r = instances_value(s, i, &f);
   bool fixed = !wick_lowering_has_fn(s, i->result_type);
