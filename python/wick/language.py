@@ -319,6 +319,10 @@ def _build(t, kind, c, leaves, classes):
 # ---- functions and modules ----
 
 
+#: A function keeps the programs of that many combinations of sizes, those that were used last.
+PROGRAMS = 64
+
+
 class Function:
     """A function of a program. A call compiles it for the sizes of its arguments and runs it: numbers, arrays, tuples,
     structs and values of data types -> a result of the same kinds."""
@@ -327,7 +331,8 @@ class Function:
         self.module, self.name, self.type, self.parameters = module, name, type, tuple(parameters)
         self.__name__, self.__doc__ = name, type
         self._options = Options(**options)
-        self._model, self._programs, self._lock = None, {}, threading.Lock()
+        self._model, self._lock = None, threading.Lock()
+        self._programs = {}  # by sizes, the one that was used last at the end
 
     @property
     def model(self):
@@ -377,13 +382,21 @@ class Function:
     def _program(self, shapes, sizes):
         key = tuple(sorted(shapes.items())), tuple(sorted(sizes.items()))
         with self._lock:
-            program = self._programs.get(key)
+            program = self._kept(key)
         if program is None:
             dynamic = {p.name for p in self._model.inputs if any(d < 0 for d in p.shape)}
             options = {name: getattr(self._options, name) for name in Options.FIELDS}
-            program = self._model.compile(shapes={n: s for n, s in shapes.items() if n in dynamic}, sizes=sizes, **options)
+            made = self._model.compile(shapes={n: s for n, s in shapes.items() if n in dynamic}, sizes=sizes, **options)
             with self._lock:
-                program = self._programs.setdefault(key, program)
+                program = self._kept(key) or self._programs.setdefault(key, made)
+                while len(self._programs) > PROGRAMS:
+                    del self._programs[next(iter(self._programs))]
+        return program
+
+    def _kept(self, key):
+        program = self._programs.pop(key, None)
+        if program is not None:
+            self._programs[key] = program
         return program
 
     def __repr__(self):

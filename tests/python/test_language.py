@@ -105,6 +105,17 @@ def test_sizes_follow_arrays(m):
         assert m.rows(np.ones((n, 2), np.float32), [1, 2]).tolist() == [3] * n
 
 
+def test_programs_that_are_kept(m, monkeypatch):
+    monkeypatch.setattr(wick.language, "PROGRAMS", 2)
+    f, compiled = m.rows, []
+    monkeypatch.setattr(f, "_programs", {})
+    compile = type(f.model).compile
+    monkeypatch.setattr(type(f.model), "compile", lambda self, *a, **k: compiled.append(k["shapes"]["x"][0]) or compile(self, *a, **k))
+    for n in (1, 2, 1, 3, 1, 2, 1):  # 3 replaces 2, and 2 replaces 3
+        assert list(f(np.ones((n, 2), "f4"), [1, 2])) == [3] * n
+    assert compiled == [1, 2, 3, 2]
+
+
 def test_errors(m):
     with pytest.raises(wick.TypeMismatch, match=r"l: expected a List\[i64\] \(Nil, Cons\)"):
         m.total([1, 2])
