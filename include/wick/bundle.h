@@ -46,7 +46,9 @@
  *   NAME_FAILURE_PLACE(arena)   the place in the model or the program, a string, or NULL. After the 0
  *                               of its end are those of the calls that the compiler has inlined
  *                               there, the innermost first; an empty string ends them
- *   NAME_FAILURE_DETAIL(arena)  the index, or the position of the element that was divided by 0
+ *   NAME_FAILURE_DETAIL(arena)  the index, or the position of the element that was divided by 0; of
+ *                               ELIMIT the bytes of the object that there is no room for, or 0 if
+ *                               calls are nested too deep
  *   NAME_FAILURE_OF(arena)      the size of what was indexed, or the number of elements; 0: unknown
  *   NAME_FAILURE_TEXT(arena)    the text of an assertion that does not hold, with {} for values; NULL
  *

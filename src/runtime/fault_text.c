@@ -88,7 +88,7 @@ static void fault_text_index(fault_text *t, const wick_fault *f)
   if (f->of) fault_text_add(t, ": the size is %lld", (long long)f->of);
 }
 
-static void fault_text_what(fault_text *t, const wick_fault *f, bool heap, const char *said)
+static void fault_text_what(fault_text *t, const wick_fault *f, const char *said)
 {
   if (f->text) {
     const char *text = said && *said ? said : f->text;
@@ -100,8 +100,7 @@ static void fault_text_what(fault_text *t, const wick_fault *f, bool heap, const
     if (f->detail)
       fault_text_add(t, "the objects need more memory than heap_bytes");
     else
-      fault_text_add(t, "calls are nested too deep for the stack%s",
-                     heap && !f->place ? ", or its objects need more memory than heap_bytes" : "");
+      fault_text_add(t, "calls are nested too deep for the stack");
     break;
   case WICK_ENOMEM: fault_text_add(t, "there is no memory for the stack of its calls"); break;
   case WICK_ETYPE: fault_text_add(t, "the branch that is taken is not for these shapes"); break;
@@ -112,11 +111,11 @@ static void fault_text_what(fault_text *t, const wick_fault *f, bool heap, const
   }
 }
 
-void wick_fault_text(const wick_fault *f, const char *location, bool heap, const char *said,
-                     char *out, size_t nbytes)
+void wick_fault_text(const wick_fault *f, const char *location, const char *said, char *out,
+                     size_t nbytes)
 {
   fault_text t = {.out = out, .nbytes = nbytes};
   fault_text_add(&t, "%s: ", f->place ? f->place : location);
-  fault_text_what(&t, f, heap, said);
+  fault_text_what(&t, f, said);
   fault_text_calls(&t, f);
 }

@@ -6,9 +6,8 @@
 
 /* Writes the text of a failure, which is cut off if it does not fit.
  *   location  of the kernel, if the failure has no place of its own
- *   heap      whether the kernel needs the heap of objects
  *   said      the text of an assertion with its values; NULL or empty: it has none */
-void wick_fault_text(const wick_fault *f, const char *location, bool heap, const char *said,
-                     char *out, size_t nbytes);
+void wick_fault_text(const wick_fault *f, const char *location, const char *said, char *out,
+                     size_t nbytes);
 
 #endif

@@ -215,7 +215,7 @@ static wick_error *run_fault(const wick_session *s, wick_code code)
   const wick_program_kernel *k = f.kernel < p->nkernel ? &p->kernel[f.kernel] : NULL;
   char text[RUN_MESSAGE];
   if (k && f.fault)
-    wick_fault_text(f.fault, k->location, k->heap, f.message, text, sizeof text);
+    wick_fault_text(f.fault, k->location, f.message, text, sizeof text);
   else if (k && f.message && *f.message)
     snprintf(text, sizeof text, "%s: %s", k->location, f.message);
   else
