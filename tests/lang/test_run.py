@@ -384,7 +384,7 @@ REFUSED = [
     ("fn main(x) { x }", "p.wick:1:9: error: the type of this parameter of the entry `main` is not known; give it"),
     ("fn main(f: fn(f32) -> f32) { f(1.0) }", "the entry `main` cannot have this parameter"),
     ("fn man() { 1 }", "there is no function `main`; did you mean `man`?"),
-    ("fn main() { fn(x: f32) { x } }", "the entry `main` gives a function"),
+    ("fn main() { fn(x: f32) { x } }", "the entry `main` cannot give a function"),
     ("fn main() { 1 + true }", "p.wick:1:"),
     ("fn f(n: i64) { [1, 2, 3][n] }\nfn main() { f(5) }", "p.wick:1:16: "),
     ("fn main(n: i64) { 7 / n }", "p.wick:1:19: "),

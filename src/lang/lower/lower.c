@@ -97,9 +97,13 @@ static void lower_entry_names(lowering *s, wick_lang_at at, wick_ty *type, const
 static void lower_entry_results(lowering *s, const lowered *x, const char *name, lowering_frame *f,
                                 lowering_values *out)
 {
+  const wick_lang_entity *e = f->typed->entity;
   bool is_struct = x->type && x->type->kind == WICK_TY_DATA;
+  if (x->kind == LOWERED_FN) {
+    wick_lowering_fail(s, e->at, "the entry `%s` cannot give a function", e->name);
+    return;
+  }
   if (x->kind == LOWERED_ONE) {
-    const wick_lang_entity *e = f->typed->entity;
     const char *why = wick_type_stays(s->module, wick_built_type(f->b, x->v), s->tmp);
     if (why) wick_lowering_fail(s, e->at, "the entry `%s` cannot give %s", e->name, why);
     if (s->failed) return;
@@ -182,9 +186,6 @@ static void lower_main(lowering *s, wick_lang_entity *e, wick_ty *type, bool who
       first = wick_build(&b, WICK_OP_call, 0, NULL, &callee, types.n, types.at);
     x = s->failed ? wick_lowering_unit(s) : wick_lowering_unflatten(s, &f, type->arg[narg], &first);
   }
-  if (!s->failed && x->kind == LOWERED_FN)
-    wick_lowering_fail(s, e->at, "the entry `%s` gives a function, which has no value outside",
-                       e->name);
   if (!s->failed) lower_entry_results(s, x, "result", &f, &out);
   if (!wick_lowering_ok(s, &f)) return;
   wick_build_return(&b, out.n, out.at);
