@@ -1,4 +1,4 @@
-/* Finds outermost loops, and replays each in a function of its own. Values from outside become
+/* Finds outermost loops, prints and assertions, and replays each in a function of its own. Values from outside become
  * parameters, besides constants. */
 #include "graph/outline_loops.h"
 
@@ -41,13 +41,18 @@ static bool outline_is_small(const wick_func *f, const wick_node *n)
   return true;
 }
 
+static bool outline_says(const wick_node *n)
+{
+  return n->op == WICK_OP_print || n->op == WICK_OP_assert;
+}
+
 /* Returns whether node i, which has no regions, needs no kernel in a procedure. */
 static bool outline_is_scalar(const outline *o, uint32_t i)
 {
   const wick_node *n = &o->f->node[i];
   int64_t offset;
   wick_picked choice;
-  return n->op == WICK_OP_const || wick_op_of(n)->terminator || o->apart[i] ||
+  return n->op == WICK_OP_const || wick_op_of(n)->terminator || outline_says(n) || o->apart[i] ||
          wick_callee(o->f->module, n) || wick_group_is_view(o->f, n, &offset, &choice);
 }
 
@@ -60,7 +65,7 @@ static bool outline_is_cheap(const outline *o, uint32_t i)
 static bool outline_takes(const outline *o, uint32_t loop)
 {
   const wick_func *f = o->f;
-  if (f->node[loop].op != WICK_OP_loop) return false;
+  if (f->node[loop].op != WICK_OP_loop && !outline_says(&f->node[loop])) return false;
   bool scalar = true;
   for (uint32_t i = loop; i < f->node[loop].end; i++) {
     const wick_node *n = &f->node[i];
@@ -73,7 +78,8 @@ static bool outline_takes(const outline *o, uint32_t loop)
     scalar = scalar && outline_is_scalar(o, i);
   }
   /* A launch says which loop has more steps than its stacked results have rows. */
-  return scalar || !f->node[loop].attr[WICK_ATTR_loop_stacked].i;
+  return scalar ||
+         (f->node[loop].op == WICK_OP_loop && !f->node[loop].attr[WICK_ATTR_loop_stacked].i);
 }
 
 /* ---- the function ---- */
@@ -136,13 +142,13 @@ static uint32_t outline_params(const outline *o, uint32_t from, uint32_t to, wic
   return n;
 }
 
-/* Replaces the loop in c's function by a call. */
+/* Replaces the loop, print or assertion in c's function by a call. */
 static wick_status outline_loop(outline *o, wick_copier *c, uint32_t loop)
 {
   const wick_func *f = o->f;
   const wick_node *n = &f->node[loop];
   wick_builder b;
-  const char *name = wick_str_printf(o->tmp, "%s.loop.%u", f->name, o->nfound++);
+  const char *name = wick_str_printf(o->tmp, "%s.%s.%u", f->name, wick_op_of(n)->name, o->nfound++);
   wick_build_begin(&b, f->module, WICK_GRAPH, name, &f->module->mem);
   wick_replay r = wick_replay_func(&b, f);
   wick_value *in = wick_new(o->tmp, wick_value, f->nvalue + 1),
@@ -159,7 +165,7 @@ static wick_status outline_loop(outline *o, wick_copier *c, uint32_t loop)
   WICK_TRY(wick_build_end(&b, &g));
   wick_module_set(f->module, g);
   for (uint32_t k = 0; k < nin; k++) in[k] = c->to[in[k].id];
-  c->b.loc = n->loc;
+  c->b.loc = outline_says(n) ? (wick_loc){0} : n->loc; /* no call of the user's program */
   wick_value v =
       wick_build(&c->b, WICK_OP_call, nin, in, &(wick_attr){.s = g->name}, n->nout, type);
   for (uint32_t k = 0; k < n->nout; k++) {
@@ -170,66 +176,15 @@ static wick_status outline_loop(outline *o, wick_copier *c, uint32_t loop)
   return c->b.status;
 }
 
-/* ---- entries that print ---- */
-
-/* Returns whether f prints or asserts, and all of its values have constant sizes. */
-static bool outline_says(const wick_func *f)
-{
-  bool says = false;
-  for (uint32_t i = 0; i < f->nnode; i++)
-    says = says || f->node[i].op == WICK_OP_print || f->node[i].op == WICK_OP_assert;
-  for (uint32_t v = 1; v <= f->nvalue && says; v++)
-    says = outline_is_sized(f, (wick_value){v}) ||
-           wick_info_of(f, (wick_value){v})->kind != WICK_TENSOR;
-  return says && wick_return(f)->nin && f->nparam + wick_return(f)->nin <= OUTLINE_OPERANDS;
-}
-
-/* Moves the body to a function, whose nodes are executed in order. */
-static wick_status outline_body(outline *o, wick_func **out)
-{
-  const wick_func *f = o->f;
-  const wick_node *ret = wick_return(f);
-  wick_builder b;
-  wick_build_begin(&b, f->module, WICK_GRAPH, wick_str_printf(o->tmp, "%s.body", f->name),
-                   &f->module->mem);
-  wick_replay r = wick_replay_func(&b, f);
-  wick_value *v = wick_new(o->tmp, wick_value, f->nparam + ret->nin + 1u);
-  wick_type *type = wick_new(o->tmp, wick_type, ret->nin + 1u);
-  for (uint32_t k = 1; k <= f->nparam; k++)
-    r.to[k] = wick_build_param(&b, f->value[k].type, WICK_IN, NULL);
-  wick_replay_nodes(&r, 0, f->nnode - 1);
-  for (uint32_t k = 0; k < ret->nin; k++) {
-    v[k] = wick_replayed(&r, ret->in[k]);
-    type[k] = wick_type_of(f, ret->in[k]);
-  }
-  wick_build_return(&b, ret->nin, v);
-  wick_func *g;
-  WICK_TRY(wick_build_end(&b, &g));
-  wick_module_set(f->module, g);
-  wick_copier c = wick_copy_begin(f, o->mem);
-  c.b.loc = ret->loc;
-  for (uint32_t k = 0; k < f->nparam; k++) v[k] = c.to[1 + k];
-  wick_value first =
-      wick_build(&c.b, WICK_OP_call, f->nparam, v, &(wick_attr){.s = g->name}, ret->nin, type);
-  for (uint32_t k = 0; k < ret->nin && !c.b.status; k++) {
-    const wick_value_info *old = &f->value[ret->in[k].id];
-    v[k] = (wick_value){first.id + k};
-    wick_build_name(&c.b, v[k], old->name, old->relation);
-  }
-  wick_build_return(&c.b, ret->nin, v);
-  return wick_build_end(&c.b, out);
-}
-
 wick_status wick_pass_outline_loops(const wick_pass_context *pass, const wick_func *f,
                                     wick_func **out)
 {
   outline o = {.f = f, .mem = pass->mem, .tmp = pass->tmp};
   bool any = false;
   *out = (wick_func *)(uintptr_t)f;
-  for (uint32_t i = 0; i < f->nnode; i++) any = any || f->node[i].op == WICK_OP_loop;
-  if (wick_func_is_called(f)) return NULL;
-  if (outline_says(f)) return outline_body(&o, out);
-  if (!any) return NULL;
+  for (uint32_t i = 0; i < f->nnode; i++)
+    any = any || f->node[i].op == WICK_OP_loop || outline_says(&f->node[i]);
+  if (!any || wick_func_is_called(f)) return NULL;
   o.apart = wick_form_apart(f, o.tmp);
   o.definer = wick_definers_of(f, o.tmp);
   wick_copier c = wick_copy_begin(f, o.mem);

@@ -190,9 +190,37 @@ bool wick_func_reaches(const wick_func *f, bool (*has)(const wick_func *), wick_
   return has(f);
 }
 
+static bool call_has_say(const wick_func *f) { return call_has(f, WICK_OP_say); }
+
 static bool call_has_fail(const wick_func *f)
 {
-  return call_has(f, WICK_OP_fail) || call_has(f, WICK_OP_say);
+  return call_has(f, WICK_OP_fail) || call_has_say(f);
+}
+
+bool wick_module_says(const wick_module *m)
+{
+  for (uint32_t i = 0; i < m->funcs.n; i++)
+    if (call_has_say(m->funcs.at[i])) return true;
+  return false;
+}
+
+static bool call_kernel_reaches(const wick_func *f, const wick_node *n,
+                                bool (*has)(const wick_func *), wick_arena *tmp)
+{
+  const wick_func *g = n->op == WICK_OP_kernel || n->op == WICK_OP_call
+                           ? wick_module_find(f->module, n->attr[WICK_ATTR_kernel_callee].s)
+                           : NULL;
+  return g && wick_func_reaches(g, has, tmp);
+}
+
+bool wick_kernel_says(const wick_func *f, const wick_node *n, wick_arena *tmp)
+{
+  return call_kernel_reaches(f, n, call_has_say, tmp);
+}
+
+bool wick_kernel_fails(const wick_func *f, const wick_node *n, wick_arena *tmp)
+{
+  return call_kernel_reaches(f, n, call_has_fail, tmp);
 }
 
 bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp)

@@ -43,6 +43,12 @@ bool wick_func_is_called(const wick_func *f);
  * out. */
 bool wick_func_reaches(const wick_func *f, bool (*has)(const wick_func *), wick_arena *tmp);
 bool wick_func_reaches_fail(const wick_func *f, wick_arena *tmp);
+/* Returns whether a function below the graph level prints or asserts. */
+bool wick_module_says(const wick_module *m);
+/* Returns whether a kernel or call of a low function prints or asserts; whether it does that or may
+ * fail. */
+bool wick_kernel_says(const wick_func *f, const wick_node *n, wick_arena *tmp);
+bool wick_kernel_fails(const wick_func *f, const wick_node *n, wick_arena *tmp);
 bool wick_func_reaches_recursion(const wick_func *f, wick_arena *tmp);
 bool wick_func_reaches_heap(const wick_func *f, wick_arena *tmp);
 

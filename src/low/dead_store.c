@@ -2,6 +2,7 @@
  * makes the buffers live that it reads. */
 #include "low/dead_store.h"
 
+#include "ir/call.h"
 #include "ir/copy.h"
 #include "low/alias.h"
 
@@ -41,10 +42,12 @@ static void dead_store_keep(dead_store *d, uint32_t i, wick_arena *tmp)
 static void dead_store_find(dead_store *d, wick_arena *tmp)
 {
   const wick_func *f = d->a.f;
+  bool says = wick_module_says(f->module);
   for (uint32_t v = 1; v <= f->nparam; v++)
     if (f->qual[v - 1] != WICK_IN) dead_store_want(d, (wick_value){v}, tmp);
   for (uint32_t i = 0; i < f->nnode; i++)
-    if (!wick_op_of(&f->node[i])->launched && f->node[i].op != WICK_OP_view)
+    if (wick_op_of(&f->node[i])->launched ? says && wick_kernel_says(f, &f->node[i], tmp)
+                                          : f->node[i].op != WICK_OP_view)
       dead_store_keep(d, i, tmp);
   while (d->todo.n) {
     const wick_access_list *list = &d->a.access[d->todo.at[--d->todo.n]];

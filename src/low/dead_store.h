@@ -2,7 +2,7 @@
  *
  * Needs: a verified low function without `free`. Guarantees: the same results; a kernel that may
  * fail is removed like any other, since only its result matters. Leaves alone: kernels with a
- * result that is needed; calls, and buffers that control flow carries. Exact. */
+ * result that is needed, and those that print or assert; calls, and buffers that control flow carries. Exact. */
 #ifndef WICK_LOW_DEAD_STORE_H
 #define WICK_LOW_DEAD_STORE_H
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "ir/call.h"
 #include "ir/op.h"
 
 enum { ORDER_PAIRS = 1 << 26 }; /* limit on compared pairs of accesses of one root, in total */
@@ -135,6 +136,20 @@ static void order_value_edges(order_build *b)
     }
 }
 
+/* Keeps what prints or asserts in order, among what may fail, too. */
+static void order_says(order_build *b)
+{
+  const wick_func *f = b->f;
+  uint32_t last = UINT32_MAX;
+  if (!wick_module_says(f->module)) return;
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    uint32_t step = b->step_of[i];
+    if (step == UINT32_MAX || step == last || !wick_kernel_fails(f, &f->node[i], b->mem)) continue;
+    if (last != UINT32_MAX) order_edge(b, last, step);
+    last = step;
+  }
+}
+
 /* Groups the edges by one end: first[k] .. first[k + 1] - 1 of the result are the other ends for
  * step k. */
 static const uint32_t *order_by(order_build *b, bool by_from, uint32_t **out_first)
@@ -212,6 +227,7 @@ wick_reorder_graph wick_reorder_graph_of(const wick_func *f, wick_arena *mem)
     if (b.a.memref[v].root.id == v && (!b.a.tied[v] || b.a.tied[v] == v))
       order_root_edges(&b, v, &npair);
   order_value_edges(&b);
+  order_says(&b);
   order_lists(&b);
   order_roots(&b);
   return g;

@@ -1,4 +1,4 @@
-/* The dependences of a low function's instructions, and the buffers of the arena that each needs.
+/* The dependences of a low function's instructions through memory, values and prints, and the buffers of the arena that each needs.
  * The search in reorder_for_memory.c works on this graph. */
 #ifndef WICK_LOW_REORDER_GRAPH_H
 #define WICK_LOW_REORDER_GRAPH_H

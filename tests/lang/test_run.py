@@ -472,6 +472,39 @@ def test_prints_and_assertions(tmp_path):
         assert r.returncode == 1 and 'p.wick:3:2: the assertion does not hold: (3, [8.0, 20.0])\n' in r.stderr, r.stderr
 
 
+ORDERED = [  # program, further parameters of the command, what it prints
+    (
+        'fn main(x: f32[n], k: i64) { print("sum", sum(x))\n assert(sum(x) > 0.0)\n let y = tanh(x) @ x\n print(y > 0.0)\n'
+        ' if k > 3 { print("large")\n x } else { print("small", k)\n x * y } }',
+        ["--dim", "n=1..9"],
+        '"sum" 6.0\ntrue\n"small" 3\n',
+    ),
+    (
+        "fn main(x: f32[n], k: i64) { for i in 0..k with y = x { print(i, sum(y))\n y * 2.0 } }",
+        ["--dim", "n=1..9"],
+        "0 6.0\n1 12.0\n2 24.0\n",
+    ),
+    ("fn main(x: f32[3], k: i64) { print(x)\n print(k) }", [], "[1.0, 2.0, 3.0]\n3\n"),
+    (
+        "fn up(n: i64) -> () { if n > 0 { up(n - 1)\n print(n) } else { () } }\n"
+        "fn count(n: i64) -> i64 { if n > 0 { print(n)\n count(n - 1) + 1 } else { 0 } }\n"
+        "fn main(x: f32[3], k: i64) { let unused = count(k)\n up(k)\n x }",
+        [],
+        "3\n2\n1\n1\n2\n3\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("text, more, printed", ORDERED, ids=range(len(ORDERED)))
+def test_prints_of_the_entry_are_kept_in_order(text, more, printed, tmp_path):
+    (tmp_path / "p.wick").write_text(text + "\n")
+    np.save(tmp_path / "x.npy", np.array([1, 2, 3], "f4"))
+    np.save(tmp_path / "k.npy", np.int64(3))
+    for threads in ("1", "2"):
+        r = wick("run", "p.wick", "--inputs", "x.npy", "k.npy", *more, "-t", threads, "--no-cache", cwd=tmp_path)
+        assert r.returncode == 0 and r.stdout.startswith(printed), (r.stdout, r.stderr)
+
+
 PRINTER = """
 #include <stdio.h>
 #include "net.h"

@@ -124,7 +124,7 @@ const wick_op wick_op_kernel = {
     .name = "kernel",
     .doc = "Runs a group on buffers. The operands are the buffers that it writes, those that it "
            "reads, then sizes",
-    .nin = {1, WICK_ANY},
+    .nin = {0, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0}},
     .level = WICK_LOW,
     .effect = WICK_EFFECT,
@@ -155,7 +155,7 @@ const wick_op wick_op_launch = {
         "Runs a loop function over the tasks 0 .. tasks-1, in any order and in parallel. With "
         "`concurrent` the launch may run at the same time as the launches before it, back to the "
         "last one without `concurrent`. If `tasks` is -1, the last operand gives their number",
-    .nin = {1, WICK_ANY},
+    .nin = {0, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0},
              {"tasks", WICK_ATTR_INT, 1, false, NULL, 0, 0},
              {"concurrent", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
