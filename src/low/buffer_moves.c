@@ -239,7 +239,9 @@ static bool buffer_moves_precedes(const wick_buffer_moves *m, const wick_buffer_
   const wick_access_list *list = &a->access[x->root.id];
   for (uint32_t i = 0; i < list->n; i++) {
     uint32_t copy = list->at[i].node, p = a->parent[copy], at = node;
-    if (m->drop[copy] || copy <= node || !buffer_moves_begins(m, x, copy)) continue;
+    if (m->drop[copy] || copy <= node || !buffer_moves_begins(m, x, copy) ||
+        !buffer_moves_idle(m, x, copy))
+      continue;
     while (at != UINT32_MAX && a->parent[at] != p) at = a->parent[at];
     if (at == UINT32_MAX || p == UINT32_MAX) continue;
     const wick_node *around = &a->f->node[p];
