@@ -17,16 +17,17 @@ Modules of the language that come with it (`make docs` writes this page from `li
 
 
 def modules():
-    """The name, the introduction and the items of each module; an item is its declaration, its comment and its examples."""
+    """The name, the introduction and the items of each module; an item is its kind, its name, its declaration, its comment and its examples."""
     for path in sorted((ROOT / "library").glob("*.wick")):
         text = path.read_text()
         introduction = [line[3:] for line in re.match(r"(//.*\n)*", text)[0].splitlines()]
         items = []
-        for m in re.finditer(r"((?:^//.*\n)*)^(fn|type|struct) (\w+)(.*)$", text, re.M):
+        for m in re.finditer(r"((?:^//.*\n)*)^((fn|type|struct) (\w+)[^{]*)(.*)$", text, re.M):
             comment = [line[3:] for line in m[1].splitlines()]
             examples = [line.strip() for line in comment if line.startswith("  ")]
             prose = [line for line in comment if not line.startswith("  ")]
-            items.append((m[2], m[3], m[4], prose, examples))
+            declaration = " ".join((m[2] if m[3] == "fn" else m[2] + m[5]).split()).rstrip(" {")
+            items.append((m[3], m[4], declaration, prose, examples))
         yield path, introduction, items
 
 
@@ -38,21 +39,14 @@ def examples():
                 yield path, name, text, value
 
 
-def signatures(path):
-    out = subprocess.run([WICK, "check", str(path)], capture_output=True, text=True, check=True).stdout
-    return dict((m[1], m[0].strip()) for m in re.finditer(r"^  fn (\w+)\(.*$", out, re.M))
-
-
 def page():
     lines = [INTRODUCTION]
     for path, introduction, items in modules():
         lines += [f"## {path.stem}", "", *introduction, ""]
-        types = signatures(path)
-        for kind, name, rest, prose, shown in items:
+        for _, name, declaration, prose, shown in items:
             if name.startswith("_"):
                 continue  # for the module's own use
-            declared = types[name] if kind == "fn" else f"{kind} {name}{rest.rstrip(' {') if rest.endswith('{') else rest}"
-            lines += [f"### {path.stem}.{name}", "", f"    {declared}", ""]
+            lines += [f"### {path.stem}.{name}", "", f"    {declaration}", ""]
             lines += [" ".join(prose), ""] if prose else []
             lines += ["```", *shown, "```", ""] if shown else []
     return "\n".join(lines).rstrip() + "\n"

@@ -54,12 +54,18 @@ static const wick_datum *eval_bind(eval *e, eval_frame *f, wick_ty *x, const wic
     wick_push(e->mem, &f->var, elem);
     wick_push(e->mem, &f->elem, d->tensor.elem);
   }
+  if (shape->kind == WICK_TY_VAR)
+    wick_push(e->mem, &f->rest, (eval_rest){shape, d->tensor.rank, d->tensor.dim});
   if (shape->kind != WICK_TY_SHAPE) return d;
   uint32_t back = shape->ndim - shape->front;
   if (d->tensor.rank < shape->ndim) return d;
   for (uint32_t i = 0; i < shape->front; i++) eval_bind_size(e, f, shape->dim[i], d->tensor.dim[i]);
   for (uint32_t i = 0; i < back; i++)
     eval_bind_size(e, f, shape->dim[shape->front + i], d->tensor.dim[d->tensor.rank - back + i]);
+  if (shape->rest)
+    wick_push(e->mem, &f->rest,
+              (eval_rest){wick_ty_of(shape->rest), d->tensor.rank - shape->ndim,
+                          d->tensor.dim + shape->front});
   return d;
 }
 
@@ -147,7 +153,7 @@ static eval_frame *eval_frame_of(eval *e, const eval_frame *from, const wick_typ
 {
   eval_frame *f = wick_new(e->mem, eval_frame, 1);
   if (from) *f = *from;
-  if (from) f->var.cap = f->elem.cap = f->symbol.cap = f->size.cap = 0; /* grow by copying */
+  if (from) f->var.cap = f->elem.cap = f->symbol.cap = f->size.cap = f->rest.cap = 0;
   f->typed = typed;
   f->nlocal = typed->entity->number;
   f->local = from ? wick_dup(e->mem, const wick_datum *, from->local, f->nlocal)
@@ -157,6 +163,8 @@ static eval_frame *eval_frame_of(eval *e, const eval_frame *from, const wick_typ
   f->elem.at = wick_dup(e->mem, wick_elem, from->elem.at, from->elem.n);
   f->symbol.at = wick_dup(e->mem, wick_dim, from->symbol.at, from->symbol.n);
   f->size.at = wick_dup(e->mem, int64_t, from->size.at, from->size.n);
+  f->rest.at = wick_dup(e->mem, eval_rest, from->rest.at, from->rest.n);
+  f->rest.cap = from->rest.n;
   f->var.cap = f->elem.cap = from->var.n;
   f->symbol.cap = f->size.cap = from->symbol.n;
   return f;

@@ -11,6 +11,13 @@ typedef struct eval_size {
   int64_t value;
 } eval_size;
 
+/* What a variable for several sizes stands for in a call. */
+typedef struct eval_rest {
+  const wick_ty *var;
+  uint32_t ndim;
+  const int64_t *dim;
+} eval_rest;
+
 /* The locals of a call, and what its arguments determine. */
 typedef struct eval_frame {
   const wick_typed *typed;
@@ -20,6 +27,7 @@ typedef struct eval_frame {
   wick_list(wick_elem) elem;
   wick_list(wick_dim) symbol;
   wick_list(int64_t) size;
+  wick_list(eval_rest) rest;
 } eval_frame;
 
 /* A float tensor depends on variables of one or more differentiations, the innermost first. */

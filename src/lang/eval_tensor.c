@@ -200,15 +200,33 @@ static const wick_datum *eval_tensor_results(eval *e, const wick_ast *n, wick_op
 static bool eval_tensor_want(eval *e, eval_frame *f, const wick_ast *n, wick_type *out)
 {
   int64_t dim[WICK_MAX_RANK];
+  uint32_t rank = 0;
   if (!f) return false; /* the operator is a value */
   wick_ty *t = wick_ty_of(f->typed->type[n->id]);
-  if (!wick_ty_ready(e->t, t)) return false;
-  const wick_ty *shape = wick_ty_flat(e->t, t->arg[1]);
-  for (uint32_t i = 0; i < shape->ndim; i++)
-    if (!wick_dim_eval(e->t->dims, wick_ty_dim(e->t, shape->dim[i]), f->symbol.n, f->symbol.at,
-                       f->size.at, &dim[i]))
+  if (t->kind != WICK_TY_TENSOR) return false;
+  const wick_ty *elem = wick_ty_of(t->arg[0]), *shape = wick_ty_flat(e->t, t->arg[1]),
+                *rest = shape->kind == WICK_TY_VAR ? shape : NULL;
+  wick_elem of = elem->elem;
+  bool known = elem->kind == WICK_TY_ELEM;
+  for (uint32_t i = 0; i < f->var.n && !known; i++)
+    if (f->var.at[i] == elem) of = f->elem.at[i], known = true;
+  if (!known || (!rest && shape->kind != WICK_TY_SHAPE)) return false;
+  uint32_t ndim = rest ? 0 : shape->ndim, front = rest ? 0 : shape->front;
+  if (!rest && shape->rest) rest = wick_ty_of(shape->rest);
+  for (uint32_t i = 0; i <= ndim; i++) {
+    if (i == front && rest) {
+      uint32_t k = 0;
+      while (k < f->rest.n && f->rest.at[k].var != rest) k++;
+      if (k == f->rest.n || rank + f->rest.at[k].ndim > WICK_MAX_RANK) return false;
+      for (uint32_t j = 0; j < f->rest.at[k].ndim; j++) dim[rank++] = f->rest.at[k].dim[j];
+    }
+    if (i == ndim) break;
+    if (rank == WICK_MAX_RANK ||
+        !wick_dim_eval(e->t->dims, wick_ty_dim(e->t, shape->dim[i]), f->symbol.n, f->symbol.at,
+                       f->size.at, &dim[rank++]))
       return false;
-  *out = wick_type_tensor_const(e->t->module, wick_ty_of(t->arg[0])->elem, shape->ndim, dim);
+  }
+  *out = wick_type_tensor_const(e->t->module, of, rank, dim);
   return true;
 }
 

@@ -42,7 +42,8 @@ static void lex_comment(lex *l)
   wick_push(l->mem, &l->out.comments, (wick_lang_comment){begin, end, l->newline || first});
 }
 
-/* 12, 1_000, 0xff, 1.5, 1e-3, 1.5f64: the letters of an element type may follow the digits. */
+/* 12, 1_000, 0xff, 1.5, 1e-3, 1.5f64: the letters of an element type may follow the digits. After a
+ * dot, digits are a field's: pair.1.0 has two. */
 static void lex_number(lex *l)
 {
   uint32_t begin = l->at;
@@ -51,13 +52,15 @@ static void lex_number(lex *l)
   if (hex) l->at += 2;
   while (lex_digit(lex_char(l, 0)) || lex_char(l, 0) == '_' || (hex && lex_letter(lex_char(l, 0))))
     l->at++;
-  if (!hex && lex_char(l, 0) == '.' && lex_digit(lex_char(l, 1))) {
+  uint32_t before = l->out.list.n;
+  bool field = before && l->out.list.at[before - 1].kind == '.';
+  if (!hex && !field && lex_char(l, 0) == '.' && lex_digit(lex_char(l, 1))) {
     kind = WICK_TOKEN_FLOAT;
     l->at++;
     while (lex_digit(lex_char(l, 0)) || lex_char(l, 0) == '_') l->at++;
   }
   char sign = lex_char(l, 1);
-  if (!hex && lex_char(l, 0) == 'e' &&
+  if (!hex && !field && lex_char(l, 0) == 'e' &&
       (lex_digit(sign) || ((sign == '-' || sign == '+') && lex_digit(lex_char(l, 2))))) {
     kind = WICK_TOKEN_FLOAT;
     l->at += 2;

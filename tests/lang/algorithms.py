@@ -4,6 +4,7 @@ import numpy as np
 import scipy.integrate
 import scipy.optimize
 from containers import LIBRARY
+from library_numbers import LIBRARY_NUMBERS
 from models import FORMULAS, LEARNING
 
 # ---- sizes ----
@@ -332,4 +333,5 @@ FILES = {
     "formulas": FORMULAS,
     "learning": LEARNING,
     "library": LIBRARY,
+    "library_numbers": LIBRARY_NUMBERS,
 }  # fmt: skip
