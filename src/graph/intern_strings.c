@@ -1,6 +1,8 @@
 /* Interns strings: copies all graphs of the module with i64 instead of string types. */
 #include "graph/intern_strings.h"
 
+#include <string.h>
+
 #include "ir/copy.h"
 #include "ir/op.h"
 
@@ -69,6 +71,67 @@ static void intern_strings_typed(wick_copier *c, const wick_node *n)
     intern_strings_name(c, (wick_value){n->first.id + k}, (wick_value){v.id + k});
 }
 
+/* ---- what a program says ---- */
+
+static bool intern_strings_says(const wick_node *n)
+{
+  return n->op == WICK_OP_print || n->op == WICK_OP_assert;
+}
+
+/* The string of a constant of rank 0. */
+static wick_string intern_strings_literal(const wick_func *f, const wick_node *n)
+{
+  const wick_imm *imm = wick_const_imm(n);
+  int64_t number = imm->i;
+  if (imm->constant)
+    memcpy(&number, wick_constant_get(f->module, imm->constant)->data, sizeof number);
+  return wick_string_table_get(&f->module->strings, number);
+}
+
+/* Copies a node that says something: strings become a part of its text. `literal` has the constants
+ * of rank 0. Fails for other strings, whose numbers mean nothing to a reader, and for those that
+ * would read as places of values. */
+static wick_status intern_strings_say(wick_copier *c, const wick_node *n,
+                                      const wick_node *const *literal)
+{
+  bool asserts = n->op == WICK_OP_assert;
+  int key = asserts ? WICK_ATTR_assert_message : WICK_ATTR_print_text;
+  const char *text = n->attr[key].s, *place = strstr(text, "{}");
+  wick_text out = wick_text_begin(c->b.mem);
+  wick_value *in = wick_new(c->b.mem, wick_value, n->nin + 1u);
+  uint32_t kept = 0;
+  if (!place) wick_text_add(&out, text);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    bool condition = asserts && k == 0;
+    if (place && !condition) {
+      wick_text_addn(&out, text, (size_t)(place - text));
+      text = place + 2;
+      place = strstr(text, "{}");
+    } else if (!condition && out.n) {
+      wick_text_char(&out, ' ');
+    }
+    if (condition || !intern_strings_changes(c->f, n->in[k])) {
+      if (!condition) wick_text_add(&out, "{}");
+      in[kept++] = c->to[n->in[k].id];
+      continue;
+    }
+    wick_string s = {0};
+    if (literal[n->in[k].id]) s = intern_strings_literal(c->f, literal[n->in[k].id]);
+    if (!literal[n->in[k].id] || (s.nbytes && memmem(s.at, s.nbytes, "{}", 2)))
+      return wick_fail(c->b.mem, WICK_EUNSUPPORTED, wick_loc_text(c->f->module, n->loc),
+                       "%s: %s not printed by native code yet", wick_op_of(n)->name,
+                       literal[n->in[k].id] ? "strings that contain `{}` are"
+                                            : "strings that are no literals are");
+    wick_text_printf(&out, "\"%.*s\"", (int)s.nbytes, s.at);
+  }
+  if (strstr(n->attr[key].s, "{}")) wick_text_add(&out, text);
+  wick_attr *attr = wick_dup(c->b.mem, wick_attr, n->attr, n->nattr);
+  attr[key].s = wick_intern(c->f->module, out.at);
+  c->b.loc = n->loc;
+  wick_build(&c->b, n->op, kept, in, attr, 0, NULL);
+  return c->b.status;
+}
+
 static wick_copier intern_strings_begin(const wick_func *f, wick_arena *mem)
 {
   wick_copier c = {
@@ -86,14 +149,19 @@ static wick_copier intern_strings_begin(const wick_func *f, wick_arena *mem)
 static wick_status intern_strings_func(const wick_func *f, wick_arena *mem, wick_func **out)
 {
   wick_copier c = intern_strings_begin(f, mem);
+  const wick_node **literal = wick_new(mem, const wick_node *, f->nvalue + 1);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     bool text = false;
     for (uint32_t k = 0; k < n->nin; k++) text = text || intern_strings_changes(f, n->in[k]);
     for (uint32_t k = 0; k < n->nout; k++)
       text = text || intern_strings_changes(f, (wick_value){n->first.id + k});
+    if (text && n->op == WICK_OP_const && !wick_info_of(f, n->first)->rank)
+      literal[n->first.id] = n;
     if (text && n->op == WICK_OP_const)
       intern_strings_const(&c, n);
+    else if (text && intern_strings_says(n))
+      WICK_TRY(intern_strings_say(&c, n, literal));
     else if (text && wick_op_of(n)->typed)
       intern_strings_typed(&c, n);
     else

@@ -1,6 +1,6 @@
 /* Strings become i64: each is its number among the module's strings, and in a run among the strings
  * of the session (base/string_table.h). All operators that move or compare elements then work on
- * them without change.
+ * them without change. Constants that are printed become a part of the text.
  *
  * Guarantees: no string elements are left. Leaves alone: functions without strings. */
 #ifndef WICK_GRAPH_INTERN_STRINGS_H

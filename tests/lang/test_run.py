@@ -474,6 +474,11 @@ def test_prints_and_assertions(tmp_path):
 
 ORDERED = [  # program, further parameters of the command, what it prints
     (
+        'fn say(x) { print("at", ("x", x)) }\nfn main(x: f32[n], k: i64) { let s = "name"\n say(k)\n print(s, x)\n x }',
+        ["--dim", "n=3"],
+        '"at" ("x", 3)\n"name" [1.0, 2.0, 3.0]\n',
+    ),
+    (
         'fn main(x: f32[n], k: i64) { print("sum", sum(x))\n assert(sum(x) > 0.0)\n let y = tanh(x) @ x\n print(y > 0.0)\n'
         ' if k > 3 { print("large")\n x } else { print("small", k)\n x * y } }',
         ["--dim", "n=1..9"],

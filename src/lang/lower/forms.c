@@ -62,20 +62,16 @@ static void forms_text(lowering *s, const lowered *x, wick_text *out, lowering_v
   }
 }
 
-static const lowered *forms_say(lowering *s, lowering_frame *f, const wick_ast *n, wick_opcode op,
-                                uint32_t narg, const lowered *const *arg)
+static const lowered *forms_say(lowering *s, lowering_frame *f, wick_opcode op, uint32_t narg,
+                                const lowered *const *arg)
 {
   lowering_values in = {0};
   wick_text t = wick_text_begin(s->tmp);
   bool asserts = op == WICK_OP_assert;
   if (asserts) wick_push(s->tmp, &in, arg[0]->v);
   for (uint32_t i = asserts; i < narg && !(asserts && i > 1); i++) {
-    const wick_ast *k = n->kid[i + 1];
     wick_text_add(&t, i && !asserts ? " " : "");
-    if (k->kind == WICK_AST_STRING && !strstr(k->name, "{}"))
-      wick_text_printf(&t, "\"%s\"", k->name);
-    else
-      forms_text(s, arg[i], &t, &in);
+    forms_text(s, arg[i], &t, &in);
   }
   const wick_attr text = {.s = wick_intern(s->module, t.at)};
   wick_build(f->b, op, in.n, in.at, &text, 0, NULL);
@@ -135,8 +131,8 @@ const lowered *wick_lowering_form(lowering *s, lowering_frame *f, wick_ast *n,
   case WICK_FORM_REF: return forms_ref(s, f, n, arg[0]);
   case WICK_FORM_READ: return forms_read(s, f, arg[0]);
   case WICK_FORM_WRITE: return forms_write(s, f, n, arg[0], arg[1]);
-  case WICK_FORM_PRINT: return forms_say(s, f, n, WICK_OP_print, narg, arg);
-  case WICK_FORM_ASSERT: return forms_say(s, f, n, WICK_OP_assert, narg, arg);
+  case WICK_FORM_PRINT: return forms_say(s, f, WICK_OP_print, narg, arg);
+  case WICK_FORM_ASSERT: return forms_say(s, f, WICK_OP_assert, narg, arg);
   case WICK_FORM_STOP_GRADIENT: return forms_constant(s, f, n, arg[0]);
   case WICK_FORM_MAP_TENSORS:
   case WICK_FORM_ZIP_TENSORS: {
