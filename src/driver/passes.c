@@ -45,6 +45,7 @@
 #include "graph/promote_to_f64.h"
 #include "graph/raise_activation.h"
 #include "graph/region_dce.h"
+#include "graph/separate_pools.h"
 #include "graph/simplify.h"
 #include "graph/sink_data_movement.h"
 #include "graph/turn_slices.h"
@@ -132,6 +133,8 @@ const wick_pass wick_passes[] = {
      "replaces convolutions over three dimensions by convolutions over images"},
     {"decompose_conv_transpose", WICK_GRAPH, wick_pass_decompose_conv_transpose, WICK_ROUNDING,
      "replaces transposed convolutions by convolutions, one for each phase of the stride"},
+    {"separate_pools", WICK_GRAPH, wick_pass_separate_pools, WICK_ROUNDING,
+     "replaces pools over large windows by pools along one axis after the other"},
     {"assign_layouts", WICK_GRAPH, wick_pass_assign_layouts, WICK_ROUNDING,
      "gives images and weights layouts in blocks of channels"},
     {"decompose_resize", WICK_GRAPH, wick_pass_decompose_resize, WICK_ROUNDING,
@@ -255,6 +258,7 @@ static const wick_step passes_graph[] = {
     {"decompose_conv_transpose", NULL},
     {"conv1d_to_conv2d", NULL},
     {"conv3d_to_conv2d", NULL},
+    {"separate_pools", NULL},
     {"constant_fold", NULL},
     {"sink_data_movement", NULL},
     {"simplify", NULL},

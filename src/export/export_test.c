@@ -45,7 +45,8 @@ static int end(void **state)
  * references, function values, effects and transformations of functions; and operators whose export
  * is not written yet. Remove an operator from this list when its export exists. */
 static const char without[] =
-    " apply assert barrier checkpoint closure construct conv_packed conv_winograd depthwise_packed "
+    " affine_gather apply assert barrier checkpoint closure construct conv_packed "
+    "conv_weight_grad conv_weight_grad_packed conv_winograd depthwise_packed "
     "gru_step jvp lstm_step matmul_packed non_max_suppression object_free object_release "
     "object_retain object_take pack pairwise_coupling phases_to_space print random "
     "ref_get ref_new ref_set resample return stop_gradient switch tree_walk unpack "

@@ -393,7 +393,7 @@ static void node_plain(wick_export_op *o)
   wick_elem e = 0, wide = 0;
   for (uint32_t i = 0; i < n->nin; i++) {
     in[i] = wick_export_in(o, i);
-    if (i >= 32 || row->aux_operands >> i & 1 || !wick_export_given(o, i)) continue;
+    if (!wick_op_is_data(row, i) || !wick_export_given(o, i)) continue;
     e = wick_export_info(o, i)->elem;
     wide = wick_export_wide(o, e, o->row->elems);
     in[i] = wick_export_cast(o, in[i], e, wide);

@@ -207,9 +207,11 @@ static void decompose_conv_transpose_put(const decompose_conv_transpose *s,
       }
 }
 
-/* Builds the same from weights that are a value, as [groups, 1, mi, ni, windows of each axis]. */
+/* Builds the same from weights that are a value, as [groups, 1, mi, ni, windows of each axis];
+ * without groups and other phases, as [mi, ni, windows of each axis]. */
 static wick_value decompose_conv_transpose_slice(decompose_conv_transpose *s,
-                                                 const decompose_conv_transpose_tap *const *phase)
+                                                 const decompose_conv_transpose_tap *const *phase,
+                                                 bool alone)
 {
   wick_builder *b = &s->c.b;
   wick_dim from[2 + WICK_WINDOW_MAX] = {{0}}, shape[4 + WICK_WINDOW_MAX];
@@ -222,7 +224,14 @@ static wick_value decompose_conv_transpose_slice(decompose_conv_transpose *s,
     step[2 + k] = -phase[k]->back;
     perm[4 + k] = 4 + k;
   }
-  wick_value w = wick_build_slice(b, s->c.to[s->n->in[1].id], 2 + s->nsp, from, shape, step);
+  wick_value w = s->c.to[s->n->in[1].id];
+  if (alone) { /* all phases are slices of the same transposition */
+    int64_t turned[2 + WICK_WINDOW_MAX] = {1, 0, 2, 3, 4};
+    shape[0] = wick_dim_const(s->mi), shape[1] = wick_dim_const(s->ni);
+    return wick_build_slice(b, wick_build_transpose(b, w, 2 + s->nsp, turned), 2 + s->nsp, from,
+                            shape, step);
+  }
+  w = wick_build_slice(b, w, 2 + s->nsp, from, shape, step);
   for (uint32_t k = s->nsp; k-- > 0;) shape[4 + k] = shape[2 + k];
   shape[0] = wick_dim_const(s->group), shape[1] = wick_dim_const(1);
   shape[2] = wick_dim_const(s->ni), shape[3] = wick_dim_const(s->mi);
@@ -241,6 +250,7 @@ decompose_conv_transpose_weights(decompose_conv_transpose *s, const char *name, 
   wick_dim shape[2 + WICK_WINDOW_MAX];
   for (uint32_t k = 0; k < s->nsp; k++) n[k] = dim[2 + k] = at[0][k].n;
   for (uint32_t k = 0; k < 2 + s->nsp; k++) shape[k] = wick_dim_const(dim[k]);
+  bool alone = phases == 1 && s->group == 1;
   wick_value *part = wick_new(s->mem, wick_value, (size_t)phases);
   float *data =
       s->w ? wick_arena_alloc(&s->k.f->module->mem,
@@ -252,9 +262,10 @@ decompose_conv_transpose_weights(decompose_conv_transpose *s, const char *name, 
     if (data)
       decompose_conv_transpose_put(s, phase, n, p, phases, data);
     else
-      part[p] = decompose_conv_transpose_slice(s, phase);
+      part[p] = decompose_conv_transpose_slice(s, phase, alone);
   }
   if (data) return decompose_conv_transpose_constant(s, name, s->nsp + 2, dim, data);
+  if (alone) return part[0];
   wick_value w = phases > 1 ? wick_build_concat(&s->c.b, 1, (uint32_t)phases, part) : part[0];
   return wick_build_reshape(&s->c.b, w, 2 + s->nsp, shape);
 }

@@ -26,7 +26,8 @@ static bool outline_is_sized(const wick_func *f, wick_value v)
 
 enum {
   OUTLINE_NUMEL = 1024,
-  OUTLINE_OPERANDS = 60, /* and results of a call: a launch has at most WICK_KERNEL_SLOTS */
+  OUTLINE_OPERANDS =
+      60, /* and results of a call: a launch beside others has WICK_KERNEL_SLOTS_BESIDE */
 };
 
 /* Returns whether a kernel of n takes less time than its launch, about. */

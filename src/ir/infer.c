@@ -168,7 +168,7 @@ static wick_status infer_elems(const wick_infer *c)
 {
   const wick_op *op = wick_ops[c->op];
   for (uint32_t i = op->scalar == WICK_RULE_SELECT; op->elems && i < c->nin; i++) {
-    if (!c->in[i] || (i < 32 && op->aux_operands >> i & 1)) continue;
+    if (!c->in[i] || !wick_op_is_data(op, i)) continue;
     wick_elem e = wick_type_get(c->module, c->in[i]->type)->elem;
     if (!(op->elems & WICK_BIT(e)))
       return wick_infer_fail(c, WICK_ETYPE, "%s has no form for %s (operand %u)", op->name,

@@ -311,6 +311,11 @@ typedef struct wick_op {
 #include "ir/ops.def"
 extern const wick_op *const wick_ops[WICK_NOP]; /* by opcode; [0] is NULL */
 static inline const wick_op *wick_op_of(const wick_node *n) { return wick_ops[n->op]; }
+/* Returns whether operand i is data, no key, mask or index. */
+static inline bool wick_op_is_data(const wick_op *op, uint32_t i)
+{
+  return i >= 32 || !(op->aux_operands >> i & 1);
+}
 /* WICK_OP_none if no operator has this name */
 wick_opcode wick_op_find(const char *name, size_t n);
 uint32_t wick_op_nattr(const wick_op *op);

@@ -88,6 +88,8 @@ static const struct {
     ALIKE(2, layer_norm, rms_norm),
     ALIKE(4, conv, conv_transpose),
     ALIKE(4, conv, conv_packed),
+    ALIKE(4, conv, conv_weight_grad),
+    ALIKE(5, conv_weight_grad, conv_weight_grad_packed),
     ALIKE(3, conv, max_pool),
     ALIKE(5, max_pool, avg_pool),
     ALIKE(5, max_pool, lp_pool),

@@ -2,6 +2,7 @@
  * moves into one. */
 #include <string.h>
 
+#include "ir/element.h"
 #include "ops/simplify.h"
 
 static const wick_value move_none = {0};
@@ -57,9 +58,52 @@ static wick_value move_transpose_twice(wick_rewriter *r)
   return wick_build_transpose(&r->c.b, d.in[0], rank, perm);
 }
 
+/* Finds the dimensions of `to` that each dimension of y, which is reshaped to it, becomes:
+ * end[i - 1] .. end[i] - 1. Returns false if a dimension of `to` has parts of several. */
+static bool move_splits(const int64_t *y, uint32_t rank, const wick_type_info *to, uint32_t *end)
+{
+  uint32_t k = 0;
+  for (uint32_t i = 0; i < rank; i++) {
+    int64_t n = 1;
+    for (; n < y[i] && k < to->rank; k++) {
+      if (!wick_dim_is_const(to->dim[k])) return false;
+      n *= to->dim[k].v;
+    }
+    if (n != y[i]) return false;
+    end[i] = k;
+  }
+  for (; k < to->rank; k++)
+    if (!wick_dim_is(to->dim[k], 1)) return false;
+  if (rank) end[rank - 1] = k;
+  return true;
+}
+
+/* Splits dimensions before the first of two transpositions, instead of between them. */
+static wick_value move_transpose_split(wick_rewriter *r)
+{
+  wick_node split, first;
+  wick_rewrite_def(r, r->in[0], WICK_OP_reshape, &split);
+  wick_rewrite_def(r, split.in[0], WICK_OP_transpose, &first);
+  const wick_type_info *to = wick_rewrite_info(r, r->in[0]), *y = wick_rewrite_info(r, split.in[0]);
+  int64_t dim[WICK_MAX_RANK], inner[WICK_MAX_RANK], perm[WICK_MAX_RANK], at[WICK_MAX_RANK];
+  uint32_t end[WICK_MAX_RANK], n = 0;
+  wick_dim shape[WICK_MAX_RANK];
+  if (!wick_type_const_dims(y, dim) || !move_splits(dim, y->rank, to, end)) return move_none;
+  move_perm(&first, y->rank, inner);
+  for (uint32_t j = 0; j < y->rank; j++) {
+    uint32_t i = 0; /* dimension j of x is dimension i of y */
+    while (inner[i] != j) i++;
+    for (uint32_t k = i ? end[i - 1] : 0; k < end[i]; k++) shape[n] = to->dim[k], at[k] = n++;
+  }
+  move_perm(r->node, n, perm);
+  for (uint32_t k = 0; k < n; k++) perm[k] = at[perm[k]];
+  return wick_build_transpose(&r->c.b, wick_build_reshape(&r->c.b, first.in[0], n, shape), n, perm);
+}
+
 const wick_rewrite wick_simplify_transpose[] = {
     {"transpose(x)", NULL, NULL, move_transpose_view},
     {"transpose(transpose(x))", NULL, NULL, move_transpose_twice},
+    {"transpose(reshape(transpose(x)))", NULL, NULL, move_transpose_split},
     END};
 
 /* ---- slices ---- */
@@ -285,3 +329,95 @@ static wick_value move_scatter_slices(wick_rewriter *r)
 
 const wick_rewrite wick_simplify_scatter_nd[] = {
     {"scatter_nd(x, i, u)", NULL, NULL, move_scatter_slices}, END};
+
+/* ---- reductions ---- */
+
+/* Finds the dimensions of x that each dimension of a view of the same elements consists of, one
+ * after another: those of view dimension k are first[k] .. first[k + 1] - 1. */
+static bool move_groups(wick_dims *t, const wick_type_info *x, const wick_type_info *view,
+                        uint32_t *first)
+{
+  uint32_t at = 0;
+  for (uint32_t k = 0; k < view->rank; k++) {
+    wick_dim size = wick_dim_const(1);
+    for (first[k] = at; !wick_dim_eq(size, view->dim[k]); at++) {
+      if (at == x->rank) return false;
+      size = wick_dim_mul(t, size, x->dim[at]);
+    }
+  }
+  while (at < x->rank && wick_dim_is(x->dim[at], 1)) at++;
+  first[view->rank] = at;
+  return at == x->rank;
+}
+
+/* A reduction of a reshaped x along dimensions that consist of some of x becomes one of x, whose
+ * producer can compute it. A norm, which also reads the reshaped x elsewhere, stays one kernel. */
+static wick_value move_reduce_reshape(wick_rewriter *r)
+{
+  const wick_node *n = r->node;
+  const wick_attr *axes = &n->attr[WICK_ATTR_reduce_sum_axes];
+  wick_value from = wick_rewrite_var(r, 'x');
+  const wick_type_info *x = wick_rewrite_info(r, from), *view = wick_rewrite_info(r, r->in[0]);
+  uint32_t first[WICK_MAX_RANK + 1], count = 0;
+  int64_t all[WICK_MAX_RANK];
+  bool chosen[WICK_MAX_RANK] = {false};
+  if (!axes->n || !wick_rewrite_once(r, n->in[0]) ||
+      !move_groups(r->c.f->module->dims, x, view, first))
+    return move_none;
+  for (uint32_t k = 0; k < axes->n; k++)
+    chosen[axes->ints[k] + (axes->ints[k] < 0 ? view->rank : 0)] = true;
+  for (uint32_t k = 0; k < view->rank; k++)
+    for (uint32_t i = first[k]; chosen[k] && i < first[k + 1]; i++) all[count++] = i;
+  if (!count) return move_none;
+  wick_attr a[] = {[WICK_ATTR_reduce_sum_axes] = {.n = count, .ints = all},
+                   [WICK_ATTR_reduce_sum_keepdims] = {.i = false}};
+  wick_value v = wick_build(&r->c.b, n->op, 1, &from, a, 0, NULL);
+  const wick_type_info *y = wick_type_get(r->c.f->module, wick_rewrite_type(r));
+  return wick_build_reshape(&r->c.b, v, y->rank, y->dim);
+}
+
+const wick_rewrite wick_simplify_reduce[] = {
+    {"reduce_sum(reshape(x))", NULL, NULL, move_reduce_reshape},
+    {"reduce_prod(reshape(x))", NULL, NULL, move_reduce_reshape},
+    {"reduce_max(reshape(x))", NULL, NULL, move_reduce_reshape},
+    {"reduce_min(reshape(x))", NULL, NULL, move_reduce_reshape},
+    {"reduce_mean(reshape(x))", NULL, NULL, move_reduce_reshape},
+    {"reduce_l1(reshape(x))", NULL, NULL, move_reduce_reshape},
+    {"reduce_l2(reshape(x))", NULL, NULL, move_reduce_reshape},
+    {"reduce_log_sum(reshape(x))", NULL, NULL, move_reduce_reshape},
+    {"reduce_log_sum_exp(reshape(x))", NULL, NULL, move_reduce_reshape},
+    {"reduce_sum_square(reshape(x))", NULL, NULL, move_reduce_reshape},
+    END};
+/* ---- triangles ---- */
+
+enum { MOVE_TRIANGLE_COLUMNS = 64, MOVE_TRIANGLE_MOST = 1 << 16 };
+
+/* Triangles with short rows: a constant says which elements of a matrix remain, so that vectors run
+ * over all rows and matrices. */
+static wick_value move_triangle_mask(wick_rewriter *r)
+{
+  const wick_type_info *x = wick_rewrite_info(r, r->in[0]);
+  const wick_attr *a = r->node->attr;
+  wick_elem e = x->elem;
+  wick_dim dim[2] = {x->dim[x->rank - 2], x->dim[x->rank - 1]};
+  if (!wick_dim_is_const(dim[0]) || !wick_dim_is_const(dim[1]) || dim[1].v < 1 ||
+      dim[1].v >= MOVE_TRIANGLE_COLUMNS || dim[0].v < 1 || dim[0].v * dim[1].v > MOVE_TRIANGLE_MOST)
+    return move_none;
+  wick_module *m = r->c.f->module;
+  wick_type type = wick_type_tensor(m, WICK_BOOL, 2, dim);
+  uint64_t nbytes = wick_elem_bytes(WICK_BOOL, (uint64_t)(dim[0].v * dim[1].v));
+  void *kept = wick_arena_alloc(&m->mem, nbytes, 64);
+  int64_t k = a[WICK_ATTR_trilu_k].i, rows = dim[0].v, columns = dim[1].v;
+  for (int64_t at = 0; at < rows * columns; at++) {
+    int64_t row = at / columns, right = k < -rows ? -rows : k > columns ? columns : k;
+    bool is =
+        a[WICK_ATTR_trilu_upper].i ? at % columns >= row + right : at % columns <= row + right;
+    wick_store_elem(WICK_BOOL, kept, (uint64_t)at, (wick_scalar){.i = is});
+  }
+  wick_value mask =
+      wick_build_constant(&r->c.b, wick_constant_add(m, "triangle", type, kept, nbytes));
+  wick_value zero = wick_build_const(&r->c.b, wick_type_tensor(m, e, 0, NULL), 0, 0);
+  return wick_build3(&r->c.b, WICK_OP_where, mask, r->in[0], zero);
+}
+
+const wick_rewrite wick_simplify_triangle[] = {{"trilu(x)", NULL, NULL, move_triangle_mask}, END};

@@ -34,6 +34,12 @@ double wick_products_conv_transpose(const wick_ref *r)
   return w->dim[0] ? work_numel(&r->in[0]) * work_numel(w) / (double)w->dim[0] : 0;
 }
 
+double wick_products_conv_weight_grad(const wick_ref *r)
+{
+  const wick_tensor *g = &r->in[1];
+  return g->dim[1] ? work_numel(&r->out[0]) * work_numel(g) / (double)g->dim[1] : 0;
+}
+
 double wick_products_attention(const wick_ref *r)
 {
   return work_last(&r->in[1], 2) * (work_numel(&r->in[0]) + work_numel(&r->out[0]));

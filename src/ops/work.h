@@ -12,6 +12,7 @@ double wick_ref_seconds(const wick_ref *r);
 double wick_products_matmul(const wick_ref *r);
 double wick_products_conv(const wick_ref *r);
 double wick_products_conv_transpose(const wick_ref *r);
+double wick_products_conv_weight_grad(const wick_ref *r);
 double wick_products_attention(const wick_ref *r);
 double wick_products_pool(const wick_ref *r);
 double wick_products_recurrent(const wick_ref *r);

@@ -64,3 +64,32 @@ def test_a_window_of_a_million_is_as_large_as_the_image():
     x = np.ones((1, 3, 32, 32), np.float32)
     y, = wick.InferenceSession(pool("LpPool", x.shape, **a), cache="").run(None, {"x": x})
     np.testing.assert_allclose(y[0, 0, :, 0], np.sqrt([64.0] * 31 + [32.0]), rtol=1e-6)
+
+
+def drawn_large(seed):
+    """A pool whose windows are separated into windows along one axis each."""
+    r = random.Random(seed)
+    rank = r.choice([2, 3, 3])
+    op = r.choice(["MaxPool", "AveragePool"])
+    kernel = [r.choice([1, 3, 5, 7] if rank == 2 else [1, 3, 4, 5]) for _ in range(rank)]
+    size = [r.randint(max(k, 4), 40 if rank == 2 else 18) for k in kernel]
+    a = {"kernel_shape": kernel, "strides": [r.randint(1, 3) for _ in range(rank)], "ceil_mode": r.randrange(2)}
+    a["pads"] = [r.randint(0, kernel[i % rank] // 2) for i in range(2 * rank)]
+    if op == "AveragePool":
+        a["count_include_pad"] = r.randrange(2)
+    elif r.random() < 0.3:
+        a["dilations"] = [2 if 2 * k < n else 1 for k, n in zip(kernel, size)]
+    return op, a, [r.randint(1, 2), r.randint(1, 24), *size]
+
+
+def test_large_windows_agree():
+    for seed in range(60):
+        op, a, shape = drawn_large(seed)
+        x = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+        model = pool(op, shape, **a)
+        want, = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, {"x": x})
+        got, = wick.InferenceSession(model, cache="").run(None, {"x": x})
+        if op == "MaxPool" and np.isfinite(want).all() and np.abs(want).max() < 1e30:
+            np.testing.assert_array_equal(got, want, err_msg=str((op, a, shape)))
+        inside = np.isfinite(want) & (np.abs(want) < 1e30)
+        np.testing.assert_allclose(got[inside], want[inside], rtol=1e-5, atol=1e-6, err_msg=str((op, a, shape)))

@@ -76,6 +76,29 @@ static void random_conv(random_graph *r, wick_opcode op)
   random_build(r, op, in[2].id ? 3 : 2, in, a, NULL);
 }
 
+/* Any cotangent is legal, also one that is larger or smaller than the convolution's result. */
+static void random_conv_weight_grad(random_graph *r, wick_opcode op)
+{
+  wick_value x = random_where(r, WICK_FLOATS, 3, 5);
+  if (!x.id) return;
+  const wick_type_info t = *random_info(r, x);
+  uint32_t n = t.rank - 2u;
+  int64_t size[3], kernel[3], c = t.dim[1].v, group = 1, o = 1 + random_below(r, 36);
+  if (random_below(r, 3) == 0 && c) group = random_below(r, 2) ? c : c % 2 == 0 ? 2 : 1;
+  int64_t gd[5] = {t.dim[0].v, random_below(r, 2) ? group : (o + group - 1) / group * group};
+  for (uint32_t k = 0; k < n; k++) {
+    size[k] = t.dim[2 + k].v;
+    kernel[k] = 1 + random_below(r, (uint32_t)wick_min_i64(size[k], 3));
+    gd[2 + k] = random_below(r, 8) ? size[k] : random_below(r, 12);
+  }
+  wick_value in[2] = {x, random_tensor(r, t.elem, t.rank, gd, random_below(r, 5) == 0)};
+  wick_attr *a = random_attrs(r, op);
+  random_window(r, op, a, n, kernel, size);
+  random_set_ints(r, op, a, "kernel", n, kernel);
+  random_attr(op, a, "group")->i = group;
+  random_build(r, op, 2, in, a, NULL);
+}
+
 static void random_pool(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, wick_ops[op]->elems, 3, 5);
@@ -260,6 +283,17 @@ static void random_shape(random_graph *r, wick_opcode op)
     }
     random_set_dims(r, op, a, "begin", t.rank, e);
     random_set_dims(r, op, a, "shape", t.rank, d);
+  } else if (op == WICK_OP_affine_gather) {
+    int64_t step[3 * WICK_MAX_RANK], size[3];
+    uint32_t n = random_below(r, 4);
+    for (uint32_t k = 0; k < n; k++) size[k] = 1 + random_below(r, 4);
+    for (uint32_t k = 0; k < t.rank; k++) e[k] = (int64_t)random_below(r, 5) - 1;
+    for (uint32_t k = 0; k < t.rank * n; k++)
+      step[k] = random_below(r, 2) ? 0 : (int64_t)random_below(r, 5) - 2;
+    random_set_dims(r, op, a, "shape", n, size);
+    random_set_dims(r, op, a, "begin", t.rank, e);
+    random_set_ints(r, op, a, "step", t.rank * n, step);
+    random_attr(op, a, "guard")->i = 1;
   } else if (op == WICK_OP_pad) {
     for (uint32_t k = 0; k < 2 * t.rank; k++)
       d[k] = random_below(r, 3) % wick_max_i64(t.dim[k % t.rank].v, 1);
@@ -408,6 +442,8 @@ static const random_kind random_kinds[] = {
     {WICK_OP_conv, random_conv, 12},
     {WICK_OP_conv_transpose, random_conv, 6},
     {WICK_OP_conv_packed, random_conv_packed, 1},
+    {WICK_OP_conv_weight_grad, random_conv_weight_grad, 4},
+    {WICK_OP_conv_weight_grad_packed, random_conv_weight_grad_packed, 1},
     {WICK_OP_conv_winograd, random_conv_winograd, 1},
     {WICK_OP_max_pool, random_pool, 3},
     {WICK_OP_avg_pool, random_pool, 3},
@@ -448,6 +484,7 @@ static const random_kind random_kinds[] = {
     {WICK_OP_cumprod, random_axes, 1},
     {WICK_OP_reshape, random_shape, 1},
     {WICK_OP_transpose, random_shape, 1},
+    {WICK_OP_affine_gather, random_shape, 1},
     {WICK_OP_slice, random_shape, 1},
     {WICK_OP_pad, random_shape, 1},
     {WICK_OP_tile, random_shape, 1},

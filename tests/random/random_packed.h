@@ -59,6 +59,32 @@ static void random_conv_packed(random_graph *r, wick_opcode op)
   random_build(r, op, 2, in, a, NULL);
 }
 
+static void random_conv_weight_grad_packed(random_graph *r, wick_opcode op)
+{
+  wick_value x = random_where(r, wick_ops[op]->elems, 3, 5);
+  if (!x.id) return;
+  const wick_type_info t = *random_info(r, x);
+  uint32_t n = t.rank - 2u, form = random_below(r, 3); /* x is plain, in blocks, or apart */
+  int64_t ci = 1 + random_below(r, 8), co = form == 2 ? ci : 1 + random_below(r, 16),
+          images = t.dim[0].v,
+          blocks = form == 2 ? wick_ceildiv_i64(t.dim[1].v, ci) : 1 + random_below(r, 3),
+          dim[6] = {images, blocks}, kernel[3], pad[6];
+  for (uint32_t k = 0; k < n; k++) {
+    dim[2 + k] = 1 + random_below(r, 9);
+    kernel[k] = 1 + random_below(r, 3);
+    pad[k] = kernel[k] / 2, pad[n + k] = 0;
+  }
+  dim[2 + n] = co;
+  wick_value in[2] = {form ? random_packed(r, x, 1, ci) : x,
+                      random_tensor(r, t.elem, n + 3, dim, random_below(r, 4) == 0)};
+  wick_attr *a = random_attrs(r, op);
+  random_set_ints(r, op, a, "pad", 2 * n, pad);
+  random_set_ints(r, op, a, "kernel", n, kernel);
+  random_attr(op, a, "group")->i = form == 2 ? 1 + (int64_t)random_below(r, 4) : 1;
+  random_attr(op, a, "parts")->i = images > 0 && random_below(r, 2) ? images : 1;
+  random_build(r, op, 2, in, a, NULL);
+}
+
 static void random_depthwise_packed(random_graph *r, wick_opcode op)
 {
   wick_value x = random_where(r, wick_ops[op]->elems, 4, 4);

@@ -1,5 +1,6 @@
 /* Activity spreads through the nodes in order, and again until nothing changes: loops carry it from
- * one iteration to the next, and regions yield it to nodes before them. */
+ * one iteration to the next, and regions yield it to nodes before them. What is needed spreads in the
+ * same way from the results back. */
 #include "graph/grad/activity.h"
 
 #include "graph/grad/shadow.h"
@@ -60,6 +61,56 @@ void wick_activity(const wick_func *f, bool *active)
   for (bool again = true; again;) {
     again = false;
     for (uint32_t i = 0; i < f->nnode; i++) again |= activity_node(f, &f->node[i], active);
+  }
+}
+
+static bool activity_need(bool *needed, wick_value v, bool if_needed)
+{
+  bool changed = if_needed && v.id && !needed[v.id];
+  if (changed) needed[v.id] = true;
+  return changed;
+}
+
+/* A result of a branch needs what the arms yield for it, a value that a loop carries also what the
+ * next iteration takes. */
+static bool activity_need_regions(const wick_func *f, const wick_node *n, bool *needed)
+{
+  bool changed = false, loop = n->op == WICK_OP_loop;
+  for (uint32_t r = 0; r < n->nregion; r++) {
+    const wick_region *g = &n->region[r];
+    const wick_node *y = &f->node[g->end - 1];
+    uint32_t ncarried = loop ? n->nin - 1u : 0;
+    for (uint32_t k = 0; k < n->nout; k++)
+      changed |= activity_need(needed, y->in[loop + k], needed[n->first.id + k]);
+    for (uint32_t k = 0; k < ncarried; k++) {
+      bool next = needed[g->first.id + 1 + k];
+      changed |= activity_need(needed, y->in[1 + k], next);
+      changed |= activity_need(needed, n->in[1 + k], next || needed[n->first.id + k]);
+    }
+    for (uint32_t k = 0; k < g->nparam && n->op == WICK_OP_switch; k++)
+      changed |= activity_need(needed, n->in[0], needed[g->first.id + k]);
+  }
+  return changed;
+}
+
+/* What calls and references take counts as needed. */
+static bool activity_need_node(const wick_func *f, const wick_node *n, bool *needed)
+{
+  if (n->nregion) return activity_need_regions(f, n, needed);
+  if (n->op == WICK_OP_yield) return false; /* its region's node decides */
+  bool changed = false,
+       any = !n->nout || wick_named_func(n, 0) || wick_shadow_moves(f, n) || wick_shadow_on(f, n);
+  if (!any && wick_op_of(n)->grad == wick_grad_zero) return false;
+  for (uint32_t k = 0; k < n->nout; k++) any = any || needed[n->first.id + k];
+  for (uint32_t k = 0; k < n->nin; k++) changed |= activity_need(needed, n->in[k], any);
+  return changed;
+}
+
+void wick_tangents_needed(const wick_func *f, bool *needed)
+{
+  for (bool again = true; again;) {
+    again = false;
+    for (uint32_t i = f->nnode; i-- > 0;) again |= activity_need_node(f, &f->node[i], needed);
   }
 }
 

@@ -18,6 +18,7 @@ typedef struct forward {
   wick_replay r;
   wick_value *tangent; /* per value of f; 0: all zeros */
   bool *active;        /* per value of f: it may have a tangent */
+  bool *needed;        /* per value of f: a result may depend on its tangent */
   forward_names *made; /* functions NAME.jvp that exist or are being built */
   uint32_t depth;
 } forward;
@@ -272,8 +273,10 @@ static void forward_node(forward *w, uint32_t i)
   } else if (moves) {
     forward_moves(w, i);
   } else {
+    bool needed = false;
+    for (uint32_t k = 0; k < n->nout; k++) needed = needed || w->needed[n->first.id + k];
     wick_replay_nodes(&w->r, i, n->end);
-    if (!any || b->status) return;
+    if (!any || !needed || b->status) return;
     wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u);
     for (uint32_t k = 0; k < n->nin; k++) in[k] = w->tangent[n->in[k].id];
     wick_tangent_of_node(b, b->nodes.n - 1, in, &w->tangent[n->first.id]);
@@ -320,6 +323,7 @@ static void forward_function(forward *w, const wick_func *f, const wick_value *i
   w->r = wick_replay_func(b, f);
   w->tangent = wick_new(b->mem, wick_value, f->nvalue + 1);
   w->active = wick_new(b->mem, bool, f->nvalue + 1);
+  w->needed = wick_new(b->mem, bool, f->nvalue + 1);
   for (uint32_t k = 0; k < f->nparam; k++) {
     w->r.to[1 + k] = in[k], w->tangent[1 + k] = tangent[k];
     w->active[1 + k] =
@@ -328,6 +332,7 @@ static void forward_function(forward *w, const wick_func *f, const wick_value *i
   for (uint32_t i = 0; i < f->nconstraint && !b->status; i++)
     wick_build_shape_constraint(b, f->constraint[i].a, f->constraint[i].b, f->constraint[i].loc);
   wick_activity(f, w->active);
+  wick_tangents_needed(f, w->needed);
   wick_refuse_hidden(b, f, w->active);
   forward_nodes(w, 0, f->nnode - 1);
   for (uint32_t k = 0; k < wick_return(f)->nin; k++) {

@@ -356,6 +356,29 @@ static void form_kernels_schedules(form_state *s, wick_errors *all)
   }
 }
 
+/* Changes the halo of a group's parameter to that of its value's dimensions, runs of which the group
+ * has joined: the first of a run has the halo. Returns false for a dimension of size 1, which may
+ * have gone. */
+static bool form_kernels_spread_halo(const wick_type_info *param, const wick_type_info *value,
+                                     wick_halo *h)
+{
+  wick_halo out = {.fill = h->fill};
+  uint32_t from = value->rank;
+  if (param->rank == value->rank) return true;
+  for (uint32_t k = param->rank; k-- > 0;) {
+    int64_t n = 1, inner = 1;
+    uint32_t first = 0;
+    while (from > 0 && n < param->dim[k].v)
+      if (value->dim[--from].v != 1) first = from, inner = n, n *= value->dim[from].v;
+    if (!h->lo[k] && !h->hi[k]) continue;
+    if (n == 1) return false;
+    out.lo[first] = wick_ceildiv_i64(h->lo[k], inner);
+    out.hi[first] = wick_ceildiv_i64(h->hi[k], inner);
+  }
+  *h = out;
+  return true;
+}
+
 /* Returns operand k of the kernel of group i. If the group requires a halo that the value's buffer does
  * not have, the operand is a copy that has it, unless conditions cost less. */
 static wick_value form_kernels_operand(form_state *s, uint32_t i, uint32_t k, wick_value v)
@@ -365,9 +388,11 @@ static wick_value form_kernels_operand(form_state *s, uint32_t i, uint32_t k, wi
   wick_value low = wick_form_low(s, v);
   if (!low.id || !wick_halo_wanted(g, k, &h)) return low;
   if (!form_kernels_owns_buffer(s, v) || !form_kernels_may_join(s, v, &h)) {
+    const wick_type_info *param = wick_info_of(g, (wick_value){k + 1});
     wick_form_copy own = {.n = 1, .halo = h}, *c = &s->copy[v.id];
     bool shared = c->n && c->region == s->g.region[i] && c->halo.fill == h.fill &&
-                  wick_info_of(g, (wick_value){k + 1})->rank == wick_info_of(s->f, v)->rank;
+                  param->rank == wick_info_of(s->f, v)->rank;
+    if (!shared && !form_kernels_spread_halo(param, wick_info_of(s->f, v), &own.halo)) return low;
     if (!shared) c = &own;
     if (!c->made.id && !wick_halo_is_worth_copy(g, s->target, k, &h, c->n, s->tmp)) return low;
     if (!c->made.id) {
@@ -567,8 +592,8 @@ static wick_status form_kernels_params(form_state *s, wick_value *result)
   const wick_node *ret = wick_return(f);
   if (s->registers) return wick_form_procedure_params(s, result);
   for (uint32_t v = 1; v <= f->nparam; v++) {
-    s->low[v] =
-        wick_build_param(&s->b, wick_form_buffer(s, f->value[v].type, WICK_IO), WICK_IN, NULL);
+    s->low[v] = wick_build_param(&s->b, wick_form_buffer(s, f->value[v].type, WICK_IO),
+                                 wick_is_given(f->qual[v - 1]) ? WICK_INOUT : WICK_IN, NULL);
     s->b.values.at[s->low[v].id].name = f->value[v].name;
   }
   for (uint32_t k = 0; k < ret->nin; k++) {
@@ -576,6 +601,8 @@ static wick_status form_kernels_params(form_state *s, wick_value *result)
                                  WICK_OUT, NULL);
     s->b.values.at[result[k].id].name = f->value[ret->in[k].id].name;
   }
+  for (uint32_t v = 1; v <= f->nparam; v++) /* the result's own buffer is then without use */
+    if (wick_is_given(f->qual[v - 1])) result[wick_given_result(f->qual[v - 1])] = s->low[v];
   return NULL;
 }
 

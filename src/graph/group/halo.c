@@ -7,6 +7,10 @@
 #include "graph/group/cost.h"
 #include "ops/elementwise/scalar.h"
 
+/* Measured on windows of 3 and 5 elements along one or two axes: the rows of a tile share most of
+ * the conditions. */
+static const double HALO_WINDOW = 0.25;
+
 enum { HALO_MOST = 64, HALO_RATIO = 16, HALO_NUMBER = 1 << 20, HALO_LANES = 4 };
 
 /* ---- which groups need halos ---- */
@@ -144,17 +148,22 @@ static double halo_borders(const wick_schedule *s, uint32_t k, const wick_halo *
 }
 
 /* Returns true if the conditions of the tiles at borders cost more than a copy. Such a tile takes
- * about twice as long, and much longer if conditions of lanes are no masks of vectors. */
+ * about twice as long, and much longer if conditions of lanes are no masks of vectors; along one or
+ * two axes it takes the share `few` longer. */
 static bool halo_borders_cost(const wick_func *g, const wick_target *t, uint32_t k,
-                              const wick_halo *h, uint32_t share, wick_arena *tmp)
+                              const wick_halo *h, uint32_t share, double few, wick_arena *tmp)
 {
   wick_schedule *s = wick_schedule_begin(g, tmp);
   if (wick_schedule_apply(s, g->schedule) || wick_schedule_check(s)) return true;
   uint64_t nbytes = wick_type_typical_nbytes(g->module, wick_type_of(g, (wick_value){k + 1}));
   double copy =
       (double)nbytes / t->vector_bytes * wick_target_move(t, nbytes) / wick_target_products(t);
-  bool masks = t->mask & WICK_BIT(wick_info_of(g, (wick_value){k + 1})->elem);
-  return halo_borders(s, k, h) * (masks ? 1 : 16) * wick_cost_of(s, t).cycles > copy / share;
+  const wick_type_info *type = wick_info_of(g, (wick_value){k + 1});
+  bool masks = t->mask & WICK_BIT(type->elem);
+  uint32_t axes = 0;
+  for (uint32_t d = 0; d < type->rank; d++) axes += h->lo[d] || h->hi[d];
+  double more = !masks ? 16 : axes <= 2 ? few : 1; /* of a tile's time */
+  return halo_borders(s, k, h) * more * wick_cost_of(s, t).cycles > copy / share;
 }
 
 bool wick_halo_is_worth_copy(const wick_func *g, const wick_target *t, uint32_t k,
@@ -163,7 +172,10 @@ bool wick_halo_is_worth_copy(const wick_func *g, const wick_target *t, uint32_t 
   uint32_t last = wick_info_of(g, (wick_value){k + 1})->rank - 1u;
   const char *name = g->schedule ? wick_schedule_template(g->schedule, tmp) : NULL;
   bool whole = !h->lo[last] && !h->hi[last];
-  if (name && strcmp(name, "outer_product") == 0) return halo_borders_cost(g, t, k, h, share, tmp);
+  if (name && strcmp(name, "outer_product") == 0)
+    return halo_borders_cost(g, t, k, h, share, 1, tmp);
+  if (name && strcmp(name, "window") == 0)
+    return halo_borders_cost(g, t, k, h, share, HALO_WINDOW, tmp);
   return !name || strcmp(name, "transpose") != 0 || !whole;
 }
 

@@ -8,17 +8,16 @@
 static const char *window_out_loops(template_state *t, int64_t vectors, int64_t positions,
                                     int64_t lanes)
 {
-  template_roles r = {t->out->naxis - 1,
-                      UINT32_MAX,
-                      UINT32_MAX,
-                      t->out->naxis > 1 && positions > 1 ? t->out->naxis - 2 : UINT32_MAX,
-                      1,
-                      1,
-                      0,
-                      1,
-                      1,
-                      0,
-                      0};
+  uint32_t n = t->out->naxis;
+  template_roles r = {.v = n - 1,
+                      .o = UINT32_MAX,
+                      .y = UINT32_MAX,
+                      .x = n > 1 && positions > 1 ? n - 2 : UINT32_MAX,
+                      .no = 1,
+                      .nx = 1,
+                      .batch = n > 2 ? (1U << (n - 2)) - 1 : 0,
+                      .own = 1,
+                      .parts = 1};
   template_tile tile = {1, vectors, 1, positions};
   return template_out_loops(t, &r, &tile, &(template_order){!t->cut, UINT32_MAX, 0, 0}, lanes);
 }

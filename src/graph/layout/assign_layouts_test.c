@@ -20,6 +20,7 @@ typedef struct assign_layouts_random {
   uint64_t seed;
   int64_t group; /* of the last convolution */
   uint32_t n;    /* spatial axes */
+  bool computed; /* weights are no constants */
 } assign_layouts_random;
 
 static wick_status assign_layouts_run(const wick_func *f, const wick_target *t, bool strict,
@@ -55,20 +56,28 @@ static wick_value assign_layouts_weights(assign_layouts_random *r, uint32_t rank
                                assign_layouts_numbers(r, n), (uint64_t)n * 4));
 }
 
+/* Weights that are a constant, or computed. */
+static wick_value assign_layouts_factor(assign_layouts_random *r, uint32_t rank, const int64_t *dim)
+{
+  wick_value w = assign_layouts_weights(r, rank, dim);
+  return r->computed ? wick_build1(&r->b, WICK_OP_neg, w) : w;
+}
+
 static wick_value assign_layouts_conv(assign_layouts_random *r, wick_value x)
 {
   const wick_type_info *t = wick_built_info(&r->b, x);
   int64_t c = t->dim[1].v, group = PICK(r, 1, 1, 2, 3, 4, c), size = PICK(r, 1, 1, 3);
   if (c % group) group = 1;
   r->group = group;
+  r->computed = PICK(r, 0, 0, 1);
   int64_t out = group == c && c > 4 ? c : group * PICK(r, 1, 3, 4, 6, 8, 10);
   int64_t half = size / 2, dim[5] = {out, c / group, size, size, size},
           pad[6] = {half, half, half, half, half, half}, stride[3] = {1, 1, 1};
   stride[r->n - 1] = PICK(r, 1, 2);
   wick_attr a[4] = {
       {.n = r->n, .ints = stride}, {.n = 2 * r->n, .ints = pad}, {.n = 0}, {.i = group}};
-  wick_value in[3] = {x, assign_layouts_weights(r, r->n + 2, dim)};
-  if (PICK(r, 0, 1)) in[2] = assign_layouts_weights(r, 1, &out);
+  wick_value in[3] = {x, assign_layouts_factor(r, r->n + 2, dim)};
+  if (PICK(r, 0, 1)) in[2] = assign_layouts_factor(r, 1, &out);
   return wick_build(&r->b, WICK_OP_conv, in[2].id ? 3 : 2, in, a, 0, NULL);
 }
 
@@ -209,7 +218,7 @@ static void test_random(void **state)
   assign_layouts_seen seen = {0};
   wick_target t;
   assert_true(wick_target_find("x86-64-v2", &t)); /* blocks of 4 */
-  for (uint64_t seed = 1; seed <= 400; seed++) {
+  for (uint64_t seed = 1; seed <= 1000; seed++) {
     wick_guard guard = {.allocator = wick_allocator_malloc()};
     if (setjmp(guard.where)) fail_msg("out of memory");
     wick_arena mem = wick_arena_make(&guard);
@@ -256,7 +265,7 @@ static const wick_func *assign_layouts_single(assign_layouts_random *r,
                      wick_dim_symbol(r->m->dims, "W", (l->x + 1) / 2, 2 * l->x)};
   wick_type type = dynamic ? wick_type_tensor(r->m, WICK_F32, 4, any)
                            : wick_type_tensor_const(r->m, WICK_F32, 4, dim);
-  wick_value in[2] = {wick_build_param(&r->b, type, WICK_IN, "x"), assign_layouts_weights(r, 4, w)},
+  wick_value in[2] = {wick_build_param(&r->b, type, WICK_IN, "x"), assign_layouts_factor(r, 4, w)},
              y = wick_build(&r->b, WICK_OP_conv, 2, in, a, 0, NULL);
   y = wick_build1(&r->b, WICK_OP_relu, y);
   wick_build_return(&r->b, 1, &y);
@@ -301,21 +310,23 @@ static void test_winograd(void **state)
   };
   wick_target t;
   assert_true(wick_target_find("x86-64-v2", &t));
-  for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+  for (size_t i = 0; i < 2 * sizeof layers / sizeof *layers; i++) {
+    const assign_layouts_layer *layer = &layers[i / 2];
     wick_guard guard = {.allocator = wick_allocator_malloc()};
     if (setjmp(guard.where)) fail_msg("out of memory");
     wick_arena mem = wick_arena_make(&guard);
-    assign_layouts_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = i};
-    const wick_func *f = assign_layouts_single(&r, &layers[i], false);
+    assign_layouts_random r = {
+        .m = wick_module_create(&guard, ""), .mem = &mem, .seed = i, .computed = i % 2};
+    const wick_func *f = assign_layouts_single(&r, layer, false);
     wick_func *g, *strict, *dynamic;
     assert_null(assign_layouts_run(f, &t, true, &mem, &strict));
     assert_int_equal(assign_layouts_tile(strict), 0);
     assert_null(assign_layouts_run(f, &t, false, &mem, &g));
-    assert_int_equal(assign_layouts_tile(g), layers[i].tile);
+    assert_int_equal(assign_layouts_tile(g), layer->tile);
     assign_layouts_same(&r, f, g, &guard, i);
     assert_null(
-        assign_layouts_run(assign_layouts_single(&r, &layers[i], true), &t, false, &mem, &dynamic));
-    assert_int_equal(assign_layouts_tile(dynamic), layers[i].tile);
+        assign_layouts_run(assign_layouts_single(&r, layer, true), &t, false, &mem, &dynamic));
+    assert_int_equal(assign_layouts_tile(dynamic), layer->tile);
     wick_module_free(r.m);
     wick_arena_free(&mem);
   }

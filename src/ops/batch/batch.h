@@ -43,7 +43,7 @@ wick_batch_run wick_batch_rows;
 wick_batch_run wick_batch_checkpoint, wick_batch_with_vjp;
 /* batch_product.c */
 wick_batch_run wick_batch_matmul, wick_batch_matmul_packed, wick_batch_attention, wick_batch_conv,
-    wick_batch_conv_transpose, wick_batch_max_pool, wick_batch_unpool;
+    wick_batch_conv_transpose, wick_batch_conv_weight_grad, wick_batch_max_pool, wick_batch_unpool;
 /* batch_index.c */
 wick_batch_run wick_batch_gather, wick_batch_gather_elements, wick_batch_gather_nd,
     wick_batch_scatter_elements, wick_batch_scatter_nd, wick_batch_dynamic_index;

@@ -96,6 +96,23 @@ void wick_batch_conv(wick_batching *a) { product_conv(a, WICK_OP_conv); }
 
 void wick_batch_conv_transpose(wick_batching *a) { product_conv(a, WICK_OP_conv_transpose); }
 
+/* The rows become groups, as for convolutions by different weights. */
+void wick_batch_conv_weight_grad(wick_batching *a)
+{
+  wick_builder *b = a->b;
+  if (!wick_dim_is_const(a->n) || a->n.v < 1) {
+    wick_batch_rows(a);
+    return;
+  }
+  wick_attr *attr = wick_batch_attrs(a);
+  attr[WICK_ATTR_conv_weight_grad_group].i *= a->n.v;
+  wick_value in[2];
+  for (uint32_t k = 0; k < 2; k++)
+    in[k] = wick_batch_join(b, wick_batch_move(b, wick_batch_full(a, k), 0, 1), 1);
+  wick_value y = wick_build(b, WICK_OP_conv_weight_grad, 2, in, attr, 0, NULL);
+  a->out[0] = wick_batch_split(b, y, 0, a->n, wick_type_get(b->module, a->type[0])->dim[0]);
+}
+
 /* ---- windows whose indices count all elements ---- */
 
 /* The index of the first element of each row, for values of the shape of `like`. */

@@ -144,6 +144,8 @@ wick_value wick_grad_pad(wick_builder *b, wick_value x, const wick_dim *pad);
 /* Selects the elements begin, begin + step, ... of one axis. */
 wick_value wick_grad_slice(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
                            wick_dim size, int64_t step);
+/* Inserts step - 1 zeros after each element along an axis. */
+wick_value wick_grad_apart(wick_builder *b, wick_value g, uint32_t axis, int64_t step);
 wick_value wick_grad_concat(wick_builder *b, uint32_t axis, uint32_t n, const wick_value *in);
 /* Builds 0, 1, ... n-1 as i64, along `axis` of `rank` dimensions. */
 wick_value wick_grad_count(wick_builder *b, wick_dim n, uint32_t axis, uint32_t rank);
@@ -174,12 +176,12 @@ wick_grad_rule wick_grad_reduce_sum, wick_grad_reduce_mean, wick_grad_reduce_ext
 /* grad_product.c */
 wick_grad_rule wick_grad_matmul, wick_grad_matmul_packed, wick_grad_attention;
 /* grad_window.c */
-wick_grad_rule wick_grad_conv, wick_grad_conv_transpose, wick_grad_avg_pool, wick_grad_lp_pool,
-    wick_grad_max_pool, wick_grad_unpool, wick_grad_col2im;
+wick_grad_rule wick_grad_conv, wick_grad_conv_transpose, wick_grad_conv_weight_grad,
+    wick_grad_avg_pool, wick_grad_lp_pool, wick_grad_max_pool, wick_grad_unpool, wick_grad_col2im;
 /* grad_move.c */
 wick_grad_rule wick_grad_reshape_row, wick_grad_transpose_row, wick_grad_expand_row, wick_grad_tile,
-    wick_grad_pad_row, wick_grad_slice_row, wick_grad_concat_row, wick_grad_split,
-    wick_grad_interleave, wick_grad_channel_shuffle, wick_grad_depth_to_space,
+    wick_grad_pad_row, wick_grad_affine_gather, wick_grad_slice_row, wick_grad_concat_row,
+    wick_grad_split, wick_grad_interleave, wick_grad_channel_shuffle, wick_grad_depth_to_space,
     wick_grad_phases_to_space, wick_grad_space_to_depth, wick_grad_triangle, wick_grad_pack,
     wick_grad_unpack;
 /* grad_index.c */

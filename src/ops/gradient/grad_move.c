@@ -128,8 +128,7 @@ void wick_grad_pad_row(wick_adjoint *a)
 
 /* ---- slice, and other operators that select parts ---- */
 
-/* Inserts step - 1 zeros after each element along an axis. */
-static wick_value move_apart(wick_builder *b, wick_value g, uint32_t axis, int64_t step)
+wick_value wick_grad_apart(wick_builder *b, wick_value g, uint32_t axis, int64_t step)
 {
   if (step == 1 || b->status) return g;
   const wick_type_info *t = wick_built_info(b, g);
@@ -164,7 +163,7 @@ void wick_grad_slice_row(wick_adjoint *a)
       begin = wick_dim_add(t, begin, wick_dim_mul(t, last, wick_dim_const(step)));
       step = -step;
     }
-    g = move_apart(b, g, k, step);
+    g = wick_grad_apart(b, g, k, step);
     wick_dim used = wick_dim_add(t, begin, wick_dim_mul(t, n, wick_dim_const(step)));
     bool empty = wick_dim_is(n, 0);
     pad[k] = empty ? wick_dim_const(0) : begin;

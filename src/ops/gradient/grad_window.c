@@ -1,16 +1,11 @@
 /* Derivatives of convolutions and pools. The derivative with respect to the image is a transposed
- * convolution (or a convolution). The derivative with respect to the weights is a matrix product:
- * for each element of the window, the image elements that are multiplied by it, times the
- * cotangents. */
+ * convolution (or a convolution); that with respect to the weights has an operator of its own. */
 #include <math.h>
 
 #include "ir/element.h"
 #include "ir/expr.h"
 #include "ops/gradient/grad.h"
 #include "ops/nn/window.h"
-
-enum { WINDOW_COLUMNS = 64 }; /* fewest columns of a product */
-enum { WINDOW_TAPS = 128 };   /* most elements of a window that is computed element by element */
 
 /* x, o: the sizes of the images at the window's two ends. Element x[o * stride + tap * dilation -
  * begin] contributes to o. */
@@ -74,110 +69,39 @@ static wick_value window_tap(const window *v, wick_value x, int64_t tap)
   return wick_build_slice(v->b, x, rank, from, shape, step);
 }
 
-/* Reshapes [N, C, o...] to matrices for each group, with all positions along one axis: [C / group,
- * positions] if `across`, else [positions, C / group]. Without groups, there is one matrix. */
-static wick_value window_matrix(const window *v, wick_value x, int64_t channels, bool across)
-{
-  int64_t places = 1;
-  for (uint32_t k = 0; k < v->w.n; k++) places *= v->o[2 + k];
-  wick_dim group = wick_dim_const(v->group), c = wick_dim_const(channels / v->group),
-           dim[4] = {wick_dim_const(v->o[0]), group, c, wick_dim_const(places)},
-           all = wick_dim_const(v->o[0] * places), to[3] = {group, c, all},
-           turned[3] = {group, all, c};
-  static const int64_t perm[2][4] = {{1, 0, 3, 2}, {1, 2, 0, 3}};
-  x = wick_grad_transpose(v->b, wick_grad_reshape(v->b, x, 4, dim), 4, perm[across]);
-  uint32_t less = v->group == 1;
-  return wick_grad_reshape(v->b, x, 3 - less, (across ? to : turned) + less);
-}
-
 /* Builds the derivative with respect to weights [M, C / group, taps...], from x [N, C, x...] and g
  * [N, M, o...]. */
-static wick_value window_weights(const window *v, wick_value x, wick_value g)
+static wick_value window_by_weights(const window *v, wick_value x, wick_value g)
 {
-  wick_builder *b = v->b;
-  int64_t taps = 1, own = v->x[1] / v->group, m = v->o[1];
-  for (uint32_t k = 0; k < v->w.n; k++) taps *= v->w.kernel[k];
-  int64_t chunk = wick_min_i64(taps, wick_ceildiv_i64(WINDOW_COLUMNS, own));
-  wick_value *part = wick_new(b->mem, wick_value, (size_t)taps),
-             *sum = wick_new(b->mem, wick_value, (size_t)taps);
-  uint32_t axis = v->group == 1 ? 1 : 2, nsum = 0;
-  g = window_matrix(v, g, m, true);
-  x = window_padded(v, x);
-  for (int64_t first = 0; first < taps && !b->status; first += chunk) {
-    uint32_t n = 0;
-    for (int64_t t = first; t < wick_min_i64(first + chunk, taps); t++)
-      part[n++] = window_matrix(v, window_tap(v, x, t), v->x[1], false);
-    wick_value columns = wick_grad_concat(b, axis, n, part);
-    sum[nsum++] = wick_build2(b, WICK_OP_matmul, g, columns);
-  }
-  if (b->status) return g;
-  static const int64_t perm[3] = {0, 2, 1};
-  wick_dim dim[WICK_MAX_RANK] = {wick_dim_const(m), wick_dim_const(taps), wick_dim_const(own)};
-  wick_value dw = wick_grad_reshape(b, wick_grad_concat(b, axis, nsum, sum), 3, dim);
-  dw = wick_grad_transpose(b, dw, 3, perm);
-  dim[1] = wick_dim_const(own);
-  for (uint32_t k = 0; k < v->w.n; k++) dim[2 + k] = wick_dim_const(v->w.kernel[k]);
-  return wick_grad_reshape(b, dw, 2 + v->w.n, dim);
+  uint32_t n = v->w.n;
+  int64_t pad[2 * WICK_WINDOW_MAX];
+  for (uint32_t k = 0; k < n; k++) pad[k] = v->w.begin[k], pad[n + k] = 0;
+  wick_attr a[] = {[WICK_ATTR_conv_weight_grad_stride] = {.n = n, .ints = v->w.stride},
+                   [WICK_ATTR_conv_weight_grad_pad] = {.n = 2 * n, .ints = pad},
+                   [WICK_ATTR_conv_weight_grad_dilation] = {.n = n, .ints = v->w.dilation},
+                   [WICK_ATTR_conv_weight_grad_group] = {.i = v->group},
+                   [WICK_ATTR_conv_weight_grad_kernel] = {.n = n, .ints = v->w.kernel}};
+  wick_value in[2] = {x, g};
+  return wick_build(v->b, WICK_OP_conv_weight_grad, 2, in, a, 0, NULL);
 }
 
-/* The same for windows of many elements, as one convolution. The images are its channels, and the
- * cotangents are its window; strides and dilations are exchanged. */
-static wick_value window_weights_whole(const window *v, wick_value x, wick_value g)
+/* Builds the way from x to o, a convolution. */
+static wick_value window_gather(const window *v, wick_value x, wick_value weights)
 {
-  wick_builder *b = v->b;
   uint32_t n = v->w.n;
-  int64_t pad[2 * WICK_WINDOW_MAX], perm[WICK_MAX_RANK], own = v->x[1] / v->group;
-  wick_dim dim[WICK_MAX_RANK + 1] = {wick_dim_const(v->x[0]), wick_dim_const(v->group),
-                                     wick_dim_const(own)};
+  int64_t pad[2 * WICK_WINDOW_MAX];
   for (uint32_t k = 0; k < n; k++) {
-    dim[3 + k] = wick_dim_const(v->x[2 + k]);
     pad[k] = v->w.begin[k];
     pad[n + k] = wick_max_i64(window_reach(v, k) - v->x[2 + k], 0);
   }
-  for (uint32_t k = 0; k < n + 3; k++) perm[k] = k;
-  perm[0] = 2, perm[1] = 1, perm[2] = 0;
-  x = wick_grad_transpose(b, wick_grad_reshape(b, x, n + 3, dim), n + 3, perm);
-  dim[1] = wick_dim_const(v->group * v->x[0]), dim[0] = wick_dim_const(own);
-  for (uint32_t k = 0; k < n; k++) dim[2 + k] = wick_dim_const(v->x[2 + k]);
-  perm[0] = 1, perm[1] = 0, perm[2] = 2;
-  wick_value in[2] = {wick_grad_reshape(b, x, n + 2, dim)};
-  in[1] = wick_grad_transpose(b, g, n + 2, perm);
-  wick_attr a[4] = {{.n = n, .ints = v->w.dilation},
-                    {.n = 2 * n, .ints = pad},
-                    {.n = n, .ints = v->w.stride},
-                    {.i = v->group}};
-  wick_value dw = wick_build(b, WICK_OP_conv, 2, in, a, 0, NULL);
+  wick_attr attr[] = {[WICK_ATTR_conv_stride] = {.n = n, .ints = v->w.stride},
+                      [WICK_ATTR_conv_pad] = {.n = 2 * n, .ints = pad},
+                      [WICK_ATTR_conv_dilation] = {.n = n, .ints = v->w.dilation},
+                      [WICK_ATTR_conv_group] = {.i = v->group}};
+  wick_value in[2] = {x, weights}, y = wick_build(v->b, WICK_OP_conv, 2, in, attr, 0, NULL);
   for (uint32_t k = 0; k < n; k++)
-    dw = wick_grad_slice(b, dw, 2 + k, wick_dim_const(0), wick_dim_const(v->w.kernel[k]), 1);
-  return wick_grad_transpose(b, dw, n + 2, perm);
-}
-
-/* The same for depthwise convolutions: a sum for each tap and channel. */
-static wick_value window_weights_apart(const window *v, wick_value x, wick_value g)
-{
-  wick_builder *b = v->b;
-  int64_t taps = 1, axis[WICK_MAX_RANK] = {0};
-  wick_dim dim[WICK_MAX_RANK] = {wick_dim_const(v->o[1]), wick_dim_const(1)};
-  for (uint32_t k = 0; k < v->w.n; k++) taps *= v->w.kernel[k], axis[1 + k] = 2 + k;
-  wick_value *sum = wick_new(b->mem, wick_value, (size_t)taps);
-  x = window_padded(v, x);
-  for (int64_t t = 0; t < taps && !b->status; t++) {
-    wick_value product = expr_mul(b, window_tap(v, x, t), g);
-    sum[t] = wick_grad_sum(b, product, 1 + v->w.n, axis, false);
-    sum[t] = wick_grad_reshape(b, sum[t], 2, dim);
-  }
-  if (b->status) return g;
-  for (uint32_t k = 0; k < v->w.n; k++) dim[2 + k] = wick_dim_const(v->w.kernel[k]);
-  return wick_grad_reshape(b, wick_grad_concat(b, 1, (uint32_t)taps, sum), 2 + v->w.n, dim);
-}
-
-static wick_value window_by_weights(const window *v, wick_value x, wick_value g)
-{
-  int64_t taps = 1;
-  for (uint32_t k = 0; k < v->w.n; k++) taps *= v->w.kernel[k];
-  if (taps > WINDOW_TAPS) return window_weights_whole(v, x, g);
-  bool apart = v->group > 1 && v->x[1] == v->group && v->o[1] == v->group;
-  return apart ? window_weights_apart(v, x, g) : window_weights(v, x, g);
+    y = wick_grad_slice(v->b, y, 2 + k, wick_dim_const(0), wick_dim_const(v->o[2 + k]), 1);
+  return y;
 }
 
 /* Sets the cotangent of a convolution's bias. */
@@ -217,27 +141,23 @@ void wick_grad_conv_transpose(wick_adjoint *a)
 {
   window v;
   wick_builder *b = a->b;
-  int64_t w[WICK_MAX_RANK], pad[2 * WICK_WINDOW_MAX];
+  int64_t w[WICK_MAX_RANK];
   if (!wick_grad_sizes(b, a->in[1], w) || !window_of(a, a->out[0], a->in[0], w + 2, &v)) return;
   v.group = a->node->attr[WICK_ATTR_conv_transpose_group].i;
-  if (a->wanted[0]) {
-    uint32_t n = v.w.n;
-    for (uint32_t k = 0; k < n; k++) {
-      pad[k] = v.w.begin[k];
-      pad[n + k] = wick_max_i64(window_reach(&v, k) - v.x[2 + k], 0);
-    }
-    wick_attr attr[] = {[WICK_ATTR_conv_stride] = {.n = n, .ints = v.w.stride},
-                        [WICK_ATTR_conv_pad] = {.n = 2 * n, .ints = pad},
-                        [WICK_ATTR_conv_dilation] = {.n = n, .ints = v.w.dilation},
-                        [WICK_ATTR_conv_group] = {.i = v.group}};
-    wick_value in[2] = {a->dout[0], a->in[1]},
-               dx = wick_build(b, WICK_OP_conv, 2, in, attr, 0, NULL);
-    for (uint32_t k = 0; k < n; k++)
-      dx = wick_grad_slice(b, dx, 2 + k, wick_dim_const(0), wick_dim_const(v.o[2 + k]), 1);
-    a->din[0] = dx;
-  }
+  if (a->wanted[0]) a->din[0] = window_gather(&v, a->dout[0], a->in[1]);
   if (a->wanted[1]) a->din[1] = window_by_weights(&v, a->dout[0], a->in[0]);
   window_bias(a);
+}
+
+/* Both derivatives are those of sums of products of x, g and weights. */
+void wick_grad_conv_weight_grad(wick_adjoint *a)
+{
+  window v;
+  const wick_attr *at = a->node->attr;
+  if (!window_of(a, a->in[0], a->in[1], at[WICK_ATTR_conv_weight_grad_kernel].ints, &v)) return;
+  v.group = at[WICK_ATTR_conv_weight_grad_group].i;
+  if (a->wanted[0]) a->din[0] = window_spread(&v, a->in[1], a->dout[0], v.group);
+  if (a->wanted[1]) a->din[1] = window_gather(&v, a->in[0], a->dout[0]);
 }
 
 /* ---- pools ---- */

@@ -98,6 +98,7 @@ bool wick_layout_pool(wick_layouts *s, const wick_node *n);
 /* Sums and means over whole images: they reduce the same axes of the packed tensor. */
 bool wick_layout_reduce(wick_layouts *s, const wick_node *n);
 bool wick_layout_conv(wick_layouts *s, const wick_node *n);
+bool wick_layout_conv_weight_grad(wick_layouts *s, const wick_node *n);
 wick_factors wick_conv_factors(const wick_narrowing *c);
 /* Convolutions of bytes, with sums in i32 (layout_bytes.c). */
 bool wick_layout_conv_bytes(wick_layouts *s, const wick_node *n);

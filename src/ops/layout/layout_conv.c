@@ -2,27 +2,11 @@
  * channels. */
 #include <string.h>
 
-#include "ops/layout/layout.h"
+#include "ops/layout/layout_conv.h"
 #include "ops/nn/conv_cost.h"
 #include "ops/nn/window.h"
-#include "ops/nn/winograd.h"
 
 enum { CONV_FEW_CHANNELS = 8, CONV_LANES_SUM = 8 };
-
-typedef struct layout_conv {
-  const wick_node *n;
-  wick_value x; /* the value that is read: the image, or the value that it was cast from */
-  uint32_t w;   /* number of the constant */
-  const wick_constant *bias;
-  wick_elem elem;                      /* of the packed weights */
-  int64_t k;                           /* products in a dot product */
-  int64_t channels, wd[WICK_MAX_RANK]; /* of x; [O, C / group, window] */
-  uint32_t nsp;                        /* spatial axes */
-  int64_t area, group;                 /* places in the window */
-  bool plain, depthwise, across;
-  wick_order in, out;
-  wick_runs runs;
-} layout_conv;
 
 /* ---- weights; those of places without a channel are 0 ---- */
 
@@ -427,18 +411,34 @@ static double layout_conv_move(const wick_layouts *s, const layout_conv *v)
                               wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->n->first)));
 }
 
+/* Returns the same for weights that are packed by every run, for each position of the result. */
+static double layout_conv_building(const wick_layouts *s, const layout_conv *v)
+{
+  enum { MOVES = 3 };
+  wick_module *m = s->c.f->module;
+  const wick_type_info *y = wick_layout_info(s, v->n->first);
+  uint64_t nbytes = wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->n->in[1]));
+  double positions = (double)wick_dim_typical(m->dims, y->dim[0]);
+  if (v->w) return 0;
+  for (uint32_t k = 0; k < v->nsp; k++)
+    positions *= (double)wick_dim_typical(m->dims, y->dim[2 + k]);
+  return MOVES * wick_target_move(s->target, nbytes) * (double)nbytes / s->target->vector_bytes /
+         (positions < 1 ? 1 : positions);
+}
+
 /* Returns true if it is faster to convolve plain operands, because packing the image and unpacking
  * the result would take longer than what blocks save. */
-static bool layout_conv_stays_plain(const wick_layouts *s, const layout_conv *v, double packed,
-                                    double plain)
+static bool layout_conv_stays_plain(const wick_layouts *s, const layout_conv *v, bool own,
+                                    double packed, double plain)
 {
   const wick_attr *stride = &v->n->attr[WICK_ATTR_conv_stride];
   int64_t b = s->block, out = wick_ceildiv_i64(v->wd[0], b), in = wick_ceildiv_i64(v->channels, b);
   for (uint32_t k = 0; k < stride->n; k++) in *= stride->ints[k];
   bool feeds = layout_conv_feeds(s, v->n);
   double move = layout_conv_move(s, v);
-  packed += move * (double)((v->plain ? 0 : in) + (v->across == feeds ? out : 0));
-  return plain + move * (double)(feeds ? out : 0) < packed;
+  packed += layout_conv_building(s, v) +
+            move * (double)((v->plain || own ? 0 : in) + (v->across == feeds ? out : 0));
+  return plain + move * (double)((own ? in : 0) + (feeds ? out : 0)) < packed;
 }
 
 /* Chooses the best way. Returns false for plain operands, also if groups would leave more than half
@@ -454,7 +454,9 @@ static bool layout_conv_way(const wick_layouts *s, layout_conv *v)
                                 (v->group == 1 || wick_order_places(&v->out) <= 2 * v->wd[0]));
   layout_conv_cost c = layout_conv_costs(s, v, &blocks);
   v->across = may && (along ? 4 * c.across < 3 * c.along : c.across < c.plain);
-  if (!own && layout_conv_stays_plain(s, v, v->across ? c.across : c.along, c.plain)) return false;
+  if ((!own || !v->w) &&
+      layout_conv_stays_plain(s, v, own != NULL, v->across ? c.across : c.along, c.plain))
+    return false;
   if (v->across) v->in = in, v->runs = blocks;
   return v->across || along;
 }
@@ -510,26 +512,28 @@ static bool layout_conv_of(const wick_layouts *s, const wick_node *n, layout_con
                      .elem = WICK_F32,
                      .k = 1,
                      .group = n->attr[WICK_ATTR_conv_group].i};
-  bool biased = n->nin > 2 && n->in[2].id;
-  if (!v->w || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->in[1]))
-    return false;
-  if (biased && !(v->bias = wick_layout_constant(s, n->in[2]))) return false;
+  if (!wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->in[1])) return false;
+  v->biased = n->nin > 2 && n->in[2].id;
+  if (v->biased) v->bias = wick_layout_constant(s, n->in[2]);
   v->channels = wick_layout_info(s, n->in[0])->dim[1].v;
   v->nsp = wick_layout_info(s, n->in[0])->rank - 2u;
   if (!wick_type_const_dims(wick_layout_info(s, n->in[1]), v->wd)) return false;
   v->area = 1;
   for (uint32_t k = 0; k < v->nsp; k++) v->area *= v->wd[2 + k];
-  return layout_conv_fits(s, v);
+  return layout_conv_fits(s, v) && (v->w || wick_layout_conv_builds(v));
 }
 
 static void layout_conv_set(wick_layouts *s, const layout_conv *v, wick_value y)
 {
   int64_t channels[2 + WICK_WINDOW_MAX] = {1, v->wd[0], 1, 1, 1};
-  if (v->bias)
-    y = wick_build2(&s->c.b, WICK_OP_add, y,
-                    v->across ? wick_layout_new_constant(s, v->bias->name, WICK_F32, v->bias->data,
-                                                         v->nsp + 2, channels)
-                              : wick_layout_channels(s, v->bias, v->nsp + 2, &v->out));
+  wick_value bias = {0};
+  if (v->biased && !v->bias)
+    bias = wick_layout_conv_bias(s, v);
+  else if (v->biased)
+    bias = v->across ? wick_layout_new_constant(s, v->bias->name, WICK_F32, v->bias->data,
+                                                v->nsp + 2, channels)
+                     : wick_layout_channels(s, v->bias, v->nsp + 2, &v->out);
+  if (bias.id) y = wick_build2(&s->c.b, WICK_OP_add, y, bias);
   if (v->across)
     s->c.to[v->n->first.id] = y;
   else
@@ -575,7 +579,8 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
     a[WICK_ATTR_conv_winograd_taps].i = v.wd[2];
     a[WICK_ATTR_conv_winograd_pad] = n->attr[WICK_ATTR_conv_pad];
     a[WICK_ATTR_conv_winograd_group].i = v.group;
-    wick_value in[2] = {wick_layout_pack(s, v.x, &v.in), layout_conv_by_transform(s, &v, tile)};
+    wick_value in[2] = {wick_layout_pack(s, v.x, &v.in)};
+    in[1] = v.w ? layout_conv_by_transform(s, &v, tile) : wick_layout_conv_transformed(s, &v, tile);
     layout_conv_set(s, &v, wick_build(&s->c.b, WICK_OP_conv_winograd, 2, in, a, 0, NULL));
     return true;
   }
@@ -586,11 +591,12 @@ bool wick_layout_conv(wick_layouts *s, const wick_node *n)
   a[5].i = places ? v.in.parts : 1;
   a[6].i = places && v.in.shuffled;
   a[WICK_ATTR_conv_packed_spatial].i = v.nsp;
-  wick_value in[2] = {v.plain ? s->c.to[v.x.id] : wick_layout_pack(s, v.x, &v.in),
-                      v.across                 ? layout_conv_by_lanes(s, &v)
-                      : v.plain && v.k > 1     ? layout_conv_by_taps(s, &v)
-                      : v.plain || v.depthwise ? layout_conv_by_channel(s, &v)
-                                               : layout_conv_by_runs(s, &v)};
+  wick_value in[2] = {v.plain ? s->c.to[v.x.id] : wick_layout_pack(s, v.x, &v.in)};
+  in[1] = !v.w                     ? wick_layout_conv_built(s, &v)
+          : v.across               ? layout_conv_by_lanes(s, &v)
+          : v.plain && v.k > 1     ? layout_conv_by_taps(s, &v)
+          : v.plain || v.depthwise ? layout_conv_by_channel(s, &v)
+                                   : layout_conv_by_runs(s, &v);
   in[0] = layout_conv_padded(s, &v, in[0], &a[1]);
   layout_conv_set(s, &v, wick_build(&s->c.b, WICK_OP_conv_packed, 2, in, a, 0, NULL));
   return true;

@@ -1,5 +1,6 @@
 /* Operators on packed images that depend on positions or move channels: concatenations, pools,
  * reductions over whole images, channel shuffles. */
+#include <math.h>
 #include <string.h>
 
 #include "ops/layout/layout.h"
@@ -48,6 +49,28 @@ static bool layout_join_channels(const wick_layouts *s, const wick_node *n, int6
   return best >= 0;
 }
 
+/* Returns true if v is 0 everywhere, which exists in every layout. */
+static bool layout_join_zeros(const wick_layouts *s, wick_value v)
+{
+  uint32_t d = s->definer[v.id];
+  const wick_node *n = d == UINT32_MAX ? NULL : &s->c.f->node[d];
+  if (!n || n->op != WICK_OP_const) return false;
+  const wick_imm *imm = &n->attr[WICK_ATTR_const_value].imm;
+  if (!imm->constant) return imm->i == 0 && imm->f == 0 && !signbit(imm->f);
+  const wick_constant *k = wick_layout_constant(s, v);
+  const char *byte = k ? k->data : NULL;
+  return byte && !byte[0] && (k->nbytes == 1 || !memcmp(byte, byte + 1, k->nbytes - 1));
+}
+
+/* Returns v in that order. */
+static wick_value layout_join_pack(wick_layouts *s, wick_value v, const wick_order *o)
+{
+  wick_builder *b = &s->c.b;
+  wick_value x = wick_layout_pack(s, v, o);
+  if (b->status || !layout_join_zeros(s, v)) return x;
+  return wick_build_const(b, wick_built_type(b, x), 0, 0);
+}
+
 bool wick_layout_join(wick_layouts *s, const wick_node *n)
 {
   bool any = false, channels = n->attr[WICK_ATTR_concat_axis].i == 1;
@@ -61,7 +84,7 @@ bool wick_layout_join(wick_layouts *s, const wick_node *n)
     const wick_order *own = wick_layout_order(s, n->in[k]);
     wick_dim size = wick_layout_info(s, n->in[k])->dim[n->attr[WICK_ATTR_concat_axis].i];
     int64_t along = wick_dim_typical(s->c.f->module->dims, size);
-    packed += own ? along : -along;
+    if (!layout_join_zeros(s, n->in[k])) packed += own ? along : -along;
     if (own && !any) o = *own;
     any = any || own;
   }
@@ -71,7 +94,7 @@ bool wick_layout_join(wick_layouts *s, const wick_node *n)
   for (uint32_t k = 0; k < n->nin; k++) {
     wick_order each = o;
     if (channels) layout_join_each(s, n->in[k], part, &each);
-    in[k] = wick_layout_pack(s, n->in[k], &each);
+    in[k] = layout_join_pack(s, n->in[k], &each);
   }
   if (channels) {
     int64_t all = wick_layout_info(s, n->first)->dim[1].v;

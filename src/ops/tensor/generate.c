@@ -3,6 +3,7 @@
 #include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -165,6 +166,7 @@ const wick_op wick_op_one_hot = {
     .attr = {{"axis", WICK_ATTR_INT, -1, false, NULL, 0, 0},
              {"depth", WICK_ATTR_DIMS, 0, true, NULL, 0, 0}},
     .level = WICK_GRAPH,
+    .aux_operands = 1u << 0,
     .infer = one_hot_infer,
     .ref = one_hot_ref,
     .compute = one_hot_compute,
@@ -223,6 +225,7 @@ const wick_op wick_op_trilu = {
              {"k", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_PLAIN,
+    .simplify = wick_simplify_triangle,
     .infer = triangle_infer,
     .ref = triangle_ref,
     .compute = triangle_compute,

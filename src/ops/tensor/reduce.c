@@ -6,6 +6,7 @@
 #include "ops/gradient/grad.h"
 #include "ops/layout/layout.h"
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -365,7 +366,7 @@ static uint32_t reduce_along(const wick_attr *attr, uint32_t rank)
 
 #define REDUCE_ROW(row, text, types, ...)                                                          \
   REDUCE_ROW_OF(row, 1, text, types, .layout = wick_layout_reduce, .reduced_axes = reduce_along,   \
-                .ref = reduce_ref, __VA_ARGS__)
+                .simplify = wick_simplify_reduce, .ref = reduce_ref, __VA_ARGS__)
 
 REDUCE_ROW(
     reduce_sum,
