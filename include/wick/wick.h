@@ -401,6 +401,13 @@ typedef struct wick_compile_options {
  * options. */
 WICK_API wick_error *wick_compile(wick_model *model, const wick_compile_options *options,
                                   wick_compiled **out_compiled);
+  /* Inputs that are donated: weights of a training step, the cache of a decoder. Each shares its
+   * memory with an output of equal type (wick_compiled_donor), and is updated in place as far as
+   * that is safe. The name of a structure stands for all its tensors. A run that gives both the same
+   * address does not copy; one that gives others leaves the input as it is. In bundles both always
+   * have one place. */
+  uint32_t ndonate;
+  const char *const *donate;
 WICK_API bool wick_compiled_cached(const wick_compiled *compiled); /* was it read from the cache? */
 
 typedef struct wick_bundle_report { /* sizes of a bundle, which its header also defines */
@@ -454,6 +461,8 @@ WICK_API const char *wick_compiled_metadata(const wick_compiled *compiled, const
 WICK_API const char *wick_compiled_metadata_key(const wick_compiled *compiled, uint32_t i);
 /* Returns the numerical contract: everything on which the bits of the results depend. Its first
  * line sums up the program. Then there is a line for each kernel with the order and precision of
+/* Returns the donated input whose memory output `i` shares; UINT32_MAX: none. */
+WICK_API uint32_t wick_compiled_donor(const wick_compiled *compiled, uint32_t i);
  * each accumulation, and with the operations that round or approximate. If two compilations of a
  * model have equal contracts, their results have equal bits on one CPU level, for any number of
  * threads, in the process and as a bundle. If sizes are dynamic, equal inputs give equal bits in
@@ -661,7 +670,8 @@ WICK_API const wick_io *wick_session_input(const wick_session *session, uint32_t
 WICK_API const wick_io *wick_session_output(const wick_session *session, uint32_t i);
 
 /* Runs the model once on the caller's memory: an address for each input and each output, with
- * wick_io.nbytes bytes, aligned to the element. An output must not overlap anything else. Nothing
+ * wick_io.nbytes bytes, aligned to the element. An output must not overlap anything else, except that
+ * it may be at the address of the input that is donated to it (wick_compile_options.donate). Nothing
  * is copied or allocated, with one exception: memory for strings that the model creates grows if a
  * run has more of them than any run before. The bits are the same for any number of threads. Fails
  * if the model fails on these inputs.

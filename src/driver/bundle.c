@@ -6,6 +6,7 @@
 
 #include "codegen/abi.h"
 #include "codegen/object.h"
+#include "driver/donate.h"
 #include "driver/report/contract.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
@@ -248,8 +249,13 @@ static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wic
   WICK_TRY(bundle_check_host(c, l, &c->mem));
   bundle_sizes(c, l, b);
   uint64_t *offset = wick_new(&c->mem, uint64_t, (size_t)b->ninput + b->noutput);
+  const uint32_t *donor = wick_donors(c->graph, &c->mem);
   for (uint32_t i = 0; i < b->ninput + b->noutput; i++) {
     WICK_TRY(bundle_check_io(c, &b->io[i], &c->mem));
+    if (i >= b->ninput && donor[i - b->ninput] != UINT32_MAX) {
+      offset[i] = offset[donor[i - b->ninput]];
+      continue;
+    }
     offset[i] = b->mutable_bytes;
     b->mutable_bytes += bundle_ram(b->io[i].nbytes);
   }

@@ -251,6 +251,15 @@ static void bundle_io(const bundle_header *h, const char *what, const wick_io *i
                    h->macro, what, bundle_elems[io->elem].c, h->macro, what);
 }
 
+/* Is an output where a donated input is? */
+static bool bundle_shares(const wick_bundle *b)
+{
+  for (uint32_t k = b->ninput; k < b->ninput + b->noutput; k++)
+    for (uint32_t i = 0; i < b->ninput; i++)
+      if (b->offset[k] == b->offset[i]) return true;
+  return false;
+}
+
 static void bundle_open(const bundle_header *h)
 {
   const wick_bundle *b = h->b;
@@ -277,8 +286,10 @@ static void bundle_open(const bundle_header *h)
 static void bundle_ios(const bundle_header *h)
 {
   const wick_bundle *b = h->b;
-  wick_text_add(h->out, "\n/* Where inputs and outputs lie in the mutable data, last dimension "
-                        "fastest. */\n");
+  wick_text_printf(
+      h->out,
+      "\n/* Where inputs and outputs lie in the mutable data, last dimension fastest.%s */\n",
+      bundle_shares(b) ? "\n * A donated input is updated: its output has the same place." : "");
   bundle_define(h, "INPUTS", b->ninput);
   bundle_define(h, "OUTPUTS", b->noutput);
   for (uint32_t i = 0; i < b->ninput + b->noutput; i++) {

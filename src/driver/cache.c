@@ -118,6 +118,7 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
     wick_text_printf(&key, "grad %d %s\n", d->cotangent, d->of ? d->of : "");
     for (uint32_t k = 0; k < d->nwrt; k++) wick_text_printf(&key, "by %s\n", d->wrt[k]);
   }
+  for (uint32_t i = 0; i < c->ndonate; i++) wick_text_printf(&key, "donate %s\n", c->donate[i]);
   for (uint32_t i = 0; i < g->nsize; i++)
     wick_text_printf(&key, "size %s %lld\n", g->sizes[i].name, (long long)g->sizes[i].value);
   for (uint32_t i = 0; i < g->nrange; i++)

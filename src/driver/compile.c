@@ -8,6 +8,7 @@
 #include "codegen/link.h"
 #include "driver/cache.h"
 #include "driver/datatypes.h"
+#include "driver/donate.h"
 #include "driver/processor.h"
 #include "driver/report/contract.h"
 #include "driver/specialization/branch_decisions.h"
@@ -130,6 +131,7 @@ static wick_status compile_import(wick_compilation *c)
   uint32_t nin, nout;
   const wick_io *io;
   wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
+  WICK_TRY(wick_donate(c->graph, io, c->ndonate, c->donate, &c->module->mem, &c->tmp, &c->graph));
   WICK_TRY(wick_datatypes_check(c->graph, wick_path_base(c->model->path), &c->mem));
   for (uint32_t i = 0; i < nin + nout; i++)
     for (uint32_t k = 0; k < io[i].rank; k++)
@@ -336,6 +338,7 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
   p.nparam_part = c->module->nparam_part, p.param_part = c->module->param_part;
   p.nresult_part = c->module->nresult_part, p.result_part = c->module->result_part;
   p.fixed = compile_fixed(c, p.ninput, p.io);
+  p.donor = wick_donors(c->graph, &c->mem);
   for (uint32_t i = 0; i < p.ninput; i++)
     for (uint32_t k = 0; k < p.io[i].rank && p.fixed[i]; k++)
       if (p.io[i].dim[k] < 0)
@@ -501,6 +504,14 @@ static wick_status compile_lists(const wick_compile_options *o, wick_arena *mem)
                                  o->specialize_inputs, mem);
 }
 
+static wick_status compile_donated(const wick_compile_options *o, wick_arena *mem)
+{
+  if (o->ndonate && !o->donate) return wick_fail(mem, WICK_EINVAL, NULL, "donate is NULL");
+  for (uint32_t i = 0; i < o->ndonate; i++)
+    if (!o->donate[i]) return wick_fail(mem, WICK_EINVAL, NULL, "donate[%u] is NULL", i);
+  return NULL;
+}
+
 wick_status wick_compilation_take(wick_compilation *c, const wick_compile_options *o)
 {
   WICK_TRY(compile_lists(o, &c->mem));
@@ -508,6 +519,8 @@ wick_status wick_compilation_take(wick_compilation *c, const wick_compile_option
   c->strict = o->strict;
   c->nspecialize_dim = o->nspecialize_dim, c->specialize_dims = o->specialize_dims;
   c->nspecialize_input = o->nspecialize_input, c->specialize_inputs = o->specialize_inputs;
+  WICK_TRY(compile_donated(o, &c->mem));
+  c->ndonate = o->ndonate, c->donate = o->donate;
   WICK_TRY(compile_precision_take(c, o->precision));
   c->stage = o->stage;
   c->arg = o->arg;

@@ -23,6 +23,8 @@ typedef struct wick_compilation {
   const wick_size *specialize_dims;
   uint32_t nspecialize_input; /* contents of inputs to specialize for */
   const wick_content *specialize_inputs;
+  uint32_t ndonate; /* inputs that are donated */
+  const char *const *donate;
   bool planned; /* memory is planned for the largest sizes, for bundles */
   uint32_t nshow;
   struct wick_shown *show;

@@ -143,8 +143,19 @@ typedef struct wick_shape_constraint {
   bool branch; /* checked when a branch that relies on it is entered (operator `if`) */
 } wick_shape_constraint;
 
-/* WICK_TAKEN: read, and perhaps overwritten; the caller does not need its contents afterwards. */
-typedef enum wick_qualifier { WICK_IN, WICK_OUT, WICK_INOUT, WICK_TAKEN } wick_qualifier;
+/* WICK_TAKEN: read, and perhaps overwritten; the caller does not need its contents afterwards.
+ * WICK_GIVEN + k, in graphs: where the caller wants it, result k is in the parameter's memory. */
+typedef enum wick_qualifier {
+  WICK_IN,
+  WICK_OUT,
+  WICK_INOUT,
+  WICK_TAKEN,
+  WICK_GIVEN
+} wick_qualifier;
+
+static inline bool wick_is_given(wick_qualifier q) { return q >= WICK_GIVEN; }
+/* The result of a parameter that is given. */
+static inline uint32_t wick_given_result(wick_qualifier q) { return (uint32_t)q - WICK_GIVEN; }
 
 struct wick_func {
   wick_module *module;

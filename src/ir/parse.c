@@ -126,16 +126,32 @@ bool wick_parse_number(wick_parser *p, const char **out)
 
 /* ---- heads of functions ---- */
 
+/* Reads `@in` or another qualifier; `@given(1)` names a result. */
+static bool parse_qualifier(wick_parser *p, wick_qualifier *out)
+{
+  const wick_token *t = wick_parse_token(p);
+  const wick_keyword *word = wick_keyword_find(wick_qualifier_words, t->at, t->n);
+  if (!word) return wick_parse_unexpected(p, "@in, @out, @inout, @taken or @given");
+  *out = (wick_qualifier)word->value;
+  wick_parse_next(p);
+  if (*out != WICK_GIVEN) return true;
+  int64_t k;
+  wick_token number;
+  if (!wick_parse_punct(p, '(', "`(` and the number of a result")) return false;
+  number = *wick_parse_token(p);
+  if (!wick_parse_int(p, &k)) return false;
+  if (k < 0 || k > INT32_MAX / 2)
+    return wick_parse_fail(p, &number, WICK_EPARSE, "there is no such result");
+  *out = (wick_qualifier)(WICK_GIVEN + (uint32_t)k);
+  return wick_parse_punct(p, ')', "`)`");
+}
+
 static bool parse_param(wick_parser *p, bool qualifiers)
 {
   wick_parse_param param = {.qual = WICK_IN};
-  wick_token t = *wick_parse_token(p);
-  if (qualifiers && t.kind == WICK_TOKEN_GLOBAL) {
-    const wick_keyword *word = wick_keyword_find(wick_qualifier_words, t.at, t.n);
-    if (!word) return wick_parse_unexpected(p, "@in, @out, @inout or @taken");
-    param.qual = (wick_qualifier)word->value;
-    wick_parse_next(p);
-  }
+  if (qualifiers && wick_parse_token(p)->kind == WICK_TOKEN_GLOBAL &&
+      !parse_qualifier(p, &param.qual))
+    return false;
   param.token = *wick_parse_token(p);
   if (param.token.kind != WICK_TOKEN_VALUE) return wick_parse_unexpected(p, "a parameter");
   wick_parse_next(p);

@@ -303,7 +303,9 @@ static void print_param(wick_printer *p, uint32_t i)
   wick_value v = {i + 1};
   if (i) wick_text_add(p->out, ", ");
   wick_qualifier q = p->f->qual[i];
-  if (q != WICK_IN || p->f->level & (WICK_LOW | WICK_LOOP))
+  if (wick_is_given(q))
+    wick_text_printf(p->out, "@given(%u) ", wick_given_result(q));
+  else if (q != WICK_IN || p->f->level & (WICK_LOW | WICK_LOOP))
     wick_text_printf(p->out, "@%s ", wick_keyword_of(wick_qualifier_words, (int)q));
   print_value(p, v);
   wick_text_add(p->out, ": ");

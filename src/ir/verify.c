@@ -203,6 +203,30 @@ static wick_status verify_constraints(const wick_func *f, wick_arena *tmp)
   return NULL;
 }
 
+/* Each given parameter is a tensor that has the type of its result, which is in no other one. */
+static wick_status verify_given(const wick_func *f, wick_arena *tmp)
+{
+  const wick_node *r = wick_return(f);
+  bool *taken = NULL;
+  for (uint32_t v = 1; v <= f->nparam; v++) {
+    if (!wick_is_given(f->qual[v - 1])) continue;
+    uint32_t k = wick_given_result(f->qual[v - 1]);
+    if (f->level != WICK_GRAPH || wick_info_of(f, (wick_value){v})->kind != WICK_TENSOR)
+      return wick_fail(tmp, WICK_EINTERNAL, NULL,
+                       "@%s: parameter %u is given, but no tensor of a graph", f->name, v - 1);
+    if (k >= r->nin || wick_type_of(f, r->in[k]).id != f->value[v].type.id)
+      return wick_fail(tmp, WICK_EINTERNAL, NULL,
+                       "@%s: parameter %u is given to result %u, which does not have its type",
+                       f->name, v - 1, k);
+    if (!taken) taken = wick_new(tmp, bool, r->nin);
+    if (taken[k])
+      return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: two parameters are given to result %u",
+                       f->name, k);
+    taken[k] = true;
+  }
+  return NULL;
+}
+
 wick_status wick_verify_func(const wick_func *f, wick_arena *tmp)
 {
   wick_mark m = wick_arena_mark(tmp);
@@ -214,6 +238,7 @@ wick_status wick_verify_func(const wick_func *f, wick_arena *tmp)
   for (uint32_t i = 0; i < f->nnode; i++) WICK_TRY(verify_node(&s, i));
   WICK_TRY(verify_own_results(&s));
   WICK_TRY(verify_constraints(f, tmp));
+  WICK_TRY(verify_given(f, tmp));
   const wick_node *r = wick_return(f);
   for (uint32_t k = 0; f->level & (WICK_LOW | WICK_LOOP) && k < r->nin; k++)
     if (wick_info_of(f, r->in[k])->kind != WICK_SCALAR || wick_info_of(f, r->in[k])->lanes != 1)

@@ -269,12 +269,16 @@ static bool buffer_moves_target_legal(const wick_buffer_moves *m, const wick_buf
   return false;
 }
 
-/* Returns true if b is an access of the in-place node to one of its two operands. */
+/* Returns true if b is an access of the in-place node to one of its two operands. Their dimensions
+ * may be others than the root's, because both are dense. */
 static bool buffer_moves_node_legal(const wick_buffer_moves *m, const wick_buffer_move *x,
                                     const wick_access *b)
 {
+  const wick_memref *p = &m->alias.memref[b->value.id];
   return b->node == x->at &&
-         (b->value.id == x->root.id || wick_memref_same(&m->alias.memref[b->value.id], &x->to)) &&
+         (b->value.id == x->root.id || wick_memref_same(p, &x->to) ||
+          (!x->to.choice.index.id && wick_memref_contiguous(&x->to) &&
+           wick_memref_covers(p, &x->to))) &&
          (b->writes == (x->kind == WICK_MOVE_UNDER));
 }
 

@@ -140,6 +140,11 @@ const void *wick_compiled_required_input(const wick_compiled *k, uint32_t i)
   return k && i < k->program.ninput ? k->program.fixed[i] : NULL;
 }
 
+uint32_t wick_compiled_donor(const wick_compiled *k, uint32_t i)
+{
+  return k && i < k->program.noutput ? k->program.donor[i] : UINT32_MAX;
+}
+
 const wick_io *wick_compiled_output(const wick_compiled *k, uint32_t i)
 {
   return k && i < k->program.noutput ? &k->program.io[k->program.ninput + i] : NULL;

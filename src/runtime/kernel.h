@@ -5,7 +5,10 @@
 
 #include "base/base.h"
 
-enum { WICK_KERNEL_SLOTS = 64 }; /* the most declared slots of a kernel that is launched */
+enum {
+  WICK_KERNEL_SLOTS = 1024,     /* the most declared slots of a kernel that is launched */
+  WICK_KERNEL_SLOTS_BESIDE = 64 /* the most of one that runs at the same time as others */
+};
 
 /* Runs the tasks begin .. end-1. args has a slot for each parameter, then the hidden slots. */
 typedef void (*wick_kernel)(void **args, int64_t begin, int64_t end);

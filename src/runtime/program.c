@@ -147,6 +147,7 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
   wick_put_u32(&t, p->ninput);
   wick_put_u32(&t, p->noutput);
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++) program_write_io(&t, &p->io[i]);
+  for (uint32_t i = 0; i < p->noutput; i++) wick_put_u32(&t, p->donor ? p->donor[i] : UINT32_MAX);
   program_write_data(&t, p, mem);
   for (uint32_t i = 0; i < p->ninput; i++) program_write_fixed(&t, &p->io[i], p->fixed[i]);
   program_write_sizes(&t, p);
@@ -227,6 +228,25 @@ static bool program_get_data(wick_reader *r, wick_arena *mem, wick_program *p, w
   }
   return wick_parts_read(r, mem, p->ninput, &p->nparam_part, &p->param_part) &&
          wick_parts_read(r, mem, p->noutput, &p->nresult_part, &p->result_part);
+}
+
+/* Each is an input of the same type, and no other output's. */
+static bool program_get_donors(wick_reader *r, wick_arena *mem, wick_program *p)
+{
+  uint32_t *donor = wick_new(mem, uint32_t, (uint64_t)p->noutput + 1);
+  bool *taken = wick_new(mem, bool, (uint64_t)p->ninput + 1);
+  p->donor = donor;
+  for (uint32_t i = 0; i < p->noutput; i++) {
+    if (!wick_read_u32(r, &donor[i])) return false;
+    if (donor[i] == UINT32_MAX) continue;
+    const wick_io *out = &p->io[p->ninput + i],
+                  *in = donor[i] < p->ninput ? &p->io[donor[i]] : NULL;
+    if (!in || taken[donor[i]] || in->elem != out->elem || in->elem == WICK_STRING ||
+        in->nbytes != out->nbytes || in->rank != out->rank)
+      return wick_reader_refuse(r, wick_reader_position(r), "an output cannot share this input");
+    taken[donor[i]] = true;
+  }
+  return true;
 }
 
 static bool program_get_fixed(wick_reader *r, wick_arena *mem, const wick_io *io, const void **out)
@@ -458,6 +478,7 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   p->io = io;
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++)
     if (!program_get_io(r, mem, &io[i])) return false;
+  if (!program_get_donors(r, mem, p)) return false;
   if (!program_get_data(r, mem, p, io)) return false;
   const void **fixed = wick_new(mem, const void *, p->ninput);
   p->fixed = fixed;

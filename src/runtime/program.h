@@ -11,7 +11,7 @@
 #include "runtime/host.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 13 };
+enum { WICK_PROGRAM_VERSION = 14 };
 
 /* A branch or a loop. The entry counts its runs in a table of WICK_FLOW_SLOTS numbers, i64, for
  * each one. A branch has the number of runs of each region. A loop has the number of times it was
@@ -110,6 +110,8 @@ typedef struct wick_program {
   uint32_t ninput, noutput, nkernel, nmetadata, nflow, nguard_input;
   const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs. A dynamic size
                         has dim -1 and its name, and nbytes is 0 */
+  const uint32_t *donor;              /* by output: the input whose memory it shares; UINT32_MAX:
+                            none. NULL: all are none */
   uint32_t nparam_part, nresult_part; /* 0: the model is no program of the language */
   const wick_part *param_part, *result_part;
   wick_program_sizes sizes;

@@ -248,6 +248,25 @@ static wick_code run_met(wick_session *s, const void *const *inputs, void *const
   return code;
 }
 
+/* Fails if memory that is updated in place is something else, too. */
+static wick_error *run_donated(const wick_program *p, const wick_io *io, const void *const *inputs,
+                               void *const *outputs)
+{
+  for (uint32_t k = 0; p->donor && k < p->noutput; k++) {
+    if (p->donor[k] == UINT32_MAX) continue;
+    uintptr_t at = (uintptr_t)outputs[k], end = at + io[p->ninput + k].nbytes;
+    for (uint32_t i = 0; i < p->ninput; i++) {
+      uintptr_t other = (uintptr_t)inputs[i];
+      bool apart = other >= end || other + io[i].nbytes <= at;
+      if (apart || (i == p->donor[k] && other == at)) continue;
+      char text[RUN_MESSAGE];
+      snprintf(text, sizeof text, "input \"%s\" is in the memory of output %u", io[i].name, k);
+      return run_error(WICK_EINVAL, text);
+    }
+  }
+  return NULL;
+}
+
 /* *taken: the run has taken over what is donated. */
 static wick_error *run_once(wick_session *s, const void *const *inputs, const bool *donated,
                             void *const *outputs, bool *taken)
@@ -265,8 +284,10 @@ static wick_error *run_once(wick_session *s, const void *const *inputs, const bo
   for (uint32_t i = 0; i < p->noutput; i++)
     if (!outputs[i] && io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
   void *const *results = outputs;
+  wick_error *e = run_donated(p, io, inputs, outputs);
+  if (e) return e;
   if (s->data) {
-    wick_error *e = wick_data_ports_begin(s->data, inputs, donated, outputs);
+    e = wick_data_ports_begin(s->data, inputs, donated, outputs);
     if (e) return e;
     *taken = true;
     inputs = s->data->input, results = s->data->output;

@@ -52,7 +52,7 @@ typedef struct session_kernel {
   bool scratch, stack, heap, fault;
   int64_t nargs, tasks;
   uint64_t before, cost;
-  void *args[WICK_KERNEL_SLOTS];
+  void **args, *kept[WICK_KERNEL_SLOTS_BESIDE]; /* args: `kept`, or the caller's */
 } session_kernel;
 
 struct wick_session_state {
@@ -337,7 +337,7 @@ static void session_kernel_run(const wick_session_state *s, const session_kernel
                                uint32_t worker, int64_t begin, int64_t end)
 {
   session_private *w = &s->worker[worker].own;
-  void **args = (void **)(uintptr_t)k->args;
+  void **args = k->args;
   if (k->scratch || k->stack || k->fault) {
     int64_t n = k->nargs;
     memcpy(w->args, k->args, (size_t)n * sizeof *args);
@@ -420,7 +420,7 @@ static int32_t session_host(wick_session_state *s, uint32_t index, void **args)
 }
 
 /* Collects a launch. A kernel that may fail runs alone, so that a failure is known to be its own;
- * so does each kernel if they are timed. `beside` is 0 if the kernel may depend on one of the
+ * so does one with many slots, and each kernel if they are timed. `beside` is 0 if the kernel may depend on one of the
  * collected launches, which then run first. A call without a kernel runs the collected launches. */
 static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, void **args,
                               int64_t nargs, int64_t tasks, int32_t beside)
@@ -430,7 +430,8 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
   if (index < 0 || (uint32_t)index >= s->program->nkernel || nargs > WICK_KERNEL_SLOTS)
     return WICK_EINTERNAL;
   const wick_program_kernel *info = &s->program->kernel[index];
-  if (!beside || info->fault || s->profile || s->nbatch == SESSION_BATCH) {
+  bool alone = info->fault || s->profile || nargs > WICK_KERNEL_SLOTS_BESIDE;
+  if (!beside || alone || s->nbatch == SESSION_BATCH) {
     int32_t code = session_flush(s);
     if (code) return code;
   }
@@ -449,9 +450,25 @@ static int32_t session_launch(void *context, wick_kernel kernel, int32_t index, 
   k->cost = info->cost ? info->cost : 1;
   if (s->sizing && info->tasks) /* the estimate is for info->tasks tasks */
     k->cost = 1 + (uint64_t)((double)k->cost * (double)tasks / (double)info->tasks);
-  memcpy(k->args, args, (size_t)nargs * sizeof *args);
+  k->args = nargs > WICK_KERNEL_SLOTS_BESIDE ? args : k->kept;
+  if (k->args == k->kept) memcpy(k->kept, args, (size_t)nargs * sizeof *args);
   s->nbatch++;
-  return info->fault || s->profile ? session_flush(s) : 0;
+  return alone ? session_flush(s) : 0;
+}
+
+/* An output with a donor begins with the donor's contents, and the code reads both there. */
+static void session_donated(const wick_session_state *s, const void *const *inputs,
+                            void *const *outputs)
+{
+  const wick_program *p = s->program;
+  const wick_sized *sized = wick_session_sized(s);
+  const wick_io *io = sized ? sized->io : p->io;
+  for (uint32_t i = 0; p->donor && i < p->noutput; i++) {
+    uint32_t from = p->donor[i];
+    if (from == UINT32_MAX || inputs[from] == outputs[i]) continue;
+    if (io[from].nbytes) memmove(outputs[i], inputs[from], (size_t)io[from].nbytes);
+    s->args[s->first + from] = outputs[i];
+  }
 }
 
 wick_code wick_session_run(wick_session_state *s, const void *const *inputs, void *const *outputs)
@@ -459,6 +476,7 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   const wick_program *p = s->program;
   if (p->ninput) memcpy(s->args + s->first, inputs, p->ninput * sizeof *inputs);
   if (p->noutput) memcpy(s->args + s->first + p->ninput, outputs, p->noutput * sizeof *outputs);
+  session_donated(s, inputs, outputs);
   s->fault = (wick_session_fault){.kernel = p->nkernel};
   if (s->host) {
     wick_code code = wick_session_host_begin(s->host, inputs, s->args + s->first);

@@ -221,8 +221,9 @@ class Bundle:
             code = self._call(arrays, sizes)
             assert code == 0, self.said
         out = (self.folder / "out").read_bytes()
+        updated = {io.offset for io in self.outputs}  # by outputs in the memory of donated inputs
         for io, a in zip(self.inputs, arrays):
-            assert out[io.offset : io.offset + a.nbytes] == a.tobytes(), f"{io.name} was changed"
+            assert io.offset in updated or out[io.offset : io.offset + a.nbytes] == a.tobytes(), f"{io.name} was changed"
         return [io.array(out) for io in self.outputs]
 
 

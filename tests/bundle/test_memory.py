@@ -48,3 +48,18 @@ def test_the_command_says_it(tmp_path):
     b = Bundle(DIGITS, tmp_path / "b", next(t for t in TARGETS if t.name == "cortex-m4"))
     for what in ("flash", "ram", "stack"):
         assert found[f"{what}_bytes"] == b.size(what.upper()) and f" {found[f'{what}_bytes']} bytes" in said
+
+
+@each_target
+def test_donated_inputs(target, tmp_path):
+    """They are where their outputs are, and are updated in place."""
+    target.want()
+    path = tmp_path / "m.wick"
+    path.write_text("graph @main(%w: f32[4,6], %g: f32[4,6], %t: f32[9]) -> (f32[9], f32[4,6]) {\n"
+                    "  %v = sub %w, %g\n  %u = mul %t, %t\n  return %u, %v\n}\n")
+    plain, given = (Bundle(path, tmp_path / str(len(more)), target, "net", more=more) for more in ((), ("--donate", "w,t")))
+    assert [io.offset for io in given.outputs] == [given.inputs[2].offset, given.inputs[0].offset]
+    assert given.size("MUTABLE") < plain.size("MUTABLE") and "is updated" in given.header
+    arrays = [np.arange(24, dtype=np.float32).reshape(4, 6), np.full((4, 6), 0.25, np.float32), np.linspace(-1, 1, 9, dtype=np.float32)]
+    for a, b in zip(plain.run(*arrays), given.run(*arrays), strict=True):
+        assert a.tobytes() == b.tobytes()

@@ -175,6 +175,7 @@ static const char *invocation_compiler_flag(const wick_invocation *j)
   } row[] = {{"--entry", j->entry},
              {"--override", j->override.n},
              {"--grad", j->grad || j->wrt.n},
+             {"--donate", j->donate.n},
              {"--precision", j->precision},
              {"--strict", j->strict},
              {"--target", j->target},
@@ -385,6 +386,8 @@ wick_compile_options wick_invocation_options(wick_invocation *j,
                             .specialize_inputs = j->contents,
                             .cache = j->no_cache ? "" : NULL,
                             .stage = j->time || isatty(STDERR_FILENO) ? invocation_stage : NULL,
+                            .ndonate = j->donate.n,
+                            .donate = j->donate.at,
                             .arg = j};
   if (!model_inputs || j->nrange || j->dynamic) return o; /* then a session gets the shapes */
   o.nshape = model_inputs->nshape, o.shape = model_inputs->shape;

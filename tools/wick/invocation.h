@@ -33,6 +33,7 @@ typedef struct wick_invocation {
   const char *grad; /* the tensor to differentiate; NULL: the first output, if `wrt` has names */
   wick_words wrt;
   wick_words override;      /* initializers that become inputs */
+  wick_words donate;        /* inputs */
   const wick_words *inputs; /* tensors; an initializer with a tensor's name becomes an input */
   uint32_t nsize;
   wick_size *sizes;
@@ -101,6 +102,8 @@ typedef struct wick_invocation {
        &(j)->jobs, "N", "processes of the code generator at once; 0: one for each CPU"},             \
       {"tuning", 0, WICK_FLAG_FILE, &(j)->records, "FILE", "schedules that `wick tune` found"},      \
       {"strict",     0,    WICK_FLAG_BOOL,                                                           \
+      {"donate",     0,           WICK_FLAG_LIST,                                                    \
+       &(j)->donate, "INPUT,...", "lets each of these inputs share its memory with an output"},      \
        &(j)->strict, NULL, "makes no use of rewrites that approximate"},                             \
       {"precision",      0,                                                                          \
        WICK_FLAG_CHOICE, &(j)->precision,                                                            \

@@ -173,6 +173,7 @@ static wick_status specialize_program(specialize_state *x, wick_section *out)
                     .packed_bytes = base->packed_bytes,
                     .ninput = base->ninput,
                     .noutput = base->noutput,
+                    .donor = base->donor,
                     .nkernel = l->kernels.n,
                     .nflow = l->flows.n,
                     .flow = l->flows.at};
