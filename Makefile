@@ -12,6 +12,7 @@
 #   make peer          2,000 random graphs beside ONNX Runtime
 #   make flows         2,000 random models with branches, loops and sequences, and 2,000 graphs, at five sizes each
 #   make programs      PROGRAMS random programs of the language, from SEED on, beside the evaluator
+#   make operators     OPERATORS random operators in index notation, from SEED on, beside loops
 #   make command-lines  20,000 random command lines: none crashes, hangs, or fails without a message
 #   make soak          ten minutes of sizes in random order on eight threads: memory stays flat
 #   make planted       are planted bugs found?      make docs          writes the generated pages of docs/
@@ -24,7 +25,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows programs soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows programs operators soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -93,6 +94,11 @@ PROGRAMS ?= 1000
 SEED ?= 1
 programs: venv all
 	@$(BUILD)/venv/bin/python tests/lang/random_programs.py --seed $(SEED) --count $(PROGRAMS) --jobs $(JOBS)
+
+# Random operators in index notation, beside loops over all their indices.
+OPERATORS ?= 500
+operators: venv all
+	@$(BUILD)/venv/bin/python tests/lang/random_index.py --seed $(SEED) --count $(OPERATORS) --jobs $(JOBS)
 
 soak: all
 	@WICK_SIZES_SECONDS=600 $(BUILD)/tests/tests.random.sizes_test

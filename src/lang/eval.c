@@ -5,6 +5,7 @@
 
 #include "ir/element.h"
 #include "lang/eval_state.h"
+#include "lang/family.h"
 #include "lang/lex.h"
 #include "ops/tensor_text.h"
 
@@ -25,14 +26,20 @@ const wick_datum *wick_eval_fail(eval *e, const wick_ast *n, const char *fmt, ..
 
 /* ---- types at run time ---- */
 
+/* Binds the only size in d that is not known yet, where d is linear in it. */
 static void eval_bind_size(eval *e, eval_frame *f, wick_dim d, int64_t value)
 {
-  d = wick_ty_dim(e->t, d);
-  if (wick_dim_is_const(d) || !wick_dim_is_symbol(e->t->dims, d)) return;
-  for (uint32_t i = 0; i < f->symbol.n; i++)
-    if (wick_dim_eq(f->symbol.at[i], d)) return;
-  wick_push(e->mem, &f->symbol, d);
-  wick_push(e->mem, &f->size, value);
+  wick_dims *dims = e->t->dims;
+  wick_mark mark = wick_arena_mark(&e->tmp);
+  wick_dim *known = wick_new(&e->tmp, wick_dim, f->symbol.n), symbol;
+  for (uint32_t i = 0; i < f->symbol.n; i++) known[i] = wick_dim_const(f->size.at[i]);
+  d = wick_dim_substitute(dims, wick_ty_dim(e->t, d), f->symbol.n, f->symbol.at, known);
+  bool open = !wick_dim_is_const(d) && !wick_dim_uses(dims, d, e->t->any);
+  if (open && wick_dim_solve(dims, d, value, &e->tmp, &symbol, &value)) {
+    wick_push(e->mem, &f->symbol, symbol);
+    wick_push(e->mem, &f->size, value);
+  }
+  wick_arena_rewind(&e->tmp, mark);
 }
 
 /* Binds what the type of a parameter leaves open to what the argument has. Returns the argument,
@@ -87,16 +94,26 @@ static void eval_check(eval *e, eval_frame *f, const wick_ast *n, wick_ty *x, co
   }
 }
 
+bool wick_eval_elem(const eval_frame *f, const wick_ty *elem, wick_elem *out)
+{
+  *out = elem->elem;
+  if (elem->kind == WICK_TY_ELEM) return true;
+  for (uint32_t i = 0; i < f->var.n; i++) {
+    if (f->var.at[i] != elem) continue;
+    *out = f->elem.at[i];
+    return true;
+  }
+  return false;
+}
+
 static const wick_datum *eval_literal(eval *e, eval_frame *f, const wick_ast *n)
 {
-  wick_elem elem = n->kind == WICK_AST_FLOAT ? WICK_F32 : WICK_I64;
-  bool weak = true;
+  wick_elem elem;
   const wick_ty *t = wick_ty_of(f->typed->type[n->id]),
                 *var = t->kind == WICK_TY_TENSOR ? wick_ty_of(t->arg[0]) : t;
   if (n->kind == WICK_AST_BOOL) return wick_eval_bool(e, n->i != 0);
-  if (var->kind == WICK_TY_ELEM) elem = var->elem, weak = false;
-  for (uint32_t i = 0; i < f->var.n && weak; i++)
-    if (f->var.at[i] == var) elem = f->elem.at[i], weak = false;
+  bool weak = !wick_eval_elem(f, var, &elem);
+  if (weak) elem = n->kind == WICK_AST_FLOAT ? WICK_F32 : WICK_I64;
   wick_datum *d = wick_dup(e->mem, wick_datum, wick_eval_tensor(e, elem, 0, NULL), 1);
   if (n->kind == WICK_AST_STRING) {
     int64_t number = wick_string_table_add(&e->t->module->strings, n->name, strlen(n->name), false);
@@ -255,6 +272,43 @@ static uint32_t eval_arguments(eval *e, eval_frame *f, const wick_ast *n, const 
   return count;
 }
 
+/* e(x), where e stands for an element type. */
+static const wick_datum *eval_converted(eval *e, eval_frame *f, const wick_ast *n)
+{
+  const wick_lang_entity *g = n->kid[0]->ref;
+  const wick_datum *x = wick_eval_expr(e, f, n->kid[1]);
+  wick_elem elem;
+  if (e->failed) return x;
+  if (!wick_eval_elem(f, wick_ty_of(f->typed->variable[g->index]), &elem))
+    return wick_eval_fail(e, n, "no argument has the element type `%s`", g->name);
+  return wick_eval_cast(e, x, elem);
+}
+
+static wick_lang_operand eval_operand(eval *e, const wick_datum *d)
+{
+  wick_lang_operand x = {0};
+  if (d->kind == WICK_DATUM_TENSOR) {
+    x.kind = WICK_OPERAND_TENSOR, x.elem = d->tensor.elem, x.rank = d->tensor.rank;
+    for (uint32_t i = 0; i < x.rank; i++) x.dim[i] = d->tensor.dim[i];
+  }
+  if (d->kind != WICK_DATUM_TUPLE) return x;
+  wick_lang_operand *item = wick_new(e->mem, wick_lang_operand, d->n);
+  for (uint32_t i = 0; i < d->n; i++) item[i] = eval_operand(e, d->item[i]);
+  x.kind = WICK_OPERAND_TUPLE, x.n = d->n, x.item = item;
+  return x;
+}
+
+/* Calls the member of a family for these arguments. */
+static const wick_datum *eval_member(eval *e, const wick_ast *n, const wick_lang_entity *family,
+                                     uint32_t narg, const wick_datum *const *arg)
+{
+  wick_lang_operand *operand = wick_new(e->mem, wick_lang_operand, narg);
+  for (uint32_t i = 0; i < narg; i++) operand[i] = eval_operand(e, arg[i]);
+  const wick_lang_entity *member = wick_lang_member(e->p, e->t, family, n, narg, operand);
+  if (e->p->sources.problems.n) e->failed = wick_lang_problems(&e->p->sources);
+  return wick_eval_apply(e, n, eval_function(e, member ? member : family), narg, arg);
+}
+
 static const wick_datum *eval_call(eval *e, eval_frame *f, const wick_ast *n)
 {
   const wick_ast *callee = n->kid[0];
@@ -264,12 +318,14 @@ static const wick_datum *eval_call(eval *e, eval_frame *f, const wick_ast *n)
     uint32_t given = eval_arguments(e, f, n, NULL, arg);
     return e->failed ? arg[0] : wick_eval_form(e, f, n, g, given, arg);
   }
+  if (g && g->kind == WICK_ENTITY_VARIABLE) return eval_converted(e, f, n);
   bool local = g && g->kind == WICK_ENTITY_LOCAL;
   const wick_datum *fn = local || !g ? wick_eval_expr(e, f, callee) : eval_function(e, g);
   uint32_t narg = eval_arguments(e, f, n, local ? NULL : g, arg);
   if (e->failed) return fn;
   if (g && g->kind == WICK_ENTITY_OPERATOR)
     return wick_eval_operator(e, f, n, g->op, g->fixed, narg, arg);
+  if (g && g->kind == WICK_ENTITY_FAMILY) return eval_member(e, n, g, narg, arg);
   return wick_eval_apply(e, n, fn, narg, arg);
 }
 
@@ -381,6 +437,11 @@ const wick_datum *wick_eval_expr(eval *e, eval_frame *f, const wick_ast *n)
   case WICK_AST_FLOAT:
   case WICK_AST_STRING:
   case WICK_AST_BOOL: return eval_literal(e, f, n);
+  case WICK_AST_TENSOR: {
+    wick_datum *d = wick_eval_new(e, WICK_DATUM_TENSOR, 0);
+    d->tensor = *n->tensor;
+    return d;
+  }
   case WICK_AST_NAME: return eval_name(e, f, n);
   case WICK_AST_TUPLE:
   case WICK_AST_ARRAY: return eval_items(e, f, n);

@@ -4,7 +4,7 @@
 
 static bool eval_index_extent(eval *e, eval_frame *f, const wick_ast *index, int64_t *out)
 {
-  wick_ty *range = f->typed->local[index->ref->number];
+  wick_ty *range = f->typed->type[index->ref->decl->id];
   if (range && range->kind == WICK_TY_SIZE &&
       wick_dim_eval(e->t->dims, wick_ty_dim(e->t, range->size), f->symbol.n, f->symbol.at,
                     f->size.at, out))

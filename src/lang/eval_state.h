@@ -54,6 +54,9 @@ const wick_datum *wick_eval_expr(eval *e, eval_frame *f, const wick_ast *n);
 const wick_datum *wick_eval_apply(eval *e, const wick_ast *n, const wick_datum *fn, uint32_t narg,
                                   const wick_datum *const *arg);
 
+/* Returns whether the element type is known in this call. */
+bool wick_eval_elem(const eval_frame *f, const wick_ty *elem, wick_elem *out);
+
 /* ---- eval_form.c ---- */
 /* A form of the prelude, with its arguments. */
 const wick_datum *wick_eval_form(eval *e, eval_frame *f, const wick_ast *n,

@@ -63,15 +63,17 @@ const wick_datum *wick_eval_cast(eval *e, const wick_datum *d, wick_elem to)
 static bool eval_tensor_ints(eval *e, eval_frame *f, const wick_ast *n, int64_t *out,
                              uint32_t *count)
 {
-  bool list = n->kind == WICK_AST_TUPLE || n->kind == WICK_AST_ARRAY;
-  uint32_t m = list ? n->nkid : 1;
-  if (m > 64) return false;
-  for (uint32_t i = 0; i < m; i++) {
-    const wick_datum *d = wick_eval_expr(e, f, list ? n->kid[i] : n);
-    if (e->failed || d->kind != WICK_DATUM_TENSOR || d->tensor.rank) return false;
-    out[i] = wick_cast_elem(d->tensor.elem, WICK_I64, wick_eval_get(d, 0)).i;
+  const wick_datum *all = wick_eval_expr(e, f, n);
+  bool tuple = all->kind == WICK_DATUM_TUPLE;
+  if (e->failed || (!tuple && (all->kind != WICK_DATUM_TENSOR || all->tensor.rank > 1)))
+    return false;
+  *count = tuple ? all->n : (uint32_t)wick_ref_numel(&all->tensor);
+  if (*count > 64) return false;
+  for (uint32_t i = 0; i < *count; i++) {
+    const wick_datum *d = tuple ? all->item[i] : all;
+    if (d->kind != WICK_DATUM_TENSOR || (tuple && d->tensor.rank)) return false;
+    out[i] = wick_cast_elem(d->tensor.elem, WICK_I64, wick_eval_get(d, tuple ? 0 : i)).i;
   }
-  *count = m;
   return true;
 }
 
@@ -115,27 +117,46 @@ static bool eval_tensor_attr(eval *e, eval_frame *f, const wick_ast *v, const wi
   return true;
 }
 
-/* Weak operands take the element type of the first that is not. */
-static void eval_tensor_strengthen(eval *e, const wick_op *op, uint32_t narg,
-                                   const wick_datum **arg)
+static const wick_datum *eval_tensor_weak(eval *e, const wick_datum *d)
+{
+  wick_datum *w = wick_dup(e->mem, wick_datum, d, 1);
+  w->weak = d->kind == WICK_DATUM_TENSOR && d->tensor.elem != WICK_BOOL;
+  return w;
+}
+
+/* The element type of the result of n, where it is one that literals of its operands may have. */
+static bool eval_tensor_result_elem(const eval_frame *f, const wick_op *op, const wick_ast *n,
+                                    bool floats, wick_elem *out)
+{
+  const wick_ty *t = f ? wick_ty_of(f->typed->type[n->id]) : NULL;
+  if (!t || t->kind != WICK_TY_TENSOR || op->scalar == WICK_RULE_COMPARE) return false;
+  if (!wick_eval_elem(f, wick_ty_of(t->arg[0]), out)) return false;
+  return floats ? wick_elem_is_float(*out) : *out != WICK_BOOL && *out != WICK_STRING;
+}
+
+/* Weak operands take the element type of the first operand that is not, or of the result. Returns
+ * whether there was one; otherwise the result is weak, too. */
+static bool eval_tensor_strengthen(eval *e, const eval_frame *f, const wick_op *op,
+                                   const wick_ast *n, uint32_t narg, const wick_datum **arg)
 {
   const wick_datum *strong = NULL;
   bool floats = false;
-  for (uint32_t i = op->scalar == WICK_RULE_SELECT; i < narg; i++) {
+  uint32_t from = op->scalar == WICK_RULE_SELECT;
+  for (uint32_t i = from; i < narg; i++) {
+    if (!wick_op_is_data(op, i)) continue;
     if (!arg[i]->weak && !strong) strong = arg[i];
     floats = floats || wick_elem_is_float(arg[i]->tensor.elem);
   }
-  for (uint32_t i = op->scalar == WICK_RULE_SELECT; i < narg; i++) {
-    wick_elem to = strong ? strong->tensor.elem : floats ? WICK_F32 : WICK_I64;
-    if (!arg[i]->weak || (op->aux_operands >> i & 1)) continue;
+  wick_elem to;
+  bool known = strong || eval_tensor_result_elem(f, op, n, floats, &to);
+  if (strong) to = strong->tensor.elem;
+  if (!known) to = floats ? WICK_F32 : WICK_I64;
+  for (uint32_t i = from; i < narg; i++) {
+    if (!arg[i]->weak || !wick_op_is_data(op, i)) continue;
     const wick_datum *d = wick_eval_cast(e, arg[i], to);
-    if (!strong) {
-      wick_datum *w = wick_dup(e->mem, wick_datum, d, 1);
-      w->weak = true;
-      d = w;
-    }
-    arg[i] = d;
+    arg[i] = known ? d : eval_tensor_weak(e, d);
   }
+  return known;
 }
 
 /* Builds a function of one node, and runs it by the references. */
@@ -206,10 +227,8 @@ static bool eval_tensor_want(eval *e, eval_frame *f, const wick_ast *n, wick_typ
   if (t->kind != WICK_TY_TENSOR) return false;
   const wick_ty *elem = wick_ty_of(t->arg[0]), *shape = wick_ty_flat(e->t, t->arg[1]),
                 *rest = shape->kind == WICK_TY_VAR ? shape : NULL;
-  wick_elem of = elem->elem;
-  bool known = elem->kind == WICK_TY_ELEM;
-  for (uint32_t i = 0; i < f->var.n && !known; i++)
-    if (f->var.at[i] == elem) of = f->elem.at[i], known = true;
+  wick_elem of;
+  bool known = wick_eval_elem(f, elem, &of);
   if (!known || (!rest && shape->kind != WICK_TY_SHAPE)) return false;
   uint32_t ndim = rest ? 0 : shape->ndim, front = rest ? 0 : shape->front;
   if (!rest && shape->rest) rest = wick_ty_of(shape->rest);
@@ -237,13 +256,13 @@ const wick_datum *wick_eval_operator(eval *e, eval_frame *f, const wick_ast *n, 
   uint32_t nattr = wick_op_nattr(row);
   wick_attr attr[WICK_MAX_ATTR];
   wick_type want = {0};
-  bool weak = narg > 0, scalars = row->scalar && row->scalar != WICK_RULE_TYPED && row->eval;
+  bool weak = narg && !row->typed,
+       scalars = row->scalar && row->scalar != WICK_RULE_TYPED && row->eval;
   for (uint32_t i = 0; i < narg; i++) {
     if (arg[i]->kind != WICK_DATUM_TENSOR) return wick_eval_fail(e, n, "this is no tensor");
-    weak = weak && arg[i]->weak;
     scalars = scalars && !arg[i]->tensor.rank;
   }
-  eval_tensor_strengthen(e, row, narg, arg);
+  weak = !eval_tensor_strengthen(e, f, row, n, narg, arg) && weak;
   for (uint32_t i = 0; i < nattr; i++) {
     attr[i] = (wick_attr){.n = WICK_ATTR_UNSET};
     if (keepdims && strcmp(row->attr[i].name, "keepdims") == 0) attr[i] = (wick_attr){0};
@@ -272,7 +291,8 @@ const wick_datum *wick_eval_operator(eval *e, eval_frame *f, const wick_ast *n, 
   }
   if (row->typed && !eval_tensor_want(e, f, n, &want))
     return wick_eval_fail(e, n, "the type of the result is not known");
-  return eval_tensor_results(e, n, op, narg, arg, attr, row->typed ? &want : NULL);
+  const wick_datum *out = eval_tensor_results(e, n, op, narg, arg, attr, row->typed ? &want : NULL);
+  return weak ? eval_tensor_weak(e, out) : out;
 }
 
 /* ---- indices ---- */

@@ -20,7 +20,7 @@ static void format_member(format *f, const wick_ast *n, int level)
     wick_lang_format_type(f, n->kid[0]);
   } else if (n->kind == WICK_AST_DEFINE) {
     format_add(f, "[");
-    wick_lang_format_list(f, n->kid[0], 0, "] = ", wick_lang_format_expr);
+    wick_lang_format_list(f, n->kid[0], 0, "] = ", wick_lang_format_index);
     wick_lang_format_expr(f, n->kid[1], LEVEL_ANY);
   } else if (n->nkid) {
     format_add(f, "(");
@@ -82,6 +82,10 @@ static void format_item(format *f, const wick_ast *n)
     format_members(f, n->kid[1]);
     break;
   default:
+    if (n->alias) {
+      format_add(f, "@onnx(");
+      wick_lang_format_list(f, n->kid[3], 0, ")\n", wick_lang_format_expr);
+    }
     wick_lang_format_signature(f, n);
     if (n->kind == WICK_AST_OP)
       format_members(f, n->kid[2]);

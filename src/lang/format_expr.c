@@ -343,12 +343,21 @@ static void format_plain(format *f, const wick_ast *n, int level)
   case WICK_AST_REDUCE:
     format_add(f, n->name);
     format_add(f, "(");
-    wick_lang_format_list(f, n->kid[0], 0, ") ", wick_lang_format_expr);
+    wick_lang_format_list(f, n->kid[0], 0, ") ", wick_lang_format_index);
     wick_lang_format_expr(f, n->kid[1], LEVEL_PRODUCT);
     break;
   default: break;
   }
   if (parentheses) format_add(f, ")");
+}
+
+void wick_lang_format_index(format *f, const wick_ast *n, int level)
+{
+  (void)level;
+  format_add(f, n->name);
+  if (!n->nkid) return;
+  format_add(f, ": ");
+  wick_lang_format_expr(f, n->kid[0], LEVEL_ANY);
 }
 
 void wick_lang_format_expr(format *f, const wick_ast *n, int level)

@@ -54,6 +54,7 @@ void wick_lang_format_broken_list(format *f, const wick_ast *n, uint32_t first, 
 void wick_lang_format_kid_type(format *f, const wick_ast *n, int level);
 void wick_lang_format_type(format *f, const wick_ast *n);
 void wick_lang_format_expr(format *f, const wick_ast *n, int level);
+void wick_lang_format_index(format *f, const wick_ast *n, int level);
 void wick_lang_format_block(format *f, const wick_ast *n, bool open);
 void wick_lang_format_signature(format *f, const wick_ast *n);
 

@@ -94,6 +94,13 @@ static const struct {
     {"let x = 3",
      "t:1:1: error: expected `fn`, `type`, `struct`, `op` or `use`, found `let`\n    1 "
      "| let x = 3\n      | ^^^"},
+    {"@onnx( \"d\",\"N\" ,a=1.5)fn f(static a,x){x}",
+     "@onnx(\"d\", \"N\", a = 1.5)\nfn f(static a, x) { x }\n"},
+    {"op f(x){y[i:n-1,j]=max(k:3,l)x[i+k,j]*sum(q)x[q,l]+max(i,j)}",
+     "op f(x) { y[i: n - 1, j] = max(k: 3, l) x[i + k, j] * (sum(q) x[q, l]) + max(i, j) }\n"},
+    {"@onnx(\"d\") fn f() { 1 }",
+     "t:1:10: error: expected the domain and the name of an operator, found `)`\n    1 | "
+     "@onnx(\"d\") fn f() { 1 }\n      |          ^"},
     {"fn f() { x[] }",
      "t:1:10: error: an index is missing\n    1 | fn f() { x[] }\n      |          "
      "^^^"},
@@ -125,7 +132,7 @@ static void test_documented_examples(void **state)
     assert_string_equal(format(example), example);
     at = end + 3;
   }
-  assert_int_equal(nexample, 4);
+  assert_int_equal(nexample, 6);
 }
 
 static void test_depth_has_a_limit(void **state)

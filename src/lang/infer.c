@@ -6,6 +6,7 @@
 
 typedef struct order {
   infer *s;
+  uint32_t base;                        /* the first function: others count from there */
   wick_list(wick_lang_entity *) callee; /* of all functions */
   uint32_t *first, *end, *low, *at, *stack, *path, nstack, npath, now;
   bool *on;
@@ -14,7 +15,7 @@ typedef struct order {
 static void infer_callees(order *o, const wick_ast *n)
 {
   const wick_lang_entity *e = n->kind == WICK_AST_NAME ? n->ref : NULL;
-  if (e && (e->kind == WICK_ENTITY_FN || e->kind == WICK_ENTITY_INDEX_OP))
+  if (e && (e->kind == WICK_ENTITY_FN || e->kind == WICK_ENTITY_INDEX_OP) && !e->typed)
     wick_push(o->s->mem, &o->callee, n->ref);
   for (uint32_t i = 0; i < n->nkid; i++)
     if (n->kid[i]) infer_callees(o, n->kid[i]);
@@ -70,77 +71,10 @@ static void infer_begin(infer *s, wick_lang_entity *e)
   infer_levels(s, f, e->scheme->monomorphic ? 0 : WICK_TY_GENERIC);
 }
 
-/* Index notation: the range of each index is a size of what it indexes. */
-static void infer_index_expr(infer *s, wick_ast *n, wick_ty *elem)
-{
-  s->typed->type[n->id] = wick_ty_tensor(s->t, elem, s->t->scalar_shape);
-  if (n->kind == WICK_AST_REDUCE) {
-    infer_index_expr(s, n->kid[1], elem);
-    return;
-  }
-  if (n->kind == WICK_AST_INDEX && n->kid[0]->kind == WICK_AST_NAME && n->kid[0]->ref &&
-      n->kid[0]->ref->kind == WICK_ENTITY_LOCAL) {
-    wick_ty *t = wick_ty_of(s->typed->local[n->kid[0]->ref->number]);
-    uint32_t npart = n->nkid - 1;
-    wick_dim dim[WICK_MAX_RANK];
-    s->typed->type[n->kid[0]->id] = t;
-    for (uint32_t i = 0; i < npart && i < WICK_MAX_RANK; i++) dim[i] = wick_ty_size_var(s->t);
-    wick_ty *want = wick_ty_tensor(
-        s->t, elem, wick_ty_shape(s->t, npart < WICK_MAX_RANK ? npart : 0, dim, npart, NULL));
-    if (!wick_infer_expect(s, n->kid[0], t, want, "what is indexed")) return;
-    for (uint32_t i = 0; i < npart; i++) {
-      const wick_ast *k = n->kid[i + 1];
-      s->typed->type[k->id] = wick_ty_scalar(s->t, WICK_I64);
-      wick_lang_entity *e = k->kind == WICK_AST_NAME ? k->ref : NULL;
-      if (!e || e->kind != WICK_ENTITY_LOCAL || e->decl->kind != WICK_AST_NAME) continue;
-      wick_ty **range = &s->typed->local[e->number];
-      wick_ty *size = wick_ty_size(s->t, dim[i]);
-      size->at = k->at;
-      if (*range && !wick_unify_dims(s->t, (*range)->size, dim[i])) {
-        wick_lang_report(&s->p->sources, k->at,
-                         "the index `%s` ranges over %s here, and over %s elsewhere", k->name,
-                         wick_ty_text(s->t, size), wick_ty_text(s->t, *range));
-        wick_lang_note(&s->p->sources, (*range)->at, "its range comes from here");
-      }
-      if (!*range) *range = size;
-    }
-    return;
-  }
-  bool compare = n->kind == WICK_AST_CALL;
-  for (uint32_t i = compare ? 1 : 0; i < n->nkid; i++)
-    if (n->kid[i])
-      infer_index_expr(s, n->kid[i]->kind == WICK_AST_NAMED ? n->kid[i]->kid[0] : n->kid[i], elem);
-}
-
-static void infer_index_op(infer *s, const wick_lang_entity *e, const wick_ty *f)
-{
-  wick_ast *list = e->decl->kid[2];
-  wick_ty **result = wick_new(s->mem, wick_ty *, list->nkid);
-  for (uint32_t i = 0; i < list->nkid; i++) {
-    wick_ast *n = list->kid[i], *index = n->kid[0];
-    wick_ty *elem = wick_ty_var(s->t, WICK_SORT_ELEM);
-    wick_dim dim[WICK_MAX_RANK];
-    infer_index_expr(s, n->kid[1], elem);
-    uint32_t rank = index->nkid < WICK_MAX_RANK ? index->nkid : WICK_MAX_RANK;
-    for (uint32_t k = 0; k < rank; k++) {
-      const wick_ty *range = s->typed->local[index->kid[k]->ref->number];
-      if (!range)
-        wick_lang_report(&s->p->sources, index->kid[k]->at,
-                         "the range of the index `%s` is not known: it indexes nothing",
-                         index->kid[k]->name);
-      dim[k] = range ? range->size : s->t->any;
-    }
-    result[i] = wick_ty_tensor(s->t, elem, wick_ty_shape(s->t, rank, dim, rank, NULL));
-    s->typed->local[n->ref->number] = s->typed->type[n->id] = result[i];
-  }
-  wick_ty *out = list->nkid == 1 ? result[0] : wick_ty_new(s->t, WICK_TY_TUPLE, list->nkid, result);
-  wick_infer_expect(s, list->nkid ? list->kid[0] : e->decl, out, f->arg[f->n - 1], "the result");
-}
-
 void wick_infer_body(infer *s, const wick_lang_entity *e, wick_ty *f)
 {
   if (e->kind == WICK_ENTITY_INDEX_OP) {
-    infer_index_op(s, e, f);
+    wick_infer_index_op(s, e, f);
     return;
   }
   wick_ty *result = f->arg[f->n - 1], *body = wick_infer_expr(s, e->decl->kid[2]);
@@ -174,6 +108,14 @@ static bool infer_marked(infer *s, wick_ty *x)
   return false;
 }
 
+static void infer_mark_needs(infer *s, const wick_constraint *c)
+{
+  for (uint32_t k = 0; k < c->n; k++) infer_mark(s, c->arg[k]);
+  if (!c->leaf || !c->leaf->local || wick_ty_step(s->t)) return;
+  infer_mark(s, c->leaf->type);
+  for (uint32_t k = 0; k < c->leaf->n; k++) infer_mark_needs(s, &c->leaf->needs[k]);
+}
+
 /* Literals whose element type nothing decides are f32 or i64, unless the callers decide. */
 void wick_infer_defaults(infer *s, uint32_t n, wick_lang_entity *const *group)
 {
@@ -189,7 +131,7 @@ void wick_infer_defaults(infer *s, uint32_t n, wick_lang_entity *const *group)
       const wick_constraint *c = &s->pending.at[i];
       bool any = false;
       for (uint32_t k = 0; k < c->n; k++) any = any || infer_marked(s, c->arg[k]);
-      for (uint32_t k = 0; any && k < c->n; k++) infer_mark(s, c->arg[k]);
+      if (any) infer_mark_needs(s, c);
     }
   for (uint32_t i = 0; i < s->literals.n; i++) {
     wick_ty *e = wick_ty_of(s->literals.at[i]);
@@ -219,9 +161,7 @@ static void infer_end(infer *s, uint32_t n, wick_lang_entity *const *group)
     wick_infer_solve(s, 0);
     s->last = false;
   }
-  for (uint32_t i = 0; i < s->pending.n; i++)
-    for (uint32_t k = 0; k < s->pending.at[i].n; k++)
-      wick_ty_generalize(s->t, s->pending.at[i].arg[k], 0);
+  wick_infer_generalize_needs(s, 0, 0);
   wick_constraint *needs = wick_dup(s->mem, wick_constraint, s->pending.at, s->pending.n);
   for (uint32_t i = 0; i < n; i++) {
     wick_scheme *c = group[i]->scheme;
@@ -230,6 +170,7 @@ static void infer_end(infer *s, uint32_t n, wick_lang_entity *const *group)
     c->monomorphic = false;
     c->n = s->pending.n, c->needs = needs;
   }
+  wick_infer_capture(s, s->pending.n, needs);
   s->pending.n = 0;
 }
 
@@ -266,7 +207,7 @@ static void infer_visit(order *o, uint32_t root, uint32_t *next)
       o->stack[o->nstack++] = v, o->on[v] = true;
     }
     if (next[v] < o->end[v]) {
-      uint32_t w = o->callee.at[next[v]++]->level;
+      uint32_t w = o->callee.at[next[v]++]->level - o->base;
       if (!o->at[w])
         o->path[o->npath++] = w;
       else if (o->on[w] && o->at[w] < o->low[v])
@@ -283,7 +224,7 @@ static void infer_visit(order *o, uint32_t root, uint32_t *next)
       o->on[o->stack[from]] = false;
     } while (o->stack[from] != v);
     wick_lang_entity **group = wick_new(o->s->mem, wick_lang_entity *, o->nstack - from);
-    for (uint32_t i = from; i < o->nstack; i++) group[i - from] = p->fns.at[o->stack[i]];
+    for (uint32_t i = from; i < o->nstack; i++) group[i - from] = p->fns.at[o->base + o->stack[i]];
     infer_group(o->s, o->nstack - from, group);
     o->nstack = from;
   }
@@ -292,26 +233,30 @@ static void infer_visit(order *o, uint32_t root, uint32_t *next)
 void wick_lang_infer(wick_lang_program *p, wick_types *t)
 {
   infer s = {.p = p, .t = t, .mem = p->mem};
-  uint32_t n = p->fns.n;
-  order o = {.s = &s};
   wick_infer_sorts(&s);
-  for (uint32_t i = 0; i < p->datas.n; i++) {
-    wick_infer_data(&s, p->datas.at[i]);
-  }
+  for (uint32_t i = 0; i < p->datas.n; i++) wick_infer_data(&s, p->datas.at[i]);
+  wick_lang_infer_from(p, t, 0);
+}
+
+void wick_lang_infer_from(wick_lang_program *p, wick_types *t, uint32_t first)
+{
+  infer s = {.p = p, .t = t, .mem = p->mem};
+  uint32_t n = p->fns.n - first;
+  order o = {.s = &s, .base = first};
   o.first = wick_new(s.mem, uint32_t, n), o.end = wick_new(s.mem, uint32_t, n);
   o.low = wick_new(s.mem, uint32_t, n), o.at = wick_new(s.mem, uint32_t, n);
   o.stack = wick_new(s.mem, uint32_t, n), o.path = wick_new(s.mem, uint32_t, n + 1);
   o.on = wick_new(s.mem, bool, n);
   for (uint32_t i = 0; i < n; i++) {
-    wick_lang_entity *e = p->fns.at[i];
-    e->level = i;
+    wick_lang_entity *e = p->fns.at[first + i];
+    e->level = first + i;
     t->most += e->nnode * (uint64_t)500;
     o.first[i] = o.callee.n;
     infer_callees(&o, e->decl->kid[2]);
     o.end[i] = o.callee.n;
-    s.t->level = 1;
-    infer_begin(&s, e);
   }
+  s.t->level = 1;
+  for (uint32_t i = 0; i < n; i++) infer_begin(&s, p->fns.at[first + i]);
   for (uint32_t i = 0; i < n; i++)
     if (!o.at[i]) infer_visit(&o, i, o.first);
 }

@@ -19,8 +19,19 @@ typedef enum wick_constraint_kind {
   WICK_NEEDS_FIELD,     /* object, result */
   WICK_NEEDS_COTANGENT, /* type, its cotangent */
   WICK_NEEDS_BATCH,     /* type, type with an axis more, size */
+  WICK_NEEDS_MEMBER,    /* of entity->family: operands, then the result */
+  WICK_NEEDS_INSIDE,    /* the least and the greatest index, the size, then the indices' ranges */
+  WICK_NEEDS_RANGE,     /* the size of an index of index notation */
   WICK_NEEDS_FORM       /* of entity->form: function and arguments, then the result */
 } wick_constraint_kind;
+
+/* In index notation: offset + the sum of coef * index. A number may be `?`: a static parameter. */
+typedef struct wick_affine {
+  uint32_t n;
+  const wick_lang_entity *index[WICK_MAX_RANK];
+  wick_dim coef[WICK_MAX_RANK], offset;
+} wick_affine;
+typedef wick_list(wick_affine) wick_guards; /* each is at least 0 */
 
 /* A static argument: whole numbers, or a word. */
 typedef struct wick_static {
@@ -29,6 +40,7 @@ typedef struct wick_static {
   const int64_t *ints;
   double f;
   const char *word;
+  const wick_lang_entity *of; /* not known: that of this static parameter */
 } wick_static;
 
 typedef struct wick_constraint {
@@ -40,8 +52,10 @@ typedef struct wick_constraint {
   uint32_t n;
   wick_ty **arg;
   uint32_t noperand;
-  const struct wick_scheme *leaf; /* of map_tensors: the function, for each tensor anew */
-  const wick_static *fixed;       /* values of the static parameters by index; NULL: unknown */
+  struct wick_scheme *leaf; /* of map_tensors: the function, for each tensor anew */
+  wick_ty **captured; /* unknowns of `leaf` that are the last arguments from noperand + 1 on */
+  const wick_static *fixed; /* values of the static parameters by index; NULL: unknown */
+  uint32_t nfixed;
   bool done;
 } wick_constraint;
 
@@ -50,6 +64,8 @@ typedef struct wick_scheme {
   uint32_t n;
   wick_constraint *needs;
   bool monomorphic;
+  bool local;       /* of a function in a function, which may use the unknowns of that one */
+  wick_ty_list own; /* of a local one: the unknowns that each use decides anew */
 } wick_scheme;
 
 typedef struct wick_typed {
@@ -73,6 +89,8 @@ static inline wick_ty *wick_typed_of(const wick_typed *f, const wick_ast *n)
 /* Infers all modules of a program whose names are resolved. Time is linear in its length but for
  * functions of many uses without signatures; the work is limited. */
 void wick_lang_infer(wick_lang_program *p, wick_types *t);
+/* The same for the functions from `first` on, which were added to an inferred program. */
+void wick_lang_infer_from(wick_lang_program *p, wick_types *t, uint32_t first);
 /* Infers the body of a function (an op, too) once more, for one use: for arguments and a result of
  * the types of `want`, a FN, and these static arguments (by index; NULL: none). Problems are
  * reported; `at` is the place of the use. What is left unknown, nothing depends on. */
@@ -95,6 +113,12 @@ wick_dim wick_lang_span(wick_lang_program *p, wick_types *t, const wick_typed *f
 /* Returns a size, or an index, that is known in the function of `f`; `?` or INVALID: it is not. */
 wick_dim wick_lang_size(wick_lang_program *p, wick_types *t, const wick_typed *f,
                         const wick_ast *n);
+/* Reads an affine expression of indices in the function of `f`; returns false if it is none. */
+bool wick_lang_affine(wick_lang_program *p, wick_types *t, const wick_typed *f, const wick_ast *n,
+                      wick_affine *out);
+/* Adds what a condition says about indices; returns false if it says more. */
+bool wick_lang_guards(wick_lang_program *p, wick_types *t, const wick_typed *f, const wick_ast *n,
+                      wick_guards *out);
 /* Returns whether sizes and static arguments decide a condition in the instance `f`: then only the
  * arm that runs has types. */
 bool wick_lang_decided(wick_lang_program *p, wick_types *t, const wick_typed *f, const wick_ast *n,

@@ -28,7 +28,7 @@ bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wi
     bool own = f && n->ref->parent == f->entity;
     if (!fixed && own) fixed = f->fixed;
     if (fixed) *out = fixed[n->ref->index];
-    if (!fixed) out->known = false;
+    if (!fixed) out->known = false, out->of = n->ref;
     return true;
   }
   if (infer_call_number(n, &out->f, &i)) {
@@ -247,7 +247,7 @@ wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, u
   wick_ty *first = NULL;
   for (uint32_t i = 0; i < narg; i++) {
     wick_ty *elem = wick_ty_var(s->t, WICK_SORT_ELEM);
-    if (op->elems && !(op->aux_operands >> i & 1)) elem->elems = op->elems;
+    if (op->elems && wick_op_is_data(op, i)) elem->elems = op->elems;
     if (e->op == WICK_OP_matmul && first) elem = first;
     first = elem;
     wick_ty *want = wick_ty_tensor(s->t, elem, wick_ty_var(s->t, WICK_SORT_SHAPE));
@@ -294,9 +294,37 @@ static wick_ty *infer_call_operator(infer *s, wick_ast *n, const wick_lang_entit
   return wick_infer_operator(s, n, e, narg, arg);
 }
 
+/* A member of a family: which one, the types of the operands decide. */
+static wick_ty *infer_call_family(infer *s, const wick_ast *n, const wick_lang_entity *e)
+{
+  wick_ty **arg = wick_new(s->mem, wick_ty *, n->nkid);
+  uint32_t narg = 0;
+  for (uint32_t i = 1; i < n->nkid; i++)
+    if (n->kid[i]->kind != WICK_AST_NAMED) arg[narg++] = wick_infer_expr(s, n->kid[i]);
+  wick_ty *result = arg[narg] = wick_ty_var(s->t, WICK_SORT_TYPE);
+  wick_constraint c = {.kind = WICK_NEEDS_MEMBER,
+                       .node = n,
+                       .at = n->at,
+                       .entity = e,
+                       .n = narg + 1,
+                       .arg = arg,
+                       .noperand = narg};
+  if (!wick_infer_solve_member(s, &c)) wick_push(s->mem, &s->pending, c);
+  return result;
+}
+
 /* ---- the functions of the language ---- */
 
-static wick_ty *infer_call_cast(infer *s, wick_ast *n, const wick_lang_entity *e)
+/* The element type that a call of e converts to, or NULL. */
+static wick_ty *infer_call_elem(infer *s, wick_lang_entity *e)
+{
+  if (e && e->kind == WICK_ENTITY_ELEM) return s->t->elem[e->elem];
+  if (!e || e->kind != WICK_ENTITY_VARIABLE || !e->assigned || e->state != WICK_SORT_ELEM)
+    return NULL;
+  return wick_infer_variable(s, e);
+}
+
+static wick_ty *infer_call_cast(infer *s, wick_ast *n, const wick_lang_entity *e, wick_ty *elem)
 {
   if (n->nkid != 2) {
     wick_lang_report(&s->p->sources, n->at, "`%s` takes 1 argument, found %u", e->name,
@@ -307,25 +335,11 @@ static wick_ty *infer_call_cast(infer *s, wick_ast *n, const wick_lang_entity *e
   wick_ty *shape = wick_ty_var(s->t, WICK_SORT_SHAPE),
           *want = wick_ty_tensor(s->t, wick_ty_var(s->t, WICK_SORT_ELEM), shape);
   wick_infer_expect(s, n->kid[1], wick_infer_expr(s, n->kid[1]), want, "what is converted");
-  return wick_ty_tensor(s->t, s->t->elem[e->elem], shape);
-}
-
-wick_scheme *wick_infer_generalize(infer *s, wick_ty *type, uint32_t from)
-{
-  wick_scheme *c = wick_new(s->mem, wick_scheme, 1);
-  wick_infer_solve(s, from);
-  wick_ty_generalize(s->t, c->type = type, s->t->level);
-  for (uint32_t i = from; i < s->pending.n; i++)
-    for (uint32_t k = 0; k < s->pending.at[i].n; k++)
-      wick_ty_generalize(s->t, s->pending.at[i].arg[k], s->t->level);
-  c->n = s->pending.n - from;
-  c->needs = wick_dup(s->mem, wick_constraint, c->n ? &s->pending.at[from] : NULL, c->n);
-  s->pending.n = from;
-  return c;
+  return wick_ty_tensor(s->t, elem, shape);
 }
 
 /* The function of map_tensors: its type is checked anew for each tensor. */
-static const wick_scheme *infer_call_leaf(infer *s, wick_ast *n)
+static wick_scheme *infer_call_leaf(infer *s, wick_ast *n)
 {
   const wick_lang_entity *e = n->kind == WICK_AST_NAME ? n->ref : NULL;
   if (e && e->kind == WICK_ENTITY_LOCAL && s->typed->poly[e->number])
@@ -400,7 +414,7 @@ wick_ty *wick_infer_global(infer *s, wick_ast *n)
             *arg = wick_ty_tensor(s->t, wick_ty_var(s->t, WICK_SORT_ELEM), shape);
     return wick_ty_fn(s->t, 1, &arg, wick_ty_tensor(s->t, s->t->elem[e->elem], shape));
   }
-  if (e->kind == WICK_ENTITY_FORM) {
+  if (e->kind == WICK_ENTITY_FORM || e->kind == WICK_ENTITY_FAMILY) {
     wick_lang_report(&s->p->sources, n->at, "`%s` is no value: call it", e->name);
     return s->t->error;
   }
@@ -417,8 +431,10 @@ wick_ty *wick_infer_call(infer *s, wick_ast *n)
   wick_lang_entity *e = callee->kind == WICK_AST_NAME ? callee->ref : NULL;
   if (callee->kind == WICK_AST_NAME) s->typed->type[callee->id] = s->t->error;
   if (e && e->kind == WICK_ENTITY_OPERATOR) return infer_call_operator(s, n, e);
+  if (e && e->kind == WICK_ENTITY_FAMILY) return infer_call_family(s, n, e);
   if (e && e->kind == WICK_ENTITY_FORM) return infer_call_form(s, n, e);
-  if (e && e->kind == WICK_ENTITY_ELEM) return infer_call_cast(s, n, e);
+  wick_ty *elem = infer_call_elem(s, e);
+  if (elem) return infer_call_cast(s, n, e, elem);
   if (e && (e->kind == WICK_ENTITY_FN || e->kind == WICK_ENTITY_INDEX_OP ||
             (e->kind == WICK_ENTITY_CTOR && e->scheme && e->scheme->type->kind == WICK_TY_FN)))
     return infer_call_known(s, n, e);

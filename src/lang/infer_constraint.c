@@ -113,9 +113,10 @@ static bool infer_constraint_broadcast(infer *s, wick_constraint *c)
       wick_text_add(&t, " is not ");
       wick_ty_print_dim(&p, y);
       wick_infer_wrong(s, c, "%s", t.at);
-      for (uint32_t k = 0; k < c->node->nkid && k < 2 && c->node->kind == WICK_AST_BINARY; k++) {
+      bool here = !c->origin.source && c->node->kind == WICK_AST_BINARY;
+      for (uint32_t k = 0; here && k < c->node->nkid && k < 2; k++) {
         wick_ty *o = wick_ty_of(s->typed->type[c->node->kid[k]->id]);
-        if (!c->origin.source && o->at.source && o->at.begin != c->node->kid[k]->at.begin)
+        if (o->at.source && o->at.begin != c->node->kid[k]->at.begin)
           wick_lang_note(&s->p->sources, o->at, "%s comes from here", wick_ty_text(s->t, o));
       }
       wick_clash ignored;
@@ -290,6 +291,9 @@ static bool infer_constraint_solve(infer *s, wick_constraint *c)
   case WICK_NEEDS_FIELD: return infer_constraint_field(s, c);
   case WICK_NEEDS_COTANGENT: return wick_infer_solve_cotangent(s, c);
   case WICK_NEEDS_BATCH: return wick_infer_solve_batch(s, c);
+  case WICK_NEEDS_MEMBER: return wick_infer_solve_member(s, c);
+  case WICK_NEEDS_INSIDE: return wick_infer_solve_inside(s, c);
+  case WICK_NEEDS_RANGE: return wick_infer_solve_range(s, c);
   default: return wick_infer_solve_form(s, c);
   }
 }

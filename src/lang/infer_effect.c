@@ -8,6 +8,7 @@ static wick_effect infer_effect_name(const wick_lang_entity *e)
   switch (e->kind) {
   case WICK_ENTITY_FN: return e->typed ? e->typed->effect : WICK_PURE;
   case WICK_ENTITY_OPERATOR: return wick_ops[e->op]->effect;
+  case WICK_ENTITY_FAMILY: return WICK_MAY_FAIL;
   case WICK_ENTITY_FORM:
     return e->form == WICK_FORM_READ || e->form == WICK_FORM_WRITE || e->form == WICK_FORM_PRINT ||
                    e->form == WICK_FORM_REF || e->form == WICK_FORM_ASSERT

@@ -120,7 +120,7 @@ static wick_ty *infer_expr_array(infer *s, wick_ast *n)
 static void infer_expr_pattern_ctor(infer *s, wick_ast *n, wick_ty *t)
 {
   const wick_lang_entity *e = n->ref;
-  wick_ty *c = e && e->scheme ? wick_infer_instance(s, e->scheme, n->at, NULL) : NULL;
+  wick_ty *c = e && e->scheme ? wick_infer_instance(s, e->scheme, n->at) : NULL;
   bool fields = c && c->kind == WICK_TY_FN;
   uint32_t nfield = fields ? c->n - 1 : 0;
   if (c) wick_infer_expect(s, n, fields ? c->arg[nfield] : c, t, "the pattern");
@@ -424,7 +424,7 @@ static wick_ty *infer_expr_name(infer *s, wick_ast *n)
   wick_scheme *c = s->typed->poly[e->number];
   if (c) {
     uint32_t from = s->pending.n;
-    wick_ty *t = wick_infer_instance(s, c, n->at, NULL);
+    wick_ty *t = wick_infer_instance(s, c, n->at);
     wick_infer_solve(s, from);
     return t;
   }
@@ -438,6 +438,7 @@ static wick_ty *infer_expr_dispatch(infer *s, wick_ast *n)
   case WICK_AST_FLOAT:
   case WICK_AST_STRING:
   case WICK_AST_BOOL: return infer_expr_literal(s, n);
+  case WICK_AST_TENSOR: return wick_ty_of_tensor(s->t, n->tensor);
   case WICK_AST_NAME: return infer_expr_name(s, n);
   case WICK_AST_TUPLE: {
     wick_ty **item = wick_new(s->mem, wick_ty *, n->nkid);
@@ -449,6 +450,7 @@ static wick_ty *infer_expr_dispatch(infer *s, wick_ast *n)
   case WICK_AST_BINARY: return infer_expr_binary(s, n);
   case WICK_AST_UNARY: return infer_expr_unary(s, n);
   case WICK_AST_INDEX: return infer_expr_index(s, n, wick_infer_expr(s, n->kid[0]));
+  case WICK_AST_REDUCE: return wick_infer_reduce(s, n);
   case WICK_AST_FIELD: return wick_infer_field(s, n, wick_infer_expr(s, n->kid[0]));
   case WICK_AST_WITH: return infer_expr_with(s, n);
   case WICK_AST_IF: return infer_expr_if(s, n);

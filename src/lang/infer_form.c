@@ -203,6 +203,24 @@ static wick_ty *infer_form_vmap(infer *s, const wick_constraint *c, const wick_t
 
 /* ---- map_tensors, zip_tensors ---- */
 
+static void infer_form_apply(infer *s, const wick_constraint *c, uint32_t n, wick_ty **x,
+                             wick_ty *result)
+{
+  wick_ty *f = wick_ty_of(wick_infer_leaf(s, c));
+  if (f->kind != WICK_TY_FN || f->n != n + 1) {
+    infer_form_unify(s, c, wick_ty_fn(s->t, n, x, result), f, "the function, for a tensor");
+    return;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    wick_clash clash;
+    if (wick_unify(s->t, x[i], f->arg[i], &clash)) continue;
+    wick_infer_wrong(s, c, "the function of `%s` takes %s here, and meets the tensor %s",
+                     c->entity->name, wick_ty_text(s->t, f->arg[i]), wick_ty_text(s->t, x[i]));
+    return;
+  }
+  infer_form_unify(s, c, f->arg[n], result, "the result");
+}
+
 static wick_ty *infer_form_leaf(infer *s, wick_constraint *c, uint32_t n, wick_ty **x,
                                 infer_seen *seen, bool *unknown)
 {
@@ -214,8 +232,7 @@ static wick_ty *infer_form_leaf(infer *s, wick_constraint *c, uint32_t n, wick_t
     wick_ty *result = wick_ty_var(s->t, WICK_SORT_TYPE);
     for (uint32_t i = 1; i < n; i++) /* of an integer the cotangent is () */
       if (wick_ty_of(x[i])->kind == WICK_TY_TUPLE) return a;
-    wick_ty *f = wick_infer_instance(s, c->leaf, c->at, NULL);
-    infer_form_unify(s, c, wick_ty_fn(s->t, n, x, result), f, "the function, for a tensor");
+    infer_form_apply(s, c, n, x, result);
     return result;
   }
   if (a->kind != WICK_TY_TUPLE && a->kind != WICK_TY_DATA) {
@@ -260,14 +277,14 @@ static bool infer_form_map(infer *s, wick_constraint *c)
 {
   infer_seen seen = {0};
   bool unknown = false;
-  for (uint32_t i = 1; i + 1 < c->n; i++)
+  for (uint32_t i = 1; i < c->noperand; i++)
     unknown = unknown || wick_ty_of(c->arg[i])->kind == WICK_TY_VAR;
   if (unknown) {
     if (wick_infer_asks(s)) wick_infer_wrong(s, c, "the structure's type is not known; give it");
     return s->last;
   }
-  wick_ty *r = infer_form_leaf(s, c, c->n - 2, c->arg + 1, &seen, &unknown);
-  infer_form_unify(s, c, r, c->arg[c->n - 1], "the result");
+  wick_ty *r = infer_form_leaf(s, c, c->noperand - 1, c->arg + 1, &seen, &unknown);
+  infer_form_unify(s, c, r, c->arg[c->noperand], "the result");
   return true;
 }
 
@@ -315,7 +332,7 @@ static wick_ty *infer_form_transformed(infer *s, wick_constraint *c, const wick_
     return wick_ty_of(c->arg[0]);
   }
   case WICK_FORM_SPECIALIZE: {
-    uint32_t k = c->n - 2;
+    uint32_t k = c->noperand - 1;
     if (k > n) {
       wick_infer_wrong(s, c, "the function takes %u argument%s, found %u", n, n == 1 ? "" : "s", k);
       return s->t->error;
@@ -373,7 +390,7 @@ static bool infer_form_simple(infer *s, wick_constraint *c, wick_ty *result)
 
 bool wick_infer_solve_form(infer *s, wick_constraint *c)
 {
-  wick_ty *result = c->arg[c->n - 1];
+  wick_ty *result = c->arg[c->noperand];
   if (infer_form_simple(s, c, result)) return true;
   if (c->leaf) return infer_form_map(s, c);
   const wick_ty *f = wick_ty_of(c->arg[0]);

@@ -229,7 +229,7 @@ static void infer_match_check(infer *s, const wick_ast *n, uint32_t npattern,
     wick_mark mark = wick_arena_mark(s->mem);
     bool useful = infer_match_useful(&m, i, row, r, 1);
     wick_arena_rewind(s->mem, mark);
-    if (!useful)
+    if (!useful && !(n->kind == WICK_AST_MATCH && n->flag))
       wick_lang_report(&s->p->sources, pattern[i]->at,
                        "this arm is never reached: the arms before it match all of its values");
   }

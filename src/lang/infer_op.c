@@ -145,9 +145,9 @@ static bool infer_op_ready(infer *s, wick_constraint *c, bool *out_error)
       return false;
     }
     wick_ty *e = wick_ty_of(a->arg[0]);
-    if (e->kind == WICK_TY_ELEM && !first) first = e;
     /* A literal beside a tensor of data has its element type. */
-    bool data = !(wick_ops[c->entity->op]->aux_operands >> i & 1);
+    bool data = wick_op_is_data(wick_ops[c->entity->op], i);
+    if (e->kind == WICK_TY_ELEM && !first && data) first = e;
     if (e->kind == WICK_TY_VAR && e->literal && first && data && i &&
         (e->elems & WICK_BIT(first->elem)) && !e->rigid)
       e->link = first;

@@ -41,12 +41,24 @@ wick_ty *wick_infer_variable(infer *s, wick_lang_entity *e);
 wick_dim wick_infer_size(infer *s, const wick_ast *n);
 /* end - begin, where neither may be a size: `i + 3` is 3 more than `i`. INVALID: it is not known. */
 wick_dim wick_infer_span(infer *s, const wick_ast *begin, const wick_ast *end);
-wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at,
-                             const wick_static *fixed);
+
+/* ---- infer_scheme.c ---- */
+/* A type with new unknowns for the generic ones, and with the constraints on them. */
+wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at);
 /* The same for a use of a function or a constructor. */
 wick_ty *wick_infer_use(infer *s, const wick_lang_entity *e, wick_lang_at at,
                         const wick_static *fixed);
 void wick_infer_size_levels(infer *s, const wick_typed *f, uint32_t level);
+/* Solves what it can of the constraints from `from` on, and makes the rest, which goes with the type,
+ * part of its scheme. */
+wick_scheme *wick_infer_generalize(infer *s, wick_ty *type, uint32_t from);
+/* Makes the unknowns of the pending constraints above the level generic. */
+void wick_infer_generalize_needs(infer *s, uint32_t from, uint32_t level);
+/* Makes unknowns that functions of pending map_tensors capture, and that have become generic,
+ * arguments of these constraints. */
+void wick_infer_capture(infer *s, uint32_t n, wick_constraint *needs);
+/* The type of a leaf's function for one more tensor. */
+wick_ty *wick_infer_leaf(infer *s, const wick_constraint *c);
 
 /* ---- instance.c ---- */
 bool wick_infer_decided(infer *s, const wick_ast *n, bool *out);
@@ -75,9 +87,6 @@ void wick_infer_need(infer *s, wick_constraint_kind kind, const wick_ast *n,
                      const wick_lang_entity *e, uint32_t narg, wick_ty *const *arg);
 /* Solves what can be solved; repeats while something becomes known. */
 void wick_infer_solve(infer *s, uint32_t from);
-/* Solves what it can of the constraints from `from` on, and makes the rest, which goes with the type,
- * part of its scheme. */
-wick_scheme *wick_infer_generalize(infer *s, wick_ty *type, uint32_t from);
 /* Whether the size has unknowns that may become known. */
 bool wick_infer_open_size(infer *s, wick_dim d);
 void wick_infer_wrong(infer *s, const wick_constraint *c, const char *fmt, ...) WICK_PRINTF(3, 4);
@@ -87,9 +96,21 @@ bool wick_infer_solve_operator(infer *s, wick_constraint *c);
 /* Gives literals among the operands the element type of the result, if the operator keeps it. */
 void wick_infer_from_result(infer *s, wick_constraint *c);
 bool wick_infer_solve_form(infer *s, wick_constraint *c);
+bool wick_infer_solve_member(infer *s, wick_constraint *c);
 bool wick_infer_solve_cotangent(infer *s, wick_constraint *c);
 bool wick_infer_solve_batch(infer *s, wick_constraint *c);
 bool wick_infer_solve_index(infer *s, wick_constraint *c);
+
+/* ---- infer_notation.c ---- */
+/* Infers the body of an `op` whose type is f. */
+void wick_infer_index_op(infer *s, const wick_lang_entity *e, const wick_ty *f);
+wick_ty *wick_infer_reduce(infer *s, wick_ast *n);
+bool wick_infer_is_index(const wick_ast *n);
+bool wick_infer_affine(infer *s, const wick_ast *n, wick_affine *out);
+/* Adds what a condition says about indices if it holds, or not; returns false if it says more. */
+bool wick_infer_guards(infer *s, const wick_ast *n, bool holds, wick_guards *out);
+bool wick_infer_solve_inside(infer *s, wick_constraint *c);
+bool wick_infer_solve_range(infer *s, wick_constraint *c);
 
 /* ---- infer_effect.c ---- */
 /* Of functions that call each other. A call of a function value adds that function's effect. */

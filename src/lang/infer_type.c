@@ -50,8 +50,10 @@ static void infer_type_visit(infer *s, wick_ast *n, wick_ty_sort sort, bool *cha
   for (uint32_t i = 0; i < n->nkid; i++) {
     wick_ty_sort k = infer_type_is(n, "Ref") ? WICK_SORT_TYPE : WICK_SORT_SIZE;
     if (data) {
-      if (i >= e->nvariable || !e->variable[i]->assigned) continue;
-      k = (wick_ty_sort)e->variable[i]->state;
+      const wick_lang_entity *v = e->variable[i < e->nvariable ? i : e->nvariable - 1];
+      if (!e->nvariable || !v->assigned) continue;
+      k = (wick_ty_sort)v->state;
+      if (k == WICK_SORT_SHAPE) k = WICK_SORT_SIZE; /* several sizes, each by itself */
     }
     infer_type_visit(s, n->kid[i], k, changed);
   }
@@ -276,17 +278,18 @@ static wick_dim infer_type_checked_size(infer *s, wick_ast *n)
   return d;
 }
 
-static wick_ty *infer_type_tensor(infer *s, wick_ast *n, wick_ty *elem)
+/* The shape that sizes and at most one `...` make. */
+static wick_ty *infer_type_shape(infer *s, wick_lang_at at, uint32_t n, wick_ast *const *size)
 {
-  wick_dim *dim = wick_new(s->mem, wick_dim, n->nkid);
+  wick_dim *dim = wick_new(s->mem, wick_dim, n);
   uint32_t ndim = 0, front = 0;
   wick_ty *rest = NULL;
-  if (n->nkid > WICK_MAX_RANK) {
-    wick_lang_report(&s->p->sources, n->at, "tensors have at most %d dimensions", WICK_MAX_RANK);
+  if (n > WICK_MAX_RANK) {
+    wick_lang_report(&s->p->sources, at, "tensors have at most %d dimensions", WICK_MAX_RANK);
     return s->t->error;
   }
-  for (uint32_t i = 0; i < n->nkid; i++) {
-    wick_ast *k = n->kid[i];
+  for (uint32_t i = 0; i < n; i++) {
+    wick_ast *k = size[i];
     if (k->kind != WICK_AST_SPREAD) {
       dim[ndim++] = infer_type_checked_size(s, k);
     } else if (rest) {
@@ -297,7 +300,13 @@ static wick_ty *infer_type_tensor(infer *s, wick_ast *n, wick_ty *elem)
       return s->t->error;
     }
   }
-  return wick_ty_tensor(s->t, elem, wick_ty_shape(s->t, ndim, dim, front, rest));
+  return wick_ty_shape(s->t, ndim, dim, rest ? front : ndim, rest);
+}
+
+static wick_ty *infer_type_tensor(infer *s, wick_ast *n, wick_ty *elem)
+{
+  wick_ty *shape = infer_type_shape(s, n->at, n->nkid, n->kid);
+  return shape->kind == WICK_TY_ERROR ? shape : wick_ty_tensor(s->t, elem, shape);
 }
 
 static wick_ty *infer_type_argument(infer *s, wick_ast *n, const wick_lang_entity *v)
@@ -305,11 +314,6 @@ static wick_ty *infer_type_argument(infer *s, wick_ast *n, const wick_lang_entit
   wick_ty_sort sort = (wick_ty_sort)v->state;
   const wick_lang_entity *e = n->ref;
   if (sort == WICK_SORT_SIZE) return wick_ty_size(s->t, infer_type_checked_size(s, n));
-  if (sort == WICK_SORT_SHAPE) {
-    if (n->kind == WICK_AST_SPREAD) return e ? wick_infer_variable(s, n->ref) : s->t->error;
-    wick_dim d = infer_type_checked_size(s, n);
-    return wick_ty_shape(s->t, 1, &d, 1, NULL);
-  }
   if (sort == WICK_SORT_ELEM) {
     if (e && e->kind == WICK_ENTITY_ELEM && !n->nkid) return s->t->elem[e->elem];
     if (e && e->kind == WICK_ENTITY_VARIABLE && !n->nkid) return wick_infer_variable(s, n->ref);
@@ -343,17 +347,9 @@ static wick_ty *infer_type_data(infer *s, wick_ast *n, wick_lang_entity *e)
     wick_lang_note(&s->p->sources, e->at, "it is declared here");
     return s->t->error;
   }
-  for (uint32_t i = 0; i < e->nvariable; i++) {
-    if (!shape || i + 1 < e->nvariable || n->nkid == e->nvariable) {
-      arg[i] = infer_type_argument(s, n->kid[i], e->variable[i]);
-      continue;
-    }
-    wick_dim dim[WICK_MAX_RANK];
-    uint32_t k = 0;
-    for (uint32_t j = i; j < n->nkid && k < WICK_MAX_RANK; j++)
-      dim[k++] = infer_type_checked_size(s, n->kid[j]);
-    arg[i] = wick_ty_shape(s->t, k, dim, k, NULL);
-  }
+  for (uint32_t i = 0; i < e->nvariable; i++)
+    arg[i] = shape && i + 1 == e->nvariable ? infer_type_shape(s, n->at, n->nkid - i, n->kid + i)
+                                            : infer_type_argument(s, n->kid[i], e->variable[i]);
   wick_ty *a = wick_ty_new(s->t, WICK_TY_DATA, e->nvariable, arg);
   a->data = e;
   return a;
@@ -427,61 +423,4 @@ wick_ty *wick_lang_field_type(wick_types *t, wick_ty *self, uint32_t ctor, uint3
 {
   const wick_ty *a = wick_ty_of(self), *c = a->data->ctor[ctor]->scheme->type;
   return wick_ty_substitute(t, c->arg[field], a->n, a->data->scheme->type->arg, a->arg);
-}
-
-/* ---- schemes ---- */
-
-void wick_infer_size_levels(infer *s, const wick_typed *f, uint32_t level)
-{
-  for (uint32_t i = 0; i < f->entity->nvariable; i++) {
-    const wick_ty *v = f->variable[i];
-    if (!v || f->entity->variable[i]->inner || v->kind != WICK_TY_SIZE) continue;
-    uint32_t n = (uint32_t)((uint64_t)v->size.v - (uint64_t)INT64_MIN);
-    s->t->dimvars.at[s->t->of_symbol.at[n] - 1].level = level;
-  }
-}
-
-wick_ty *wick_infer_use(infer *s, const wick_lang_entity *e, wick_lang_at at,
-                        const wick_static *fixed)
-{
-  /* In its own body, a function with a signature changes sizes from call to call, and nothing
-   * else, so that the number of its instances is bounded. */
-  bool own = e->running && !e->scheme->monomorphic;
-  if (own) wick_infer_size_levels(s, e->typed, WICK_TY_GENERIC);
-  wick_ty *t = wick_infer_instance(s, e->scheme, at, fixed);
-  if (own) wick_infer_size_levels(s, e->typed, 0);
-  return t;
-}
-
-/* Elements of literals in a function, which its type does not show, have their default at each use
- * that does not decide them. */
-static void infer_type_literals(infer *s, wick_ty *x)
-{
-  wick_ty *a = wick_ty_of(x);
-  if (wick_ty_step(s->t)) return;
-  if (a->kind == WICK_TY_VAR && a->literal && !a->rigid) wick_push(s->mem, &s->literals, a);
-  for (uint32_t i = 0; i < a->n; i++) infer_type_literals(s, a->arg[i]);
-}
-
-wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at,
-                             const wick_static *fixed)
-{
-  enum { MOST = 200000 };
-  if (c->monomorphic) return c->type;
-  wick_ty_begin_copy(s->t);
-  wick_ty *out = wick_ty_copy(s->t, c->type);
-  uint32_t stamp = s->t->stamp;
-  if (s->pending.n > MOST) s->t->exhausted = true;
-  for (uint32_t i = 0; i < c->n && !s->t->exhausted; i++) {
-    wick_constraint k = c->needs[i];
-    s->t->stamp = stamp;
-    k.arg = wick_new(s->mem, wick_ty *, k.n);
-    for (uint32_t j = 0; j < k.n; j++) k.arg[j] = wick_ty_copy(s->t, c->needs[i].arg[j]);
-    for (uint32_t j = 0; j < k.n; j++) infer_type_literals(s, k.arg[j]);
-    if (!k.origin.source) k.origin = k.at;
-    k.at = at, k.done = false;
-    if (fixed) k.fixed = fixed;
-    wick_push(s->mem, &s->pending, k);
-  }
-  return out;
 }

@@ -305,6 +305,20 @@ static void names_kids(names *s, wick_ast *n, uint32_t first)
     if (n->kid[i]) names_expr(s, n->kid[i]);
 }
 
+/* The indices of a result or a reduction; each may have a size. */
+static void names_indices(names *s, wick_ast *list)
+{
+  uint32_t mark = s->undo.n;
+  names_number(s, list);
+  for (uint32_t i = 0; i < list->nkid; i++) {
+    wick_ast *n = list->kid[i];
+    names_number(s, n);
+    if (n->nkid) names_expr(s, n->kid[0]);
+    names_twice(s, n, mark);
+    names_bind(s, n, false);
+  }
+}
+
 static void names_expr(names *s, wick_ast *n)
 {
   uint32_t mark = s->undo.n;
@@ -341,39 +355,16 @@ static void names_expr(names *s, wick_ast *n)
     names_expr(s, n->kid[3]);
     names_leave(s, mark);
     break;
+  case WICK_AST_REDUCE:
+    names_indices(s, n->kid[0]);
+    names_expr(s, n->kid[1]);
+    names_leave(s, mark);
+    break;
   default: names_kids(s, n, 0);
   }
 }
 
 /* ---- index notation ---- */
-
-static void names_indices(names *s, wick_ast *list)
-{
-  uint32_t mark = s->undo.n;
-  names_number(s, list);
-  for (uint32_t i = 0; i < list->nkid; i++) {
-    names_number(s, list->kid[i]);
-    names_twice(s, list->kid[i], mark);
-    names_bind(s, list->kid[i], false);
-  }
-}
-
-static void names_element(names *s, wick_ast *n)
-{
-  uint32_t mark = s->undo.n;
-  if (n->kind != WICK_AST_REDUCE) {
-    names_number(s, n);
-    if (n->kind == WICK_AST_NAME) names_value(s, n);
-    if (n->kind == WICK_AST_FIELD && names_qualified(s, n)) return;
-    for (uint32_t i = 0; i < n->nkid; i++)
-      if (n->kid[i]) names_element(s, n->kid[i]);
-    return;
-  }
-  names_number(s, n);
-  names_indices(s, n->kid[0]);
-  names_element(s, n->kid[1]);
-  names_leave(s, mark);
-}
 
 static void names_defines(names *s, wick_ast *list)
 {
@@ -383,7 +374,7 @@ static void names_defines(names *s, wick_ast *list)
     uint32_t mark = s->undo.n;
     names_number(s, n);
     names_indices(s, n->kid[0]);
-    names_element(s, n->kid[1]);
+    names_expr(s, n->kid[1]);
     names_leave(s, mark);
     names_bind(s, n, false); /* later results may read it */
   }
@@ -429,12 +420,15 @@ static void names_item(names *s, wick_ast *n)
   s->item->number = s->nlocal;
 }
 
+void wick_lang_resolve_module(wick_lang_program *p, wick_lang_module *m)
+{
+  names s = {.p = p, .m = m};
+  for (uint32_t k = 0; k < m->file->nkid; k++)
+    if (m->file->kid[k]->ref && m->file->kid[k]->kind != WICK_AST_USE)
+      names_item(&s, m->file->kid[k]);
+}
+
 void wick_lang_resolve(wick_lang_program *p)
 {
-  for (uint32_t i = 0; i < p->modules.n; i++) {
-    names s = {.p = p, .m = p->modules.at[i]};
-    for (uint32_t k = 0; k < s.m->file->nkid; k++)
-      if (s.m->file->kid[k]->ref && s.m->file->kid[k]->kind != WICK_AST_USE)
-        names_item(&s, s.m->file->kid[k]);
-  }
+  for (uint32_t i = 0; i < p->modules.n; i++) wick_lang_resolve_module(p, p->modules.at[i]);
 }

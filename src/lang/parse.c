@@ -327,20 +327,10 @@ static wick_ast *parse_field(wick_lang_parser *p)
 static wick_ast *parse_define(wick_lang_parser *p)
 {
   uint32_t begin = p->at;
-  wick_ast_list index = {0};
   const wick_lang_token *name = wick_lang_parse_name(p, "the name of a result");
-  uint32_t first = p->at;
-  if (parse_take(p, '[')) {
-    while (!p->panic && !parse_is(p, ']')) {
-      uint32_t at = p->at;
-      const wick_lang_token *i = wick_lang_parse_name(p, "the name of an index");
-      wick_ast *n = wick_lang_parse_named(p, WICK_AST_NAME, at, i, 0, NULL);
-      wick_push(p->mem, &index, n);
-      if (!parse_take(p, ',')) break;
-    }
-    wick_lang_parse_need(p, ']', "`,` or `]`");
-  }
-  wick_ast *kid[2] = {wick_lang_parse_node(p, WICK_AST_LIST, first, index.n, index.at), NULL};
+  wick_ast *kid[2] = {NULL, NULL};
+  kid[0] = parse_take(p, '[') ? wick_lang_parse_indices(p, ']')
+                              : wick_lang_parse_node(p, WICK_AST_LIST, p->at, 0, NULL);
   wick_lang_parse_need(p, '=', "`=` and the element");
   kid[1] = wick_lang_parse_expr(p);
   return wick_lang_parse_named(p, WICK_AST_DEFINE, begin, name, 2, kid);
@@ -373,9 +363,44 @@ static wick_ast *parse_use(wick_lang_parser *p, uint32_t begin)
   return n;
 }
 
+/* @onnx("domain", "Name", attribute = literal) */
+static wick_ast *parse_annotation(wick_lang_parser *p)
+{
+  uint32_t begin = p->at;
+  wick_ast_list kids = {0};
+  if (!parse_take(p, '@')) return NULL;
+  if (!parse_take_word(p, "onnx")) wick_lang_parse_expected(p, "`onnx`");
+  wick_lang_parse_need(p, '(', "`(`");
+  for (uint32_t i = 0; !p->panic && !parse_is(p, ')'); i++) {
+    uint32_t at = p->at;
+    wick_ast *value = NULL;
+    const wick_lang_token *name = NULL;
+    if (i > 1) {
+      name = wick_lang_parse_name(p, "the name of an attribute");
+      wick_lang_parse_need(p, '=', "`=` and its value");
+    }
+    value = i < 2 && !parse_is(p, WICK_TOKEN_STRING)
+                ? (wick_lang_parse_expected(p, i ? "the name of the operator in quotes"
+                                                 : "the domain in quotes"),
+                   NULL)
+                : wick_lang_parse_expr(p);
+    if (p->panic) break;
+    wick_push(p->mem, &kids,
+              name ? wick_lang_parse_named(p, WICK_AST_NAMED, at, name, 1, &value) : value);
+    if (!parse_take(p, ',')) break;
+  }
+  if (kids.n < 2 && !p->panic)
+    wick_lang_parse_expected(p, "the domain and the name of an operator");
+  wick_lang_parse_need(p, ')', "`,` or `)`");
+  if (!parse_is_word(p, 0, "fn") && !parse_is_word(p, 0, "op"))
+    wick_lang_parse_expected(p, "`fn` or `op`");
+  return wick_lang_parse_node(p, WICK_AST_LIST, begin, kids.n, kids.at);
+}
+
 static wick_ast *parse_item(wick_lang_parser *p)
 {
   uint32_t begin = p->at;
+  wick_ast *onnx = parse_annotation(p);
   if (parse_take_word(p, "use")) return parse_use(p, begin);
   bool data = parse_take_word(p, "type");
   if (data || parse_take_word(p, "struct")) {
@@ -388,12 +413,15 @@ static wick_ast *parse_item(wick_lang_parser *p)
   bool op = parse_take_word(p, "op");
   if (op || parse_take_word(p, "fn")) {
     const wick_lang_token *name = wick_lang_parse_name(p, "the name of the function");
-    wick_ast *kid[3] = {wick_lang_parse_params(p), NULL, NULL};
+    wick_ast *kid[4] = {wick_lang_parse_params(p), NULL, NULL, onnx};
     if (parse_take(p, WICK_TOKEN_ARROW)) kid[1] = wick_lang_parse_type(p);
     p->in_op = op;
     kid[2] = op ? parse_members(p, parse_define) : wick_lang_parse_block(p);
     p->in_op = false;
-    return wick_lang_parse_named(p, op ? WICK_AST_OP : WICK_AST_FN, begin, name, 3, kid);
+    wick_ast *n =
+        wick_lang_parse_named(p, op ? WICK_AST_OP : WICK_AST_FN, begin, name, onnx ? 4 : 3, kid);
+    if (onnx && onnx->nkid > 1) n->module = onnx->kid[0]->name, n->alias = onnx->kid[1]->name;
+    return n;
   }
   wick_lang_parse_expected(p, "`fn`, `type`, `struct`, `op` or `use`");
   return NULL;

@@ -257,32 +257,52 @@ static wick_ast *parse_array(wick_lang_parser *p, uint32_t begin)
   return wick_lang_parse_node(p, WICK_AST_ARRAY, begin, kids.n, kids.at);
 }
 
-/* In an `op`: sum(j, k) product */
-static wick_ast *parse_reduce(wick_lang_parser *p, uint32_t begin)
+/* i, j: 3 and the end of the list */
+wick_ast *wick_lang_parse_indices(wick_lang_parser *p, int end)
 {
   wick_ast_list index = {0};
-  const wick_lang_token *name = parse_next(p);
   uint32_t first = p->at;
-  parse_next(p);
-  while (!p->panic && !parse_is(p, ')')) {
+  while (!p->panic && !parse_is(p, end)) {
     uint32_t at = p->at;
-    wick_ast *n = wick_lang_parse_named(p, WICK_AST_NAME, at,
-                                        wick_lang_parse_name(p, "the name of an index"), 0, NULL);
+    wick_ast *size = NULL;
+    const wick_lang_token *name = wick_lang_parse_name(p, "the name of an index");
+    if (parse_take(p, ':')) size = wick_lang_parse_expr(p);
+    wick_ast *n = wick_lang_parse_named(p, WICK_AST_INDEX_NAME, at, name, size ? 1 : 0, &size);
     wick_push(p->mem, &index, n);
     if (!parse_take(p, ',')) break;
   }
-  wick_lang_parse_need(p, ')', "`,` or `)`");
-  wick_ast *kid[2] = {wick_lang_parse_node(p, WICK_AST_LIST, first, index.n, index.at), NULL};
+  wick_lang_parse_need(p, end, end == ')' ? "`,` or `)`" : "`,` or `]`");
+  return wick_lang_parse_node(p, WICK_AST_LIST, first, index.n, index.at);
+}
+
+/* In an `op`: sum(j, k: 3) product */
+static wick_ast *parse_reduce(wick_lang_parser *p, uint32_t begin)
+{
+  const wick_lang_token *name = parse_next(p);
+  parse_next(p);
+  wick_ast *kid[2] = {wick_lang_parse_indices(p, ')'), NULL};
   kid[1] = wick_lang_parse_binary(p, WICK_LANG_PRODUCT);
   return wick_lang_parse_named(p, WICK_AST_REDUCE, begin, name, 2, kid);
 }
 
+/* max(i, j) is a reduction if what follows begins an expression: a call is followed by an operator,
+ * or by the end of the expression. */
 static bool parse_is_reduce(const wick_lang_parser *p)
 {
   if (!p->in_op || parse_peek(p, 1)->kind != '(') return false;
-  return parse_is_word(p, 0, "sum") || parse_is_word(p, 0, "prod") ||
-         ((parse_is_word(p, 0, "max") || parse_is_word(p, 0, "min")) &&
-          parse_peek(p, 2)->kind == WICK_TOKEN_NAME && parse_peek(p, 3)->kind == ')');
+  if (parse_is_word(p, 0, "sum") || parse_is_word(p, 0, "prod")) return true;
+  if (!parse_is_word(p, 0, "max") && !parse_is_word(p, 0, "min")) return false;
+  for (uint32_t i = 2; parse_peek(p, i)->kind == WICK_TOKEN_NAME; i += 2) {
+    int next = parse_peek(p, i + 1)->kind;
+    if (next == ':') return true;
+    if (next == ')' && i == 2) return true;
+    if (next != ',' && next != ')') return false;
+    int after = parse_peek(p, i + 2)->kind;
+    if (next == ')')
+      return after == WICK_TOKEN_NAME || after == WICK_TOKEN_INT || after == WICK_TOKEN_FLOAT ||
+             after == '(';
+  }
+  return false;
 }
 
 static wick_ast *parse_primary(wick_lang_parser *p)

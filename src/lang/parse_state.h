@@ -82,6 +82,8 @@ wick_ast *wick_lang_parse_expr(wick_lang_parser *p);
 wick_ast *wick_lang_parse_binary(wick_lang_parser *p, uint32_t least);
 enum { WICK_LANG_PRODUCT = 5 };
 wick_ast *wick_lang_parse_block(wick_lang_parser *p);
+/* Index notation: the names of indices, each perhaps with its size, and the token after them. */
+wick_ast *wick_lang_parse_indices(wick_lang_parser *p, int end);
 void wick_lang_parse_body(wick_lang_parser *p, wick_ast_list *out); /* without braces */
 /* The literal at the next token, or NULL. */
 wick_ast *wick_lang_parse_literal(wick_lang_parser *p);

@@ -101,20 +101,11 @@ static const struct {
 /* Operators whose nodes have regions, or that only modules in text have. */
 static bool program_internal(const wick_op *op)
 {
-  static const wick_opcode internal[] = {WICK_OP_const,
-                                         WICK_OP_return,
-                                         WICK_OP_yield,
-                                         WICK_OP_pack,
-                                         WICK_OP_unpack,
-                                         WICK_OP_bitcast,
-                                         WICK_OP_cast,
-                                         WICK_OP_reinterpret,
-                                         WICK_OP_conv_packed,
-                                         WICK_OP_conv_winograd,
-                                         WICK_OP_dft_pass,
-                                         WICK_OP_matmul_packed,
-                                         WICK_OP_depthwise_packed,
-                                         WICK_OP_narrow};
+  static const wick_opcode internal[] = {
+      WICK_OP_const,         WICK_OP_return,   WICK_OP_yield,         WICK_OP_pack,
+      WICK_OP_unpack,        WICK_OP_cast,     WICK_OP_reinterpret,   WICK_OP_conv_packed,
+      WICK_OP_conv_winograd, WICK_OP_dft_pass, WICK_OP_matmul_packed, WICK_OP_depthwise_packed,
+      WICK_OP_narrow};
   if (!(op->level & WICK_GRAPH) || op->nregion[1] || op->objects) return true;
   for (size_t i = 0; i < WICK_COUNT(internal); i++)
     if (wick_ops[internal[i]] == op) return true;
@@ -369,6 +360,28 @@ static wick_status program_text(wick_lang_program *p, const program_place *at,
   return NULL;
 }
 
+static wick_ast *program_parse(wick_lang_program *p, uint32_t source)
+{
+  const wick_lang_source *text = &p->sources.list.at[source];
+  if (p->reader && p->reader->reads(text->path, text->text, text->nbytes))
+    return p->reader->parse(p, source);
+  wick_lang_tokens tokens = wick_lang_lex(&p->sources, source, &p->names, p->mem);
+  return wick_lang_parse(&p->sources, source, &tokens, &p->names, p->mem);
+}
+
+wick_lang_module *wick_lang_program_text(wick_lang_program *p, const char *path, const char *text,
+                                         uint32_t nbytes)
+{
+  wick_lang_module *m = wick_new(p->mem, wick_lang_module, 1);
+  m->name = m->path = path;
+  m->source = wick_lang_source_add(&p->sources, path, text, nbytes);
+  wick_lang_tokens tokens = wick_lang_lex(&p->sources, m->source, &p->names, p->mem);
+  m->file = wick_lang_parse(&p->sources, m->source, &tokens, &p->names, p->mem);
+  program_items(p, m);
+  wick_push(p->mem, &p->modules, m);
+  return m;
+}
+
 static wick_status program_file(wick_lang_program *p, program_place at, wick_lang_module **out)
 {
   enum { DEPTH = 100 };
@@ -385,8 +398,7 @@ static wick_status program_file(wick_lang_program *p, program_place at, wick_lan
   *m = (wick_lang_module){.name = at.name, .path = at.path, .library = at.library, .state = 1};
   m->source = wick_lang_source_add(&p->sources, text.path, text.text, text.nbytes);
   wick_push(p->mem, &p->loading, m);
-  wick_lang_tokens tokens = wick_lang_lex(&p->sources, m->source, &p->names, p->mem);
-  m->file = wick_lang_parse(&p->sources, m->source, &tokens, &p->names, p->mem);
+  m->file = program_parse(p, m->source);
   for (uint32_t i = 0; i < m->file->nkid; i++)
     if (m->file->kid[i]->kind == WICK_AST_USE) program_use(p, m, m->file->kid[i]);
   program_items(p, m);

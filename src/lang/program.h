@@ -17,8 +17,9 @@ typedef enum wick_entity_kind {
   WICK_ENTITY_STRUCT,
   WICK_ENTITY_CTOR, /* of a data type, or of a struct, which has its name */
   WICK_ENTITY_OPERATOR,
-  WICK_ENTITY_FORM, /* a function that is known to the language: grad, print, ... */
-  WICK_ENTITY_ELEM, /* an element type, as a function that converts */
+  WICK_ENTITY_FAMILY, /* functions by the types of the operands (family.h) */
+  WICK_ENTITY_FORM,   /* a function that is known to the language: grad, print, ... */
+  WICK_ENTITY_ELEM,   /* an element type, as a function that converts */
   WICK_ENTITY_MODULE
 } wick_entity_kind;
 
@@ -47,6 +48,7 @@ typedef enum wick_form {
 
 struct wick_scheme;
 struct wick_typed;
+struct wick_lang_family;
 
 typedef struct wick_lang_entity wick_lang_entity;
 struct wick_lang_entity {
@@ -60,6 +62,7 @@ struct wick_lang_entity {
   uint32_t nnode;           /* of an item: the nodes of its tree are numbered below this */
   wick_opcode op;
   wick_elem elem;
+  const struct wick_lang_family *family;
   bool fixed;             /* a static parameter */
   wick_ast *value;        /* of a local that a `let` names: its expression; else NULL */
   bool inner;             /* a variable that no signature of an item declares */
@@ -97,7 +100,16 @@ typedef struct wick_lang_module {
   int state; /* 1: its `use` items are being followed */
 } wick_lang_module;
 
-typedef struct wick_lang_program {
+typedef struct wick_lang_program wick_lang_program;
+
+/* Reads files in another notation. */
+typedef struct wick_lang_reader {
+  bool (*reads)(const char *path, const char *text, uint32_t nbytes); /* whether a file is its */
+  /* Returns the FILE of a source. Mistakes are reported. */
+  wick_ast *(*parse)(wick_lang_program *p, uint32_t source);
+} wick_lang_reader;
+
+struct wick_lang_program {
   wick_arena *mem;
   wick_lang_sources sources;
   wick_names names;
@@ -108,7 +120,9 @@ typedef struct wick_lang_program {
   wick_lang_map elements, operators, forms; /* `op.` reads all operators; forms: the prelude, too */
   wick_list(wick_lang_entity *) fns;        /* FN and INDEX_OP, in the order of the files */
   wick_list(wick_lang_entity *) datas;      /* TYPE and STRUCT */
-} wick_lang_program;
+  const wick_lang_reader *reader;           /* of files that are not the language's; NULL: none */
+  wick_lang_map members;                    /* of families, by their text (family.h) */
+};
 
 void wick_lang_program_begin(wick_lang_program *p, wick_arena *mem);
 /* Reads a file and those that it uses; returns its module. Problems of the program are reported to
@@ -118,8 +132,12 @@ WICK_CHECKED wick_status wick_lang_program_load(wick_lang_program *p, const char
 /* Adds the function `it` whose body is `text`; names are those of `module`, NULL: of the prelude. */
 wick_lang_entity *wick_lang_program_expression(wick_lang_program *p, wick_lang_module *module,
                                                const char *text, uint32_t nbytes);
-/* Gives names their entities, in all modules. */
+/* Adds a module whose text is given, `path` is its name in messages. */
+wick_lang_module *wick_lang_program_text(wick_lang_program *p, const char *path, const char *text,
+                                         uint32_t nbytes);
+/* Gives names their entities, in all modules; in one. */
 void wick_lang_resolve(wick_lang_program *p);
+void wick_lang_resolve_module(wick_lang_program *p, wick_lang_module *m);
 
 /* Returns the operator's entity for a name of the module `op`. */
 wick_lang_entity *wick_lang_operator(wick_lang_program *p, const char *name);

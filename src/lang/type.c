@@ -142,6 +142,13 @@ wick_ty *wick_ty_scalar(wick_types *t, wick_elem e)
   return wick_ty_tensor(t, t->elem[e], t->scalar_shape);
 }
 
+wick_ty *wick_ty_of_tensor(wick_types *t, const wick_tensor *x)
+{
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t i = 0; i < x->rank; i++) dim[i] = wick_dim_const(x->dim[i]);
+  return wick_ty_tensor(t, t->elem[x->elem], wick_ty_shape(t, x->rank, dim, x->rank, NULL));
+}
+
 wick_ty *wick_ty_fn(wick_types *t, uint32_t n, wick_ty *const *param, wick_ty *result)
 {
   wick_ty *a = wick_ty_new(t, WICK_TY_FN, 0, NULL);
@@ -242,6 +249,49 @@ wick_ty *wick_ty_copy(wick_types *t, wick_ty *a)
   }
   a->stamp = t->stamp, a->copy = b;
   return b;
+}
+
+void wick_ty_copy_as(wick_types *t, wick_ty *from, wick_ty *to)
+{
+  wick_ty_dimvar *v = from->kind == WICK_TY_SIZE ? type_dimvar(t, from->size) : NULL;
+  from->stamp = t->stamp, from->copy = to;
+  if (v) v->stamp = t->stamp, v->copy = wick_ty_dim(t, wick_ty_of(to)->size);
+}
+
+static void type_add_unknown(wick_types *t, wick_ty *x, wick_ty_list *out)
+{
+  for (uint32_t i = 0; i < out->n; i++) {
+    const wick_ty *a = out->at[i];
+    if (a == x) return;
+    if (a->kind == x->kind && a->kind == WICK_TY_SIZE && wick_dim_eq(a->size, x->size)) return;
+  }
+  wick_push(t->mem, out, x);
+}
+
+static void type_unknown_sizes(wick_types *t, wick_dim d, wick_ty_list *out)
+{
+  wick_dim_list list = {0};
+  d = wick_ty_dim(t, d);
+  if (wick_dim_is_const(d)) return;
+  wick_dim_symbols(t->dims, d, t->mem, &list);
+  for (uint32_t i = 0; i < list.n; i++) {
+    const wick_ty_dimvar *v = type_dimvar(t, list.at[i]);
+    if (v && v->level == WICK_TY_GENERIC) type_add_unknown(t, wick_ty_size(t, list.at[i]), out);
+  }
+}
+
+void wick_ty_unknowns(wick_types *t, wick_ty *a, wick_ty_list *out)
+{
+  a = wick_ty_of(a);
+  if (wick_ty_step(t)) return;
+  if (a->kind == WICK_TY_VAR && a->level == WICK_TY_GENERIC) type_add_unknown(t, a, out);
+  if (a->kind == WICK_TY_SIZE) type_unknown_sizes(t, a->size, out);
+  if (a->kind == WICK_TY_SHAPE) {
+    a = wick_ty_flat(t, a);
+    for (uint32_t i = 0; i < a->ndim; i++) type_unknown_sizes(t, a->dim[i], out);
+    if (a->rest) wick_ty_unknowns(t, a->rest, out);
+  }
+  for (uint32_t i = 0; i < a->n; i++) wick_ty_unknowns(t, a->arg[i], out);
 }
 
 static void type_generalize_dim(wick_types *t, wick_dim d, uint32_t level)
@@ -371,6 +421,7 @@ static void type_print_var(wick_ty_printer *p, wick_ty *a)
 static void type_print_list(wick_ty_printer *p, wick_ty *const *arg, uint32_t n)
 {
   for (uint32_t i = 0; i < n; i++) {
+    if (wick_ty_of(arg[i]) == p->t->scalar_shape) continue; /* no sizes */
     if (i) wick_text_add(p->out, ", ");
     wick_ty_print(p, arg[i]);
   }

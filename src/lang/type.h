@@ -55,6 +55,8 @@ struct wick_ty {
   wick_ty *copy;
 };
 
+typedef wick_list(wick_ty *) wick_ty_list;
+
 typedef struct wick_ty_dimvar {
   wick_dim symbol, value; /* value: INVALID until it is bound */
   uint32_t level, stamp;
@@ -101,6 +103,7 @@ wick_ty *wick_ty_shape(wick_types *t, uint32_t ndim, const wick_dim *dim, uint32
                        wick_ty *rest);
 wick_ty *wick_ty_tensor(wick_types *t, wick_ty *elem, wick_ty *shape);
 wick_ty *wick_ty_scalar(wick_types *t, wick_elem e);
+wick_ty *wick_ty_of_tensor(wick_types *t, const wick_tensor *x); /* the type of a constant */
 wick_ty *wick_ty_fn(wick_types *t, uint32_t n, wick_ty *const *param, wick_ty *result);
 wick_ty *wick_ty_flat(wick_types *t, wick_ty *shape); /* a SHAPE whose rest is unbound, or NULL */
 
@@ -133,6 +136,10 @@ wick_ty *wick_ty_join(wick_types *t, wick_ty *a, wick_ty *b);
 void wick_ty_begin_copy(wick_types *t);
 wick_ty *wick_ty_copy(wick_types *t, wick_ty *a);
 wick_dim wick_ty_copy_dim(wick_types *t, wick_dim d);
+/* Copies of the generic unknown `from`, a VAR or a SIZE of one symbol, will be `to`. */
+void wick_ty_copy_as(wick_types *t, wick_ty *from, wick_ty *to);
+/* Adds the generic unknowns of a type, which are VARs and SIZEs of one symbol, each once. */
+void wick_ty_unknowns(wick_types *t, wick_ty *a, wick_ty_list *out);
 /* Makes unknowns above the level generic. */
 void wick_ty_generalize(wick_types *t, wick_ty *a, uint32_t level);
 /* Whether the type has generic unknowns (or flexible ones). */

@@ -33,7 +33,11 @@ def source(name):
 
 
 def evaluated_program(path, entry):
-    r = wick("eval", "--file", path, f"{entry}()")
+    return evaluated_call(path, f"{entry}()")
+
+
+def evaluated_call(path, text):
+    r = wick("eval", "--file", path, text)
     assert r.returncode == 0, r.stderr
     text = r.stdout.rpartition(" : ")[0]
     return flat(ast.literal_eval(re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))))

@@ -234,6 +234,17 @@ def specialized():
     return loop(loop(1.0, 9.0), 3.0) ** 2, loop(3.0, 3.0) ** 2, choices(5, 3.0), choices(0, 1.0)
 
 
+def polymorphic():
+    x, at = np.sin(np.arange(12.0)).reshape(3, 4), [0, 3, 1]
+    e = np.exp(x) / np.exp(x).sum(1, keepdims=True)
+    chosen, slope = np.log(e[range(3), at]).sum() - math.sqrt(3), np.eye(4)[at] - e
+    slope *= x[1].mean()
+    slope[1] += chosen / 4
+    slope += np.concatenate([x[:, 2:], x[:, :2]], axis=1) / math.sqrt(2)
+    gated = x[:, :2] * x[:, 2:] / math.sqrt(2)
+    return x[0].mean(), gated, chosen, slope, 1 - math.log(math.e + math.e**2) - math.sqrt(3)
+
+
 PROGRAMS = {
     "numbers.main": numbers,
     "numbers.queens": lambda: 4,
@@ -257,6 +268,7 @@ PROGRAMS = {
     "lists.long": lambda: 5000050000,
     "lists.tensors": lambda: [18.0, 25.0],
     "lists.mapped": lambda: ([2 * 8.0 + 26.0, 2 * 17.0 + 35.0], 9.5),
+    "structures.polymorphic": polymorphic,
     "interpreter.main": lambda: (22.0, 12.0, 15, 15),
     "specialized.main": specialized,
     "closures.main": lambda: (3628800, 16, math.sqrt(8.5 * 8.5), 110),

@@ -38,6 +38,13 @@ static uint32_t calls_arguments(lowering *s, lowering_frame *f, const wick_ast *
   return nout;
 }
 
+bool wick_lowering_converts(const lowering_frame *f, const wick_lang_entity *e, wick_elem *out)
+{
+  if (!e || (e->kind != WICK_ENTITY_ELEM && e->kind != WICK_ENTITY_VARIABLE)) return false;
+  *out = e->kind == WICK_ENTITY_ELEM ? e->elem : wick_ty_of(f->typed->variable[e->index])->elem;
+  return true;
+}
+
 const lowered *wick_lowering_op(lowering *s, lowering_frame *f, wick_opcode op, uint32_t narg,
                                 const wick_value *arg, const wick_attr *attr)
 {

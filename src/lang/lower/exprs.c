@@ -93,6 +93,18 @@ static const lowered *exprs_constant(lowering *s, lowering_frame *f, const wick_
   return wick_lowering_tensor(s, f, wick_build_constant(f->b, c));
 }
 
+static const lowered *exprs_tensor(lowering *s, lowering_frame *f, const wick_ast *n)
+{
+  wick_type type = wick_lowering_type(s, n->at, f->typed->type[n->id]);
+  uint64_t nbytes;
+  if (s->failed) return wick_lowering_unit(s);
+  wick_type_nbytes(s->module, type, &nbytes);
+  void *data = wick_module_alloc(s->module, (size_t)nbytes + 1);
+  memcpy(data, n->tensor->data, (size_t)nbytes);
+  uint32_t c = wick_constant_add(s->module, n->name ? n->name : "tensor", type, data, nbytes);
+  return wick_lowering_tensor(s, f, wick_build_constant(f->b, c));
+}
+
 static const lowered *exprs_array(lowering *s, lowering_frame *f, wick_ast *n)
 {
   if (!n->nkid || exprs_is_literal(n)) return exprs_constant(s, f, n);
@@ -437,6 +449,7 @@ static const lowered *exprs_dispatch(lowering *s, lowering_frame *f, wick_ast *n
   case WICK_AST_FLOAT:
   case WICK_AST_STRING:
   case WICK_AST_BOOL: return exprs_literal(s, f, n);
+  case WICK_AST_TENSOR: return exprs_tensor(s, f, n);
   case WICK_AST_NAME: return exprs_name(s, f, n);
   case WICK_AST_TUPLE: return exprs_tuple(s, f, n);
   case WICK_AST_ARRAY: return exprs_array(s, f, n);

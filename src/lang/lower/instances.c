@@ -1,5 +1,6 @@
 /* Instances of functions: one for each combination of types and known functions. */
 #include "base/hash.h"
+#include "lang/family.h"
 #include "lang/lower/state.h"
 
 enum { INSTANCES_MOST = 20000, INSTANCES_MOST_OF_ONE = 3000, INSTANCES_NODES = 4000000 };
@@ -389,6 +390,21 @@ static const lowered *instances_apply(lowering *s, lowering_frame *f, const wick
   return wick_lowering_unflatten(s, f, type->arg[narg], &v);
 }
 
+/* The member of a family for these arguments. */
+static const lowered *instances_member(lowering *s, lowering_frame *f, const wick_ast *n,
+                                       const wick_lang_entity *family, uint32_t narg,
+                                       const lowered *const *arg, wick_ty *result)
+{
+  wick_lang_operand *operand = wick_new(s->tmp, wick_lang_operand, narg);
+  for (uint32_t i = 0; i < narg; i++)
+    if (arg[i]->type) wick_lang_operand_of(s->t, arg[i]->type, s->tmp, &operand[i]);
+  lowered_code code = {.entity = wick_lang_member(s->p, s->t, family, n, narg, operand)};
+  if (s->p->sources.problems.n) s->failed = wick_lang_problems(&s->p->sources);
+  if (s->failed) return wick_lowering_unit(s);
+  const lowered fn = {.kind = LOWERED_FN, .code = wick_dup(s->tmp, lowered_code, &code, 1)};
+  return wick_lowering_call(s, f, n, wick_dup(s->tmp, lowered, &fn, 1), narg, arg, NULL, result);
+}
+
 const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast *n,
                                   const lowered *fn, uint32_t narg, const lowered *const *given,
                                   const wick_static *fixed, wick_ty *result)
@@ -402,11 +418,13 @@ const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast
   wick_entity_kind kind = e ? e->kind : WICK_ENTITY_FN;
   if (kind == WICK_ENTITY_CTOR) return instances_construct(s, f, n, fn, narg, given, result);
   if (kind == WICK_ENTITY_OPERATOR) return wick_lowering_operator(s, f, n, e, narg, given);
+  if (kind == WICK_ENTITY_FAMILY) return instances_member(s, f, n, e, narg, given, result);
   if (kind == WICK_ENTITY_FORM) return wick_lowering_transformed(s, f, n, fn, narg, given, result);
-  if (kind == WICK_ENTITY_ELEM) {
+  wick_elem elem;
+  if (wick_lowering_converts(f, e, &elem)) {
     wick_value v = given[0]->v;
     wick_lowering_at(s, f, n->at);
-    return wick_lowering_tensor(s, f, wick_build_cast(f->b, v, e->elem));
+    return wick_lowering_tensor(s, f, wick_build_cast(f->b, v, elem));
   }
   const lowered **arg = wick_new(s->tmp, const lowered *, narg);
   for (uint32_t i = 0; i < narg; i++) arg[i] = instances_argument(s, f, n->at, given[i]);

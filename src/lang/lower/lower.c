@@ -22,7 +22,7 @@ const lowered *wick_lowering_fail(lowering *s, wick_lang_at at, const char *fmt,
 void wick_lowering_at(lowering *s, lowering_frame *f, wick_lang_at at)
 {
   uint32_t line, column;
-  if (!at.source) return;
+  if (!at.source || f->placed) return;
   wick_lang_position(&s->p->sources, at, &line, &column);
   f->b->loc =
       wick_loc_add(s->module, wick_str_printf(s->tmp, "%s:%u:%u",

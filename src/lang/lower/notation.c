@@ -1,22 +1,15 @@
 /* Index notation as operators of the graph: y[i] = sum(j) a[i, j] * x[j].
  *
- * A value has a dimension for each index that it depends on, in the order of the indices' numbers.
- * Products of two factors that are summed become `matmul`. */
-#include "lang/lower/state.h"
+ * An expression of indices becomes a tensor with a dimension for each index that it depends on.
+ * Reads are built where their values are needed: sums of products (notation_product.c) use them as
+ * they are. */
+#include "lang/lower/notation.h"
 
-typedef struct notation_value {
-  wick_value v;
-  uint32_t n;
-  const wick_lang_entity *index[WICK_MAX_RANK]; /* ascending by number */
-} notation_value;
+#include <math.h>
 
-typedef struct notation {
-  lowering *s;
-  lowering_frame *f;
-  wick_elem elem; /* of the numbers */
-} notation;
+#include "lang/lex.h"
 
-static notation_value notation_expr(notation *c, wick_ast *n, wick_elem elem);
+static notation_value notation_expr(notation *c, wick_ast *n);
 
 static notation_value notation_fail(notation *c, const wick_ast *n, const char *why)
 {
@@ -24,229 +17,520 @@ static notation_value notation_fail(notation *c, const wick_ast *n, const char *
   return (notation_value){0};
 }
 
-static wick_dim notation_size(notation *c, const wick_lang_entity *index)
+wick_dim wick_notation_size(notation *c, const wick_lang_entity *index)
 {
-  const wick_ty *t = c->f->typed->local[index->number];
+  const wick_ty *t = c->f->typed->type[index->decl->id];
   return t ? wick_ty_dim(c->s->t, wick_ty_of((wick_ty *)t)->size) : WICK_DIM_INVALID;
 }
 
 static bool notation_is_index(const wick_ast *n)
 {
   const wick_lang_entity *e = n->kind == WICK_AST_NAME ? n->ref : NULL;
-  return e && e->kind == WICK_ENTITY_LOCAL && e->decl->kind == WICK_AST_NAME;
+  return e && e->kind == WICK_ENTITY_LOCAL && e->decl->kind == WICK_AST_INDEX_NAME;
+}
+
+static bool notation_uses_index(const wick_ast *n)
+{
+  bool uses = notation_is_index(n) || n->kind == WICK_AST_REDUCE;
+  for (uint32_t i = 0; i < n->nkid && !uses; i++)
+    uses = n->kid[i] && notation_uses_index(n->kid[i]);
+  return uses;
 }
 
 /* ---- dimensions ---- */
 
-static void notation_add(notation_value *x, const wick_lang_entity *e)
-{
-  uint32_t at = 0;
-  while (at < x->n && x->index[at]->number < e->number) at++;
-  if ((at < x->n && x->index[at] == e) || x->n == WICK_MAX_RANK) return;
-  for (uint32_t i = x->n++; i > at; i--) x->index[i] = x->index[i - 1];
-  x->index[at] = e;
-}
-
-static bool notation_has(const notation_value *x, const wick_lang_entity *e)
+bool wick_notation_has(const notation_value *x, const wick_lang_entity *e)
 {
   for (uint32_t i = 0; i < x->n; i++)
     if (x->index[i] == e) return true;
   return false;
 }
 
-/* x with the dimensions of `to`, which has all of x's; those that x does not have are 1. */
-static wick_value notation_aligned(notation *c, const notation_value *x, const notation_value *to)
+uint32_t wick_notation_at(const notation_value *x, const wick_lang_entity *e)
+{
+  uint32_t at = 0;
+  while (at + 1 < x->n && x->index[at] != e) at++;
+  return at;
+}
+
+void wick_notation_add(notation *c, notation_value *x, const wick_lang_entity *e)
+{
+  if (wick_notation_has(x, e)) return;
+  if (x->n < WICK_MAX_RANK)
+    x->index[x->n++] = e;
+  else
+    wick_lowering_fail(c->s, e->decl->at,
+                       "with the index `%s` an expression has more than %d indices", e->name,
+                       WICK_MAX_RANK);
+}
+
+wick_value wick_notation_aligned(notation *c, const notation_value *x, const notation_value *to)
 {
   wick_dim dim[WICK_MAX_RANK];
-  if (x->n == to->n || !x->n) return x->v;
-  for (uint32_t i = 0; i < to->n; i++)
-    dim[i] = notation_has(x, to->index[i]) ? notation_size(c, to->index[i]) : wick_dim_const(1);
-  return wick_build_reshape(c->f->b, x->v, to->n, dim);
+  int64_t perm[WICK_MAX_RANK] = {0};
+  uint32_t n = 0;
+  bool same = true;
+  wick_value v = wick_notation_built(c, x);
+  for (uint32_t i = 0; i < to->n; i++) {
+    bool has = wick_notation_has(x, to->index[i]);
+    dim[i] = has ? wick_notation_size(c, to->index[i]) : wick_dim_const(1);
+    if (!has) continue;
+    perm[n] = wick_notation_at(x, to->index[i]);
+    same = same && perm[n] == n;
+    n++;
+  }
+  if (!same) v = wick_build_transpose(c->f->b, v, n, perm);
+  return x->n == to->n || !x->n ? v : wick_build_reshape(c->f->b, v, to->n, dim);
 }
 
 /* x with all dimensions of `to`. */
 static wick_value notation_spread(notation *c, const notation_value *x, const notation_value *to)
 {
   wick_dim dim[WICK_MAX_RANK];
-  wick_value v = notation_aligned(c, x, to);
+  wick_value v = wick_notation_aligned(c, x, to);
   if (x->n == to->n) return v;
-  for (uint32_t i = 0; i < to->n; i++) dim[i] = notation_size(c, to->index[i]);
+  for (uint32_t i = 0; i < to->n; i++) dim[i] = wick_notation_size(c, to->index[i]);
   wick_attr attr = {.n = to->n, .dims = dim};
   return wick_build(c->f->b, WICK_OP_broadcast_to, 1, &v, &attr, 0, NULL);
 }
 
-/* Transposes x, whose dimensions have these indices, to their order. */
-static notation_value notation_sorted(notation *c, wick_value v, uint32_t n,
-                                      const wick_lang_entity *const *index)
+notation_value wick_notation_of(wick_value v, uint32_t n, const wick_lang_entity *const *index)
 {
-  notation_value out = {.v = v};
-  int64_t perm[WICK_MAX_RANK];
-  bool same = true;
-  for (uint32_t i = 0; i < n; i++) notation_add(&out, index[i]);
-  for (uint32_t i = 0; i < n; i++)
-    for (uint32_t k = 0; k < n; k++)
-      if (index[k] == out.index[i]) perm[i] = k, same = same && k == i;
-  if (!same) out.v = wick_build_transpose(c->f->b, v, n, perm);
+  notation_value out = {.v = v, .n = n};
+  for (uint32_t i = 0; i < n; i++) out.index[i] = index[i];
   return out;
 }
 
 /* ---- reads ---- */
 
-static notation_value notation_read(notation *c, wick_ast *n)
+/* Whether each dimension is read at one index, or none, and no index in two of them. */
+static bool notation_is_slice(const notation_access *a, uint32_t n)
+{
+  uint32_t uses[WICK_MAX_RANK] = {0};
+  for (uint32_t d = 0; d < a->rank; d++) {
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < n; k++)
+      if (a->step[d][k]) count++, uses[k]++;
+    if (count > 1) return false;
+  }
+  for (uint32_t k = 0; k < n; k++)
+    if (uses[k] != 1) return false;
+  return !a->guard;
+}
+
+static wick_value notation_slice(notation *c, const notation_value *x)
 {
   wick_builder *b = c->f->b;
-  const lowered *x = c->f->local[n->kid[0]->ref->number];
-  const wick_lang_entity *name[WICK_MAX_RANK];
+  const notation_access *a = x->access;
+  const wick_type_info info = *wick_built_info(b, a->x);
+  wick_dim size[WICK_MAX_RANK], kept[WICK_MAX_RANK];
+  int64_t step[WICK_MAX_RANK];
+  uint32_t n = 0;
+  bool all = true;
+  for (uint32_t d = 0; d < a->rank; d++) {
+    const wick_lang_entity *e = NULL;
+    size[d] = wick_dim_const(1), step[d] = 1;
+    for (uint32_t k = 0; k < x->n; k++)
+      if (a->step[d][k]) e = x->index[k], step[d] = a->step[d][k];
+    if (e) size[d] = wick_notation_size(c, e), kept[n++] = size[d];
+    all = all && step[d] == 1 && wick_dim_is(a->begin[d], 0) && wick_dim_eq(size[d], info.dim[d]);
+  }
+  const wick_attr attr[] = {[WICK_ATTR_slice_begin] = {.n = a->rank, .dims = a->begin},
+                            [WICK_ATTR_slice_shape] = {.n = a->rank, .dims = size},
+                            [WICK_ATTR_slice_step] = {.n = a->rank, .ints = step}};
+  wick_value v = all ? a->x : wick_build(b, WICK_OP_slice, 1, &a->x, attr, 0, NULL);
+  if (n < a->rank) v = wick_build_reshape(b, v, n, kept);
+  return v; /* indices are in the order of the dimensions: notation_access_of */
+}
+
+wick_value wick_notation_built(notation *c, const notation_value *x)
+{
+  wick_dim dim[WICK_MAX_RANK];
+  int64_t step[WICK_MAX_RANK * WICK_MAX_RANK];
+  const notation_access *a = x->access;
+  if (!a) return x->v;
+  if (notation_is_slice(a, x->n)) return notation_slice(c, x);
+  for (uint32_t k = 0; k < x->n; k++) dim[k] = wick_notation_size(c, x->index[k]);
+  for (uint32_t d = 0; d < a->rank; d++)
+    for (uint32_t k = 0; k < x->n; k++) step[d * x->n + k] = a->step[d][k];
+  const wick_attr attr[] = {[WICK_ATTR_affine_gather_shape] = {.n = x->n, .dims = dim},
+                            [WICK_ATTR_affine_gather_begin] = {.n = a->rank, .dims = a->begin},
+                            [WICK_ATTR_affine_gather_step] = {.n = a->rank * x->n, .ints = step},
+                            [WICK_ATTR_affine_gather_guard] = {.i = a->guard}};
+  return wick_build(c->f->b, WICK_OP_affine_gather, 1, &a->x, attr, 0, NULL);
+}
+
+/* Whether a dimension is read inside of the tensor for all indices. */
+static bool notation_is_inside(notation *c, const wick_affine *e, wick_dim size)
+{
+  wick_dims *t = c->s->t->dims;
+  wick_dim first = e->offset, last = e->offset;
+  int64_t lo, hi, over, beyond;
+  for (uint32_t i = 0; i < e->n; i++) {
+    wick_dim end = wick_dim_sub(t, wick_notation_size(c, e->index[i]), wick_dim_const(1)),
+             *to = e->coef[i].v < 0 ? &first : &last;
+    *to = wick_dim_add(t, *to, wick_dim_mul(t, e->coef[i], end));
+  }
+  wick_dim_range(t, first, &lo, &hi);
+  wick_dim_range(t, wick_dim_sub(t, last, size), &over, &beyond);
+  return lo >= 0 && beyond < 0;
+}
+
+/* Reads each of the parts as an affine expression with known steps. */
+static bool notation_affine(notation *c, const wick_ast *n, wick_affine *part)
+{
+  const lowering *s = c->s;
+  for (uint32_t d = 0; d + 1 < n->nkid; d++) {
+    if (!wick_lang_affine(s->p, s->t, c->f->typed, n->kid[d + 1], &part[d])) return false;
+    if (wick_dim_eq(part[d].offset, s->t->any)) return false;
+    for (uint32_t i = 0; i < part[d].n; i++)
+      if (!wick_dim_is_const(part[d].coef[i])) return false;
+  }
+  return true;
+}
+
+static notation_value notation_access_of(notation *c, wick_value x, uint32_t rank,
+                                         const wick_affine *part)
+{
+  notation_value out = {0};
+  notation_access *a = wick_new(c->s->tmp, notation_access, 1);
+  const wick_type_info info = *wick_built_info(c->f->b, x);
+  a->x = x, a->rank = rank;
+  for (uint32_t d = 0; d < rank; d++)
+    for (uint32_t i = 0; i < part[d].n; i++) wick_notation_add(c, &out, part[d].index[i]);
+  if (c->s->failed) return out;
+  for (uint32_t d = 0; d < rank; d++) {
+    a->begin[d] = part[d].offset;
+    if (!part[d].n && wick_dim_is_const(part[d].offset) && part[d].offset.v < 0)
+      a->begin[d] = wick_dim_add(c->s->t->dims, part[d].offset, info.dim[d]); /* from the end */
+    for (uint32_t i = 0; i < part[d].n; i++)
+      a->step[d][wick_notation_at(&out, part[d].index[i])] = part[d].coef[i].v;
+    if (c->nguard && part[d].n) a->guard |= !notation_is_inside(c, &part[d], info.dim[d]);
+  }
+  out.access = a;
+  return out;
+}
+
+/* An index that is data; where no branch around reads it, it is 0, which fails nothing. */
+static notation_value notation_number(notation *c, wick_ast *n)
+{
+  notation_value i = notation_expr(c, n);
+  for (uint32_t k = 0; k < c->nguard && !c->s->failed; k++) {
+    notation_value all = c->mask[k], zero = {0};
+    for (uint32_t m = 0; m < i.n; m++) wick_notation_add(c, &all, i.index[m]);
+    all.access = NULL;
+    wick_value v = wick_notation_aligned(c, &i, &all),
+               mask = wick_notation_aligned(c, &c->mask[k], &all);
+    zero.v = wick_build_like(c->f->b, v, 0);
+    i = all;
+    i.v = wick_build3(c->f->b, WICK_OP_where, mask, v, zero.v);
+  }
+  return i;
+}
+
+/* Reads by one index that is data, where all other dimensions are whole. */
+static bool notation_gather(notation *c, const wick_ast *n, wick_value x,
+                            const notation_value *part, uint32_t at, notation_value *out)
+{
+  const wick_lang_entity *order[2 * WICK_MAX_RANK];
+  wick_value in[2] = {x, wick_notation_built(c, &part[at])};
+  uint32_t count = 0;
+  for (uint32_t d = 0; d + 1 < n->nkid; d++) {
+    if (d != at && !notation_is_index(n->kid[d + 1])) return false;
+    if (d == at)
+      for (uint32_t i = 0; i < part[at].n; i++) order[count++] = part[at].index[i];
+    else
+      order[count++] = n->kid[d + 1]->ref;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (order[i] == order[k]) return false;
+  for (uint32_t d = 0; d + 1 < n->nkid; d++)
+    if (d != at && !wick_dim_eq(wick_notation_size(c, n->kid[d + 1]->ref),
+                                wick_built_info(c->f->b, x)->dim[d]))
+      return false;
+  if (count > WICK_MAX_RANK) return false;
+  wick_attr attr = {.i = at};
+  *out = wick_notation_of(wick_build(c->f->b, WICK_OP_gather, 2, in, &attr, 0, NULL), count, order);
+  return true;
+}
+
+/* Reads at indices that are data. */
+static notation_value notation_data(notation *c, wick_ast *n, wick_value x)
+{
+  wick_builder *b = c->f->b;
   notation_value all = {0}, part[WICK_MAX_RANK];
-  uint32_t npart = n->nkid - 1;
-  bool names = true;
-  if (x->kind != LOWERED_ONE || npart > WICK_MAX_RANK)
-    return notation_fail(c, n, "this cannot be indexed");
-  for (uint32_t i = 0; i < npart; i++) {
-    name[i] = n->kid[i + 1]->ref;
-    names = names && notation_is_index(n->kid[i + 1]);
-    for (uint32_t k = 0; k < i && names; k++) names = name[k] != name[i];
-  }
-  if (names) return notation_sorted(c, x->v, npart, name);
-  for (uint32_t i = 0; i < npart; i++) {
-    part[i] = notation_expr(c, n->kid[i + 1], WICK_I64);
+  uint32_t npart = n->nkid - 1, ndata = 0, data = 0;
+  for (uint32_t d = 0; d < npart; d++) {
+    part[d] = notation_number(c, n->kid[d + 1]);
+    if (!notation_is_index(n->kid[d + 1])) data = d, ndata++;
+    for (uint32_t k = 0; k < part[d].n; k++) wick_notation_add(c, &all, part[d].index[k]);
     if (!wick_lowering_ok(c->s, c->f)) return all;
-    for (uint32_t k = 0; k < part[i].n; k++) notation_add(&all, part[i].index[k]);
+    part[d].v = wick_build_cast(b, wick_notation_built(c, &part[d]), WICK_I64);
+    part[d].access = NULL;
   }
+  if (ndata == 1 && notation_gather(c, n, x, part, data, &all)) return all;
   wick_value list[WICK_MAX_RANK];
   wick_dim dim[WICK_MAX_RANK + 1];
-  for (uint32_t k = 0; k < all.n; k++) dim[k] = notation_size(c, all.index[k]);
+  if (all.n == WICK_MAX_RANK) return notation_fail(c, n, "this read has too many indices");
+  for (uint32_t k = 0; k < all.n; k++) dim[k] = wick_notation_size(c, all.index[k]);
   dim[all.n] = wick_dim_const(1);
-  for (uint32_t i = 0; i < npart; i++)
-    list[i] = wick_build_reshape(b, notation_spread(c, &part[i], &all), all.n + 1, dim);
-  wick_value in[2] = {x->v, npart == 1 ? list[0] : wick_build_concat(b, all.n, npart, list)};
+  for (uint32_t d = 0; d < npart; d++)
+    list[d] = wick_build_reshape(b, notation_spread(c, &part[d], &all), all.n + 1, dim);
+  wick_value in[2] = {x, npart == 1 ? list[0] : wick_build_concat(b, all.n, npart, list)};
   all.v = wick_build(b, WICK_OP_gather_nd, 2, in, NULL, 0, NULL);
   return all;
 }
 
-static notation_value notation_counted(notation *c, const wick_ast *n, wick_elem elem)
+static notation_value notation_read(notation *c, wick_ast *n)
+{
+  wick_affine *part = wick_new(c->s->tmp, wick_affine, n->nkid);
+  if (notation_uses_index(n->kid[0]))
+    return notation_fail(c, n->kid[0],
+                         "index notation reads tensors that do not depend on indices");
+  wick_value x = wick_lowering_value(c->s, c->f, n->kid[0]);
+  if (!wick_lowering_ok(c->s, c->f)) return (notation_value){0};
+  if (wick_built_info(c->f->b, x)->rank != n->nkid - 1)
+    return notation_fail(c, n, "each dimension needs an index");
+  return notation_affine(c, n, part) ? notation_access_of(c, x, n->nkid - 1, part)
+                                     : notation_data(c, n, x);
+}
+
+static notation_value notation_counted(notation *c, const wick_ast *n)
 {
   notation_value x = {.n = 1, .index = {n->ref}};
-  wick_dim size = notation_size(c, n->ref);
-  wick_value in[2] = {wick_lowering_number(c->s, c->f, WICK_I64, 0, 0),
-                      wick_lowering_number(c->s, c->f, WICK_I64, 0, 1)};
+  wick_dim size = wick_notation_size(c, n->ref);
+  wick_value in[2] = {wick_lowering_number(c->s, c->f, WICK_I64, 0, 0), {0}};
+  in[1] = wick_lowering_number(c->s, c->f, WICK_I64, 0, 1);
   wick_attr attr = {.n = 1, .dims = &size};
   x.v = wick_build(c->f->b, WICK_OP_range, 2, in, &attr, 0, NULL);
-  x.v = wick_build_cast(c->f->b, x.v, elem);
   return x;
 }
 
 /* ---- operators ---- */
 
 static notation_value notation_apply(notation *c, wick_opcode op, uint32_t n,
-                                     const notation_value *arg)
+                                     const notation_value *arg, const wick_attr *attr)
 {
   notation_value all = {0};
   wick_value in[8];
+  uint32_t first = 0;
   if (!wick_lowering_ok(c->s, c->f)) return all;
-  for (uint32_t i = 0; i < n; i++)
-    for (uint32_t k = 0; k < arg[i].n; k++) notation_add(&all, arg[i].index[k]);
-  for (uint32_t i = 0; i < n; i++) in[i] = notation_aligned(c, &arg[i], &all);
-  all.v = wick_build(c->f->b, op, n, in, NULL, 0, NULL);
+  for (uint32_t i = 1; i < n; i++)
+    if (arg[i].n > arg[first].n) first = i;
+  for (uint32_t i = 0; i < n; i++) /* in the order of the operand with the most indices */
+    for (uint32_t m = (first + i) % n, k = 0; k < arg[m].n; k++)
+      wick_notation_add(c, &all, arg[m].index[k]);
+  for (uint32_t i = 0; i < n; i++) in[i] = wick_notation_aligned(c, &arg[i], &all);
+  all.v = wick_build(c->f->b, op, n, in, attr, 0, NULL);
   return all;
 }
 
-static notation_value notation_call(notation *c, wick_ast *n, wick_elem elem)
+static notation_value notation_call(notation *c, wick_ast *n)
 {
-  notation_value arg[8];
+  notation_value arg[8] = {0};
+  wick_attr attr[WICK_MAX_ATTR];
+  uint32_t narg = 0;
+  wick_elem to = WICK_F32;
   const wick_lang_entity *e = n->kid[0]->kind == WICK_AST_NAME ? n->kid[0]->ref : NULL;
-  if (!e || n->nkid > 9) return notation_fail(c, n, "index notation cannot call this yet");
-  for (uint32_t i = 1; i < n->nkid; i++) {
-    if (n->kid[i]->kind == WICK_AST_NAMED)
-      return notation_fail(c, n->kid[i], "index notation cannot give attributes yet");
-    arg[i - 1] = notation_expr(c, n->kid[i], elem);
-  }
-  if (c->s->failed) return arg[0];
+  bool square = e && e->kind == WICK_ENTITY_FORM && e->form == WICK_FORM_SQUARE,
+       cast = e && wick_lowering_converts(c->f, e, &to),
+       scalar = e && e->kind == WICK_ENTITY_OPERATOR && wick_ops[e->op]->scalar &&
+                !wick_ops[e->op]->typed && n->nkid <= 9;
+  if (!square && !cast && !scalar)
+    return notation_fail(c, n->kid[0], "index notation can only call element-wise operators");
+  for (uint32_t i = 1; i < n->nkid; i++)
+    if (n->kid[i]->kind != WICK_AST_NAMED) arg[narg++] = notation_expr(c, n->kid[i]);
+  if (!wick_lowering_ok(c->s, c->f)) return arg[0];
   wick_lowering_at(c->s, c->f, n->at);
-  if (e->kind == WICK_ENTITY_ELEM) {
-    arg[0].v = wick_build_cast(c->f->b, arg[0].v, e->elem);
+  if (cast) {
+    arg[0].v = wick_build_cast(c->f->b, wick_notation_built(c, &arg[0]), to);
+    arg[0].access = NULL;
     return arg[0];
   }
-  bool square = e->kind == WICK_ENTITY_FORM && e->form == WICK_FORM_SQUARE;
-  if (square) arg[1] = arg[0];
-  if (square) return notation_apply(c, WICK_OP_mul, 2, arg);
-  if (e->kind != WICK_ENTITY_OPERATOR || !wick_ops[e->op]->scalar)
-    return notation_fail(c, n, "index notation can only call element-wise operators");
-  return notation_apply(c, e->op, n->nkid - 1, arg);
+  if (square) {
+    arg[0].v = wick_notation_built(c, &arg[0]), arg[0].access = NULL, arg[1] = arg[0];
+    return notation_apply(c, WICK_OP_mul, 2, arg, NULL);
+  }
+  wick_lang_attrs(c->s->p, c->s->t, c->f->typed, n, e, attr);
+  if (c->s->p->sources.problems.n) c->s->failed = wick_lang_problems(&c->s->p->sources);
+  return notation_apply(c, e->op, narg, arg, attr);
 }
 
-/* ---- sums ---- */
+/* ---- branches ---- */
 
-static notation_value notation_reduced(notation *c, wick_opcode op, notation_value x,
-                                       const notation_value *over)
+static const wick_ast *notation_only(const wick_ast *n)
 {
-  notation_value all = x, out = {0};
+  while (n && n->kind == WICK_AST_BLOCK && n->nkid == 1) n = n->kid[0];
+  return n;
+}
+
+static bool notation_is_zero(const wick_ast *n)
+{
+  return n && ((n->kind == WICK_AST_INT && n->i == 0) ||
+               (n->kind == WICK_AST_FLOAT && n->f == 0 && !signbit(n->f)));
+}
+
+static bool notation_same(notation *c, const wick_affine *a, const wick_affine *b, int64_t sign,
+                          wick_dim offset)
+{
+  wick_dims *t = c->s->t->dims;
+  if (a->n != b->n) return false;
+  for (uint32_t i = 0; i < a->n; i++) {
+    uint32_t k = 0;
+    while (k < b->n && b->index[k] != a->index[i]) k++;
+    if (k == b->n) return false;
+    if (!wick_dim_eq(a->coef[i], wick_dim_mul(t, b->coef[k], wick_dim_const(sign)))) return false;
+  }
+  return wick_dim_eq(a->offset,
+                     wick_dim_add(t, wick_dim_mul(t, b->offset, wick_dim_const(sign)), offset));
+}
+
+/* `if 0 <= e && e < n { x[e] } else { 0 }` is a read that is 0 outside of x. */
+static bool notation_padded(notation *c, const wick_ast *n, notation_value *out)
+{
+  const wick_ast *read = notation_only(n->kid[1]);
+  wick_affine part[WICK_MAX_RANK];
+  wick_guards guards = {0};
+  const lowering *s = c->s;
+  if (!notation_is_zero(notation_only(n->kid[2])) || read->kind != WICK_AST_INDEX ||
+      read->nkid > WICK_MAX_RANK || notation_uses_index(read->kid[0]) ||
+      !wick_lang_guards(s->p, s->t, c->f->typed, n->kid[0], &guards) ||
+      !notation_affine(c, read, part))
+    return false;
+  wick_value x = wick_lowering_value(c->s, c->f, read->kid[0]);
+  if (!wick_lowering_ok(c->s, c->f)) return true;
+  const wick_type_info *info = wick_built_info(c->f->b, x);
+  for (uint32_t i = 0; i < guards.n; i++) {
+    bool bound = false;
+    for (uint32_t d = 0; d + 1 < read->nkid && !bound; d++) {
+      wick_dim last = wick_dim_sub(s->t->dims, info->dim[d], wick_dim_const(1));
+      bound = part[d].n && (notation_same(c, &guards.at[i], &part[d], 1, wick_dim_const(0)) ||
+                            notation_same(c, &guards.at[i], &part[d], -1, last));
+    }
+    if (!bound) return false;
+  }
+  c->nguard++;
+  *out = notation_access_of(c, x, read->nkid - 1, part);
+  c->nguard--;
+  return true;
+}
+
+static notation_value notation_if(notation *c, wick_ast *n)
+{
+  notation_value arg[3] = {0};
+  bool holds;
+  if (!n->kid[2]) return notation_fail(c, n, "an `if` in index notation needs an `else`");
+  if (wick_lang_decided(c->s->p, c->s->t, c->f->typed, n->kid[0], &holds))
+    return notation_expr(c, n->kid[holds ? 1 : 2]);
+  if (notation_padded(c, n, &arg[0])) return arg[0];
+  arg[0] = notation_expr(c, n->kid[0]);
+  if (!wick_lowering_ok(c->s, c->f)) return arg[0];
+  if (c->nguard == sizeof c->mask / sizeof *c->mask)
+    return notation_fail(c, n, "branches are nested too deeply");
+  arg[0].v = wick_notation_built(c, &arg[0]), arg[0].access = NULL;
+  for (uint32_t i = 1; i < 3 && !c->s->failed; i++) {
+    c->mask[c->nguard] = arg[0];
+    if (i == 2) c->mask[c->nguard].v = wick_build1(c->f->b, WICK_OP_not, arg[0].v);
+    c->nguard++;
+    arg[i] = notation_expr(c, n->kid[i]);
+    c->nguard--;
+  }
+  wick_lowering_at(c->s, c->f, n->at);
+  return notation_apply(c, WICK_OP_where, 3, arg, NULL);
+}
+
+/* ---- reductions ---- */
+
+notation_value wick_notation_reduced(notation *c, wick_opcode op, const notation_value *x,
+                                     const notation_value *over)
+{
+  notation_value all = *x, out = {0};
   int64_t axes[WICK_MAX_RANK];
   uint32_t n = 0;
-  for (uint32_t i = 0; i < over->n; i++) notation_add(&all, over->index[i]);
-  x.v = notation_spread(c, &x, &all);
+  for (uint32_t i = 0; i < over->n; i++) wick_notation_add(c, &all, over->index[i]);
+  if (c->s->failed) return out;
+  wick_value v = notation_spread(c, x, &all);
   for (uint32_t i = 0; i < all.n; i++) {
-    if (notation_has(over, all.index[i]))
+    if (wick_notation_has(over, all.index[i]))
       axes[n++] = i;
     else
-      notation_add(&out, all.index[i]);
+      wick_notation_add(c, &out, all.index[i]);
   }
   const wick_attr set[] = {[WICK_ATTR_reduce_sum_axes] = {.n = n, .ints = axes},
                            [WICK_ATTR_reduce_sum_keepdims] = {.i = 0}};
-  out.v = wick_build(c->f->b, op, 1, &x.v, set, 0, NULL);
+  out.v = n ? wick_build(c->f->b, op, 1, &v, set, 0, NULL) : v;
   return out;
 }
 
-/* Makes x [batch, rows, columns]: the indices of each group become one dimension. */
-static wick_value notation_matrix(notation *c, const notation_value *x,
-                                  const notation_value *const group[3])
+enum { NOTATION_FACTORS = 16 };
+
+typedef struct notation_factors {
+  uint32_t n;
+  wick_ast *at[NOTATION_FACTORS];
+  bool minus, too_many;
+} notation_factors;
+
+static void notation_split(wick_ast *n, notation_factors *out)
 {
-  const wick_lang_entity *order[WICK_MAX_RANK];
-  int64_t perm[WICK_MAX_RANK];
-  wick_dim dim[3];
-  uint32_t n = 0;
-  for (uint32_t g = 0; g < 3; g++) {
-    dim[g] = wick_dim_const(1);
-    for (uint32_t i = 0; i < group[g]->n; i++) {
-      order[n++] = group[g]->index[i];
-      dim[g] = wick_dim_mul(c->s->t->dims, dim[g], notation_size(c, group[g]->index[i]));
-    }
+  if (n->kind == WICK_AST_BLOCK && n->nkid == 1) n = n->kid[0];
+  if (n->kind == WICK_AST_BINARY && n->op == '*') {
+    notation_split(n->kid[0], out);
+    notation_split(n->kid[1], out);
+  } else if (n->kind == WICK_AST_UNARY && n->op == '-') {
+    out->minus = !out->minus;
+    notation_split(n->kid[0], out);
+  } else if (out->n == NOTATION_FACTORS) {
+    out->too_many = true;
+  } else {
+    out->at[out->n++] = n;
   }
-  for (uint32_t i = 0; i < n; i++)
-    for (uint32_t k = 0; k < x->n; k++)
-      if (x->index[k] == order[i]) perm[i] = k;
-  wick_value v = n > 1 ? wick_build_transpose(c->f->b, x->v, n, perm) : x->v;
-  return wick_build_reshape(c->f->b, v, 3, dim);
 }
 
-static notation_value notation_product(notation *c, const notation_value *x,
-                                       const notation_value *y, const notation_value *over)
+static bool notation_is_float(notation *c, const wick_ast *n)
 {
-  notation_value batch = {0}, rows = {0}, columns = {0};
-  wick_dim dim[WICK_MAX_RANK];
-  const wick_lang_entity *order[WICK_MAX_RANK];
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < x->n; i++)
-    if (!notation_has(over, x->index[i]))
-      notation_add(notation_has(y, x->index[i]) ? &batch : &rows, x->index[i]);
-  for (uint32_t i = 0; i < y->n; i++)
-    if (!notation_has(over, y->index[i]) && !notation_has(x, y->index[i]))
-      notation_add(&columns, y->index[i]);
-  wick_value in[2] = {
-      notation_matrix(c, x, (const notation_value *const[3]){&batch, &rows, over}),
-      notation_matrix(c, y, (const notation_value *const[3]){&batch, over, &columns})};
-  wick_value v = wick_build(c->f->b, WICK_OP_matmul, 2, in, NULL, 0, NULL);
-  for (uint32_t g = 0; g < 3; g++) {
-    const notation_value *group = g == 0 ? &batch : g == 1 ? &rows : &columns;
-    for (uint32_t i = 0; i < group->n; i++) {
-      dim[n] = notation_size(c, group->index[i]);
-      order[n++] = group->index[i];
-    }
-  }
-  return notation_sorted(c, wick_build_reshape(c->f->b, v, n, dim), n, order);
+  const wick_ty *t = wick_ty_of(c->f->typed->type[n->id]);
+  const wick_ty *e = t->kind == WICK_TY_TENSOR ? wick_ty_of(t->arg[0]) : NULL;
+  return e && e->kind == WICK_TY_ELEM && (WICK_BIT(e->elem) & WICK_FLOATS);
 }
 
-static notation_value notation_reduce(notation *c, wick_ast *n, wick_elem elem)
+/* A sum of a product of floats, of which two factors or more have indices. */
+static notation_value notation_sum(notation *c, wick_ast *n, const notation_value *over)
+{
+  notation_factors list = {0};
+  notation_value factor[NOTATION_FACTORS], scale = {0}, out, pair[2];
+  uint32_t count = 0;
+  notation_split(n->kid[1], &list);
+  if (list.too_many) {
+    out = notation_expr(c, n->kid[1]);
+    return c->s->failed ? out : wick_notation_reduced(c, WICK_OP_reduce_sum, &out, over);
+  }
+  for (uint32_t i = 0; i < list.n && !c->s->failed; i++) {
+    notation_value x = notation_expr(c, list.at[i]);
+    if (x.n) {
+      factor[count++] = x;
+      continue;
+    }
+    pair[0] = scale, pair[1] = x;
+    scale = i > count ? notation_apply(c, WICK_OP_mul, 2, pair, NULL) : x;
+  }
+  if (!wick_lowering_ok(c->s, c->f)) return (notation_value){0};
+  wick_lowering_at(c->s, c->f, n->at);
+  notation_value left = {0}, used = {0}; /* indices that no factor has: the sum is a multiple */
+  for (uint32_t i = 0; i < over->n; i++) {
+    bool any = false;
+    for (uint32_t k = 0; k < count; k++) any = any || wick_notation_has(&factor[k], over->index[i]);
+    wick_notation_add(c, any ? &used : &left, over->index[i]);
+  }
+  out = count ? wick_notation_product(c, count, factor, &used) : scale;
+  if (!wick_lowering_ok(c->s, c->f)) return out;
+  pair[0] = out, pair[1] = scale;
+  if (count && count < list.n) out = notation_apply(c, WICK_OP_mul, 2, pair, NULL);
+  if (list.minus) out = notation_apply(c, WICK_OP_neg, 1, &out, NULL);
+  return left.n ? wick_notation_reduced(c, WICK_OP_reduce_sum, &out, &left) : out;
+}
+
+static notation_value notation_reduce(notation *c, wick_ast *n)
 {
   static const struct {
     const char *name;
@@ -255,80 +539,77 @@ static notation_value notation_reduce(notation *c, wick_ast *n, wick_elem elem)
               {"prod", WICK_OP_reduce_prod},
               {"max", WICK_OP_reduce_max},
               {"min", WICK_OP_reduce_min}};
-  notation_value over = {0}, x, y;
-  wick_ast *inner = n->kid[1];
+  notation_value over = {0};
   uint32_t k = 0;
   while (k < 3 && strcmp(kind[k].name, n->name) != 0) k++;
-  for (uint32_t i = 0; i < n->kid[0]->nkid; i++) notation_add(&over, n->kid[0]->kid[i]->ref);
-  bool product = k == 0 && inner->kind == WICK_AST_BINARY && inner->op == '*' &&
-                 (elem == WICK_F32 || elem == WICK_F64);
-  if (!product) {
-    x = notation_expr(c, inner, elem);
-    return c->s->failed ? x : notation_reduced(c, kind[k].op, x, &over);
-  }
-  x = notation_expr(c, inner->kid[0], elem);
-  y = notation_expr(c, inner->kid[1], elem);
+  for (uint32_t i = 0; i < n->kid[0]->nkid; i++)
+    wick_notation_add(c, &over, n->kid[0]->kid[i]->ref);
+  if (c->s->failed) return over;
+  if (k == 0 && notation_is_float(c, n)) return notation_sum(c, n, &over);
+  notation_value x = notation_expr(c, n->kid[1]);
   if (!wick_lowering_ok(c->s, c->f)) return x;
   wick_lowering_at(c->s, c->f, n->at);
-  for (uint32_t i = 0; i < over.n && product; i++)
-    product = notation_has(&x, over.index[i]) && notation_has(&y, over.index[i]);
-  if (product) return notation_product(c, &x, &y, &over);
-  notation_value arg[2] = {x, y};
-  return notation_reduced(c, kind[k].op, notation_apply(c, WICK_OP_mul, 2, arg), &over);
+  return wick_notation_reduced(c, kind[k].op, &x, &over);
 }
 
-static notation_value notation_expr(notation *c, wick_ast *n, wick_elem elem)
+/* ---- expressions ---- */
+
+static notation_value notation_constant(notation *c, wick_ast *n)
+{
+  notation_value x = {.v = wick_lowering_value(c->s, c->f, n)};
+  if (wick_lowering_ok(c->s, c->f) && wick_built_info(c->f->b, x.v)->rank)
+    return notation_fail(c, n, "a tensor of this rank needs indices");
+  return x;
+}
+
+static notation_value notation_binary(notation *c, wick_ast *n)
 {
   notation_value arg[2];
-  memset(arg, 0, sizeof arg);
-  if (!wick_lowering_ok(c->s, c->f)) return arg[0];
+  wick_opcode op = n->op == WICK_TOKEN_AND  ? WICK_OP_and
+                   : n->op == WICK_TOKEN_OR ? WICK_OP_or
+                                            : wick_infer_opcode(n->op);
+  if (op == WICK_OP_none || !wick_ops[op]->scalar)
+    return notation_fail(c, n, "index notation does not have this operator");
+  arg[0] = notation_expr(c, n->kid[0]);
+  arg[1] = notation_expr(c, n->kid[1]);
   wick_lowering_at(c->s, c->f, n->at);
+  return notation_apply(c, op, 2, arg, NULL);
+}
+
+static notation_value notation_expr(notation *c, wick_ast *n)
+{
+  notation_value arg;
+  if (!wick_lowering_ok(c->s, c->f)) return (notation_value){0};
+  wick_lowering_at(c->s, c->f, n->at);
+  if (notation_is_index(n)) return notation_counted(c, n);
+  if (n->kind != WICK_AST_REDUCE && n->kind != WICK_AST_INDEX && !notation_uses_index(n))
+    return notation_constant(c, n);
   switch (n->kind) {
-  case WICK_AST_INT:
-  case WICK_AST_FLOAT: {
-    double v = n->kind == WICK_AST_FLOAT ? n->f : (double)n->i;
-    bool real = wick_elem_is_float(elem);
-    arg[0].v = wick_lowering_number(c->s, c->f, elem, real ? v : 0, real ? 0 : n->i);
-    return arg[0];
-  }
-  case WICK_AST_NAME:
-    if (notation_is_index(n)) return notation_counted(c, n, elem);
-    arg[0].v = wick_lowering_value(c->s, c->f, n);
-    if (!c->s->failed && wick_built_info(c->f->b, arg[0].v)->rank)
-      return notation_fail(c, n, "a tensor of this rank needs indices");
-    return arg[0];
   case WICK_AST_INDEX: return notation_read(c, n);
-  case WICK_AST_CALL: return notation_call(c, n, elem);
-  case WICK_AST_REDUCE: return notation_reduce(c, n, elem);
+  case WICK_AST_CALL: return notation_call(c, n);
+  case WICK_AST_REDUCE: return notation_reduce(c, n);
+  case WICK_AST_IF: return notation_if(c, n);
+  case WICK_AST_BINARY: return notation_binary(c, n);
+  case WICK_AST_ASCRIBE: return notation_expr(c, n->kid[0]);
   case WICK_AST_UNARY:
-    arg[0] = notation_expr(c, n->kid[0], elem);
-    return notation_apply(c, n->op == '!' ? WICK_OP_not : WICK_OP_neg, 1, arg);
-  case WICK_AST_BINARY:
-    if (wick_infer_opcode(n->op) == WICK_OP_none)
-      return notation_fail(c, n, "index notation does not have this operator");
-    for (uint32_t i = 0; i < 2; i++) arg[i] = notation_expr(c, n->kid[i], elem);
-    return notation_apply(c, wick_infer_opcode(n->op), 2, arg);
+    arg = notation_expr(c, n->kid[0]);
+    wick_lowering_at(c->s, c->f, n->at);
+    return notation_apply(c, n->op == '!' ? WICK_OP_not : WICK_OP_neg, 1, &arg, NULL);
+  case WICK_AST_BLOCK:
+    if (n->nkid == 1 && n->kid[0]->kind != WICK_AST_LET) return notation_expr(c, n->kid[0]);
+    return notation_fail(c, n, "index notation has no statements");
   default: return notation_fail(c, n, "index notation does not have this");
   }
 }
 
 static const lowered *notation_define(lowering *s, lowering_frame *f, const wick_ast *n)
 {
-  const wick_type type = wick_lowering_type(s, n->at, f->typed->type[n->id]);
-  if (s->failed) return wick_lowering_unit(s);
-  notation c = {.s = s, .f = f, .elem = wick_type_get(s->module, type)->elem};
+  notation c = {.s = s, .f = f};
   const wick_ast *list = n->kid[0];
-  notation_value all = {0}, x = notation_expr(&c, n->kid[1], c.elem);
-  int64_t perm[WICK_MAX_RANK] = {0};
-  bool same = true;
+  notation_value x = notation_expr(&c, n->kid[1]), all = {0};
   if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
-  for (uint32_t i = 0; i < list->nkid; i++) notation_add(&all, list->kid[i]->ref);
-  all.v = notation_spread(&c, &x, &all);
-  for (uint32_t i = 0; i < list->nkid; i++)
-    for (uint32_t k = 0; k < all.n; k++)
-      if (all.index[k] == list->kid[i]->ref) perm[i] = k, same = same && k == i;
-  return wick_lowering_tensor(s, f,
-                              same ? all.v : wick_build_transpose(f->b, all.v, list->nkid, perm));
+  for (uint32_t i = 0; i < list->nkid; i++) wick_notation_add(&c, &all, list->kid[i]->ref);
+  return wick_lowering_tensor(s, f, notation_spread(&c, &x, &all));
 }
 
 const lowered *wick_lowering_notation(lowering *s, lowering_frame *f, const wick_ast *list)

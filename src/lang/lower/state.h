@@ -57,6 +57,7 @@ typedef struct lowering_frame {
   wick_builder *b;
   const wick_typed *typed;
   const lowered **local; /* by number */
+  bool placed;           /* nodes keep the location of the builder */
 } lowering_frame;
 
 typedef struct lowering_data {
@@ -172,6 +173,8 @@ const lowered *wick_lowering_call_expr(lowering *s, lowering_frame *f, wick_ast 
 const lowered *wick_lowering_operator(lowering *s, lowering_frame *f, const wick_ast *n,
                                       wick_lang_entity *op, uint32_t narg,
                                       const lowered *const *arg);
+/* Returns whether a call of e converts to an element type. */
+bool wick_lowering_converts(const lowering_frame *f, const wick_lang_entity *e, wick_elem *out);
 const lowered *wick_lowering_op(lowering *s, lowering_frame *f, wick_opcode op, uint32_t narg,
                                 const wick_value *arg, const wick_attr *attr);
 

@@ -1,0 +1,161 @@
+/* Schemes: types with generic unknowns, and the constraints on these. */
+#include "lang/infer_state.h"
+
+void wick_infer_size_levels(infer *s, const wick_typed *f, uint32_t level)
+{
+  for (uint32_t i = 0; i < f->entity->nvariable; i++) {
+    const wick_ty *v = f->variable[i];
+    if (!v || f->entity->variable[i]->inner || v->kind != WICK_TY_SIZE) continue;
+    uint32_t n = (uint32_t)((uint64_t)v->size.v - (uint64_t)INT64_MIN);
+    s->t->dimvars.at[s->t->of_symbol.at[n] - 1].level = level;
+  }
+}
+
+/* Elements of literals in a function, which its type does not show, have their default at each use
+ * that does not decide them. */
+static void scheme_literals(infer *s, wick_ty *x)
+{
+  wick_ty *a = wick_ty_of(x);
+  if (wick_ty_step(s->t)) return;
+  if (a->kind == WICK_TY_VAR && a->literal && !a->rigid) wick_push(s->mem, &s->literals, a);
+  for (uint32_t i = 0; i < a->n; i++) scheme_literals(s, a->arg[i]);
+}
+
+enum { MOST_PENDING = 200000 };
+
+/* Sets the static arguments of a constraint of e: its own parameters, or those from which the
+ * arguments of a function that e calls come. */
+static void scheme_fix(infer *s, wick_constraint *k, const wick_lang_entity *e,
+                       const wick_static *fixed)
+{
+  if (!k->fixed) {
+    k->fixed = fixed, k->nfixed = e->decl->kid[0]->nkid;
+    return;
+  }
+  wick_static *next = wick_dup(s->mem, wick_static, k->fixed, k->nfixed);
+  for (uint32_t i = 0; i < k->nfixed; i++)
+    if (next[i].of && next[i].of->parent == e) next[i] = fixed[next[i].of->index];
+  k->fixed = next;
+}
+
+static void scheme_needs(infer *s, const wick_scheme *c, wick_lang_at at, const wick_lang_entity *e,
+                         const wick_static *fixed)
+{
+  uint32_t stamp = s->t->stamp;
+  if (s->pending.n > MOST_PENDING) s->t->exhausted = true;
+  for (uint32_t i = 0; i < c->n && !s->t->exhausted; i++) {
+    wick_constraint k = c->needs[i];
+    s->t->stamp = stamp;
+    k.arg = wick_new(s->mem, wick_ty *, k.n);
+    for (uint32_t j = 0; j < k.n; j++) k.arg[j] = wick_ty_copy(s->t, c->needs[i].arg[j]);
+    for (uint32_t j = 0; j < k.n; j++) scheme_literals(s, k.arg[j]);
+    if (!k.origin.source) k.origin = k.at;
+    k.at = at, k.done = false;
+    if (fixed) scheme_fix(s, &k, e, fixed);
+    wick_push(s->mem, &s->pending, k);
+  }
+}
+
+static wick_ty *scheme_instance(infer *s, const wick_scheme *c, wick_lang_at at,
+                                const wick_lang_entity *e, const wick_static *fixed)
+{
+  if (c->monomorphic) return c->type;
+  wick_ty_begin_copy(s->t);
+  wick_ty *out = wick_ty_copy(s->t, c->type);
+  scheme_needs(s, c, at, e, fixed);
+  return out;
+}
+
+wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at)
+{
+  return scheme_instance(s, c, at, NULL, NULL);
+}
+
+wick_ty *wick_infer_use(infer *s, const wick_lang_entity *e, wick_lang_at at,
+                        const wick_static *fixed)
+{
+  /* In its own body, a function with a signature changes sizes from call to call, and nothing
+   * else, so that the number of its instances is bounded. */
+  bool own = e->running && !e->scheme->monomorphic;
+  if (own) wick_infer_size_levels(s, e->typed, WICK_TY_GENERIC);
+  wick_ty *t = scheme_instance(s, e->scheme, at, e, fixed);
+  if (own) wick_infer_size_levels(s, e->typed, 0);
+  return t;
+}
+
+wick_ty *wick_infer_leaf(infer *s, const wick_constraint *c)
+{
+  if (c->leaf->monomorphic) return c->leaf->type;
+  uint32_t first = c->noperand + 1;
+  wick_ty_begin_copy(s->t);
+  for (uint32_t i = first; i < c->n; i++)
+    wick_ty_copy_as(s->t, c->captured[i - first], wick_ty_of(c->arg[i]));
+  wick_ty *out = wick_ty_copy(s->t, c->leaf->type);
+  scheme_needs(s, c->leaf, c->at, NULL, NULL);
+  return out;
+}
+
+/* ---- generic unknowns ---- */
+
+static void scheme_unknowns(infer *s, const wick_scheme *c, wick_ty_list *out)
+{
+  wick_ty_unknowns(s->t, c->type, out);
+  for (uint32_t i = 0; i < c->n; i++)
+    for (uint32_t k = 0; k < c->needs[i].n; k++) wick_ty_unknowns(s->t, c->needs[i].arg[k], out);
+}
+
+/* Where a function around the one that map_tensors applies becomes generic, so do the unknowns that
+ * the latter captures: as arguments of the constraint, each use of the outer function has them anew. */
+static void scheme_capture(infer *s, wick_constraint *c)
+{
+  wick_scheme *leaf = c->leaf;
+  uint32_t first = c->noperand + 1;
+  wick_ty_list known = {0};
+  if (!leaf || !leaf->local || wick_ty_step(s->t)) return;
+  wick_infer_capture(s, leaf->n, leaf->needs);
+  for (uint32_t i = 0; i < leaf->own.n; i++) wick_push(s->mem, &known, leaf->own.at[i]);
+  for (uint32_t i = first; i < c->n; i++) wick_push(s->mem, &known, c->captured[i - first]);
+  uint32_t before = known.n;
+  scheme_unknowns(s, leaf, &known);
+  uint32_t more = known.n - before;
+  if (!more) return;
+  wick_ty **arg = wick_new(s->mem, wick_ty *, c->n + more),
+          **captured = wick_new(s->mem, wick_ty *, c->n + more - first);
+  for (uint32_t i = 0; i < c->n; i++) arg[i] = c->arg[i];
+  for (uint32_t i = first; i < c->n; i++) captured[i - first] = c->captured[i - first];
+  for (uint32_t i = 0; i < more; i++)
+    arg[c->n + i] = captured[c->n + i - first] = known.at[before + i];
+  c->arg = arg, c->captured = captured, c->n += more;
+}
+
+void wick_infer_capture(infer *s, uint32_t n, wick_constraint *needs)
+{
+  for (uint32_t i = 0; i < n; i++) scheme_capture(s, &needs[i]);
+}
+
+static void scheme_generalize(infer *s, const wick_constraint *c, uint32_t level)
+{
+  for (uint32_t k = 0; k < c->n; k++) wick_ty_generalize(s->t, c->arg[k], level);
+  if (!c->leaf || !c->leaf->local || wick_ty_step(s->t)) return;
+  wick_ty_generalize(s->t, c->leaf->type, level);
+  for (uint32_t i = 0; i < c->leaf->n; i++) scheme_generalize(s, &c->leaf->needs[i], level);
+}
+
+void wick_infer_generalize_needs(infer *s, uint32_t from, uint32_t level)
+{
+  for (uint32_t i = from; i < s->pending.n; i++) scheme_generalize(s, &s->pending.at[i], level);
+}
+
+wick_scheme *wick_infer_generalize(infer *s, wick_ty *type, uint32_t from)
+{
+  wick_scheme *c = wick_new(s->mem, wick_scheme, 1);
+  wick_infer_solve(s, from);
+  wick_ty_generalize(s->t, c->type = type, s->t->level);
+  wick_infer_generalize_needs(s, from, s->t->level);
+  c->n = s->pending.n - from, c->local = true;
+  c->needs = wick_dup(s->mem, wick_constraint, c->n ? &s->pending.at[from] : NULL, c->n);
+  wick_infer_capture(s, c->n, c->needs);
+  scheme_unknowns(s, c, &c->own);
+  s->pending.n = from;
+  return c;
+}

@@ -1,0 +1,47 @@
+"""Index notation: which operators of the graph its sums of products become."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build" / "wick"))
+
+# the operator, the types of its arguments, what its graph computes with
+FORMS = [
+    ("(a: e[m, k], b: e[k, n]) { c[i, j] = sum(l) a[i, l] * b[l, j] }", "f32[4, 5], f32[5, 6]", "matmul"),
+    ("(a: e[k, m], b: e[n, k]) { c[i, j] = sum(l) a[l, i] * b[j, l] }", "f32[5, 4], f32[6, 5]", "matmul"),
+    ("(a: e[b, m, k], w: e[b, k, n]) { c[p, i, j] = sum(l) a[p, i, l] * w[p, l, j] }", "f32[2, 4, 5], f32[2, 5, 6]", "matmul"),
+    ("(x: e[b, k], w: e[n, k], v: e[n]) { y[i, j] = relu(sum(l) x[i, l] * w[j, l] + v[j]) }",
+     "f32[4, 5], f32[6, 5], f32[6]", "matmul"),
+    ("(x: e[n, c, h, v], w: e[o, c, r, s]) { y[b, p, i, j] = sum(q, e, f) x[b, q, 2 * i + e, 2 * j + f] * w[p, q, e, f] }",
+     "f32[1, 3, 9, 9], f32[4, 3, 3, 3]", "conv"),
+    ("(x: e[n, h, v, c], w: e[r, s, c, o]) { y[b, i, j, p] = sum(e, f, q) x[b, i + e, j + 2 * f, q] * w[e, f, q, p] }",
+     "f32[1, 9, 9, 3], f32[3, 3, 3, 4]", "conv"),
+    ("(x: e[n, g, c, h], w: e[g, o, c, r]) { y[b, d, p, i] = sum(q, e) x[b, d, q, i + e] * w[d, p, q, e] }",
+     "f32[2, 3, 2, 9], f32[3, 2, 2, 3]", "conv"),
+    ("(x: e[n], w: e[k]) { y[i: n] = sum(j) (if i + j >= 1 && i + j - 1 < n { x[i + j - 1] } else { 0.0 }) * w[j] }",
+     "f32[9], f32[3]", "conv"),
+    ("(x: e[n], w: e[k]) { y[i] = sum(j) x[i - j + 2] * w[j] }", "f32[9], f32[3]", "conv"),
+    # two windows of one index, and sums of other things, are not convolutions
+    ("(x: e[n, n], w: e[k]) { y[i] = sum(j) x[i + j, i + j] * w[j] }", "f32[9, 9], f32[3]", "affine_gather matmul"),
+    ("(x: e[n], w: e[k]) { y[i] = sum(j) abs(x[i + j] - w[j]) }", "f32[9], f32[3]", "affine_gather reduce_sum"),
+    ("(x: i32[n], w: i32[k]) { y[i] = sum(j) x[i] * w[j] }", "i32[9], i32[3]", "reduce_sum"),
+    ("(t: e[v, d], k: i64[b, l]) { y[i, j] = sum(q) t[k[i, q], j] }", "f32[9, 4], i64[2, 3]", "gather reduce_sum"),
+]
+
+
+@pytest.mark.parametrize("op, types, want", FORMS)
+def test_forms(op, types, want, tmp_path):
+    parts = re.findall(r"\w+\[[^\]]*\]", types)
+    names = [f"a{i}" for i in range(len(parts))]
+    heads = ", ".join(f"{n}: {t}" for n, t in zip(names, parts))
+    (tmp_path / "a.wick").write_text(f"op o{op}\nfn main({heads}) {{ o({', '.join(names)}) }}\n")
+    r = subprocess.run([WICK, "compile", "a.wick", "--emit", "graph"], capture_output=True, text=True, cwd=tmp_path)
+    assert r.returncode == 0, r.stderr
+    kind = {"conv_packed": "conv", "conv_winograd": "conv", "depthwise_packed": "conv", "matmul_packed": "matmul"}
+    found = {kind.get(x, x) for x in re.findall(r"= (\w+) ", r.stdout)}
+    assert found & {"conv", "matmul", "affine_gather", "gather", "gather_nd", "reduce_sum"} == set(want.split()), r.stdout
