@@ -164,6 +164,7 @@ HEAD = """# ONNX
 
 What Wick reads of ONNX: each operator in each version of its schema (`make docs` writes this page; `wick ops --onnx` lists
 the importer's rows alone, `wick check` says what a model has that is not read).
+Operators of other domains are functions of a program: [Operators of imported models](language.md#operators-of-imported-models).
 
 - `opsets`: those in which the version holds.
 - `read`: whether all of them are read, or which.

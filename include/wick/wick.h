@@ -128,6 +128,9 @@ typedef struct wick_options {
   /* Gets what is worth knowing about a model though it is no error: oddities of its file, limits
    * that its compilation met. One line without its newline, on the thread of the call. */
   void (*remark)(void *arg, const char *line);
+  /* A file of Wick's language whose functions are operators of imported models (docs/language.md); NULL:
+   * none. The text of the path must live as long as the context. */
+  const char *ops;
 } wick_options;
 
 typedef struct wick_context wick_context;
@@ -210,6 +213,11 @@ WICK_API bool wick_is_program(const void *bytes, size_t nbytes);
  * all mistakes of the program. */
 WICK_API wick_error *wick_load_program(wick_context *context, const char *path, const char *entry,
                                        wick_model **out_model);
+/* The same for a program in memory; `path` is in messages, and modules that it uses are files beside
+ * it. The bytes are copied. */
+WICK_API wick_error *wick_load_program_bytes(wick_context *context, const char *path,
+                                             const char *entry, const void *bytes, size_t nbytes,
+                                             wick_model **out_model);
 WICK_API void wick_model_free(wick_model *model); /* NULL is legal */
 
 /* The functions and types of a program's file: what wick_load_program can be asked for. */
@@ -393,6 +401,13 @@ typedef struct wick_compile_options {
                        target runs on all its processors. NULL: for the target "host" the measured
                        processor in the cache's folder, or this one's entry; else the target's
                        typical one */
+  /* Inputs that are donated: weights of a training step, the cache of a decoder. Each shares its
+   * memory with an output of equal type (wick_compiled_donor), and is updated in place as far as
+   * that is safe. The name of a structure stands for all its tensors. A run that gives both the same
+   * address does not copy; one that gives others leaves the input as it is. In bundles both always
+   * have one place. */
+  uint32_t ndonate;
+  const char *const *donate;
 } wick_compile_options;
 
 /* Compiles a model. `options` may be NULL. The model may be freed before the compiled model. Fails
@@ -401,13 +416,6 @@ typedef struct wick_compile_options {
  * options. */
 WICK_API wick_error *wick_compile(wick_model *model, const wick_compile_options *options,
                                   wick_compiled **out_compiled);
-  /* Inputs that are donated: weights of a training step, the cache of a decoder. Each shares its
-   * memory with an output of equal type (wick_compiled_donor), and is updated in place as far as
-   * that is safe. The name of a structure stands for all its tensors. A run that gives both the same
-   * address does not copy; one that gives others leaves the input as it is. In bundles both always
-   * have one place. */
-  uint32_t ndonate;
-  const char *const *donate;
 WICK_API bool wick_compiled_cached(const wick_compiled *compiled); /* was it read from the cache? */
 
 typedef struct wick_bundle_report { /* sizes of a bundle, which its header also defines */
@@ -453,6 +461,8 @@ WICK_API uint32_t wick_compiled_ninput(const wick_compiled *compiled);
 WICK_API uint32_t wick_compiled_noutput(const wick_compiled *compiled);
 WICK_API const wick_io *wick_compiled_input(const wick_compiled *compiled, uint32_t i);
 WICK_API const wick_io *wick_compiled_output(const wick_compiled *compiled, uint32_t i);
+/* Returns the donated input whose memory output `i` shares; UINT32_MAX: none. */
+WICK_API uint32_t wick_compiled_donor(const wick_compiled *compiled, uint32_t i);
 /* Returns the contents that input `i` must have in every run, wick_io.nbytes bytes, because
  * sizes in the code depend on them. NULL: any contents. A run with other contents fails with
  * WICK_ERANGE. */
@@ -461,8 +471,6 @@ WICK_API const char *wick_compiled_metadata(const wick_compiled *compiled, const
 WICK_API const char *wick_compiled_metadata_key(const wick_compiled *compiled, uint32_t i);
 /* Returns the numerical contract: everything on which the bits of the results depend. Its first
  * line sums up the program. Then there is a line for each kernel with the order and precision of
-/* Returns the donated input whose memory output `i` shares; UINT32_MAX: none. */
-WICK_API uint32_t wick_compiled_donor(const wick_compiled *compiled, uint32_t i);
  * each accumulation, and with the operations that round or approximate. If two compilations of a
  * model have equal contracts, their results have equal bits on one CPU level, for any number of
  * threads, in the process and as a bundle. If sizes are dynamic, equal inputs give equal bits in

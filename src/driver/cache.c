@@ -149,6 +149,9 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   const wick_file *own = m->files.first;
   while (own && own->at != m->bytes.at) own = own->next;
   cache_key_bytes(&key, m->path, m->bytes, own, folder, mem);
+  if (m->ops.nbytes)
+    wick_text_printf(&key, "ops %016llx\n",
+                     (unsigned long long)wick_hash_bytes(WICK_HASH_SEED, m->ops.at, m->ops.nbytes));
   for (const wick_file *f = m->files.first; f; f = f->next)
     if (f != own) cache_key_bytes(&key, f->path, (wick_span){f->at, f->nbytes}, f, folder, mem);
   return key.at;

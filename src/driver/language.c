@@ -19,19 +19,20 @@ bool wick_is_program(const void *bytes, size_t nbytes)
   for (size_t i = 0; i < WICK_COUNT(item); i++) {
     size_t n = strlen(item[i]);
     if ((size_t)(end - at) > n && memcmp(at, item[i], n) == 0 && language_is_blank(at[n]))
+  if (end - at > 6 && memcmp(at, "@onnx(", 6) == 0) return true;
       return true;
   }
   return false;
 }
 
-/* Keeps the text of the files; the model's bytes, on which the cache depends, are all of them. */
-static void language_keep(wick_model *m, const wick_lang_program *p)
+/* Keeps the texts of the files. Returns all of them, on which the cache depends. */
+static wick_span language_keep(wick_model *m, const wick_lang_sources *sources)
 {
-  uint32_t n = p->sources.list.n - 1;
+  uint32_t n = sources->list.n - 1;
   wick_text all = wick_text_begin(&m->mem);
   wick_lang_source *own = wick_new(&m->mem, wick_lang_source, n);
   for (uint32_t i = 0; i < n; i++) {
-    const wick_lang_source *s = &p->sources.list.at[i + 1];
+    const wick_lang_source *s = &sources->list.at[i + 1];
     own[i] = (wick_lang_source){.path = wick_str_dup(&m->mem, s->path),
                                 .text = wick_dup(&m->mem, char, s->text, s->nbytes + 1u),
                                 .nbytes = s->nbytes};
@@ -39,7 +40,17 @@ static void language_keep(wick_model *m, const wick_lang_program *p)
     wick_text_addn(&all, s->text, s->nbytes);
   }
   m->nsource = n, m->source = own;
-  m->bytes = (wick_span){(const unsigned char *)all.at, all.n};
+  return (wick_span){(const unsigned char *)all.at, all.n};
+}
+
+wick_status wick_model_custom(wick_model *m, wick_module *module, wick_arena *mem, wick_arena *tmp,
+                              wick_custom **out)
+{
+  *out = NULL;
+  if (!m->context->options.ops) return NULL;
+  WICK_TRY(wick_custom_load(m->context->options.ops, m->nsource, m->source, module, mem, tmp, out));
+  if (!m->nsource) m->ops = language_keep(m, wick_custom_sources(*out));
+  return NULL;
 }
 
 static wick_status language_lower(wick_model *m, const wick_given *given, wick_types *t,
@@ -57,7 +68,10 @@ static wick_status language_lower(wick_model *m, const wick_given *given, wick_t
   p->nknown = m->nsource, p->known = m->source;
   WICK_TRY(wick_lang_program_load(p, m->path, &file));
   WICK_TRY(wick_lang_problems(&p->sources));
-  if (!m->nsource) language_keep(m, p);
+  const wick_lang_source text = {
+      .path = m->path, .text = (const char *)m->bytes.at, .nbytes = (uint32_t)m->bytes.nbytes};
+  if (!m->nsource) m->bytes = language_keep(m, &p->sources);
+  if (!m->nsource && m->bytes.at) p->nknown = 1, p->known = &text;
   wick_lang_resolve(p);
   wick_lang_infer(p, t);
   WICK_TRY(wick_lang_problems(&p->sources));

@@ -10,6 +10,7 @@
 #include "ir/specialize_dims.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "lang/lower/custom.h"
 #include "runtime/keys.h"
 #include "runtime/program.h"
 
@@ -152,10 +153,13 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
                          .overridable = given ? NULL : &overridable,
                          .remarks = &remarks,
                          .loose = true};
-  WICK_TRY(wick_import_onnx(module, m->bytes, m->path, &o, mem, tmp, out_main));
+  WICK_TRY(wick_model_custom(m, module, mem, tmp, &o.custom));
+  wick_status bad = wick_import_onnx(module, m->bytes, m->path, &o, mem, tmp, out_main);
+  wick_custom_end(o.custom);
+  if (bad) return bad;
   if (!given) model_overridables(m, &overridable);
   for (uint32_t i = 0; !given && i < remarks.n; i++) wick_context_remark(m->context, remarks.at[i]);
-  return wick_verify_func(*out_main, tmp);
+  return o.custom ? wick_verify_module(module, tmp) : wick_verify_func(*out_main, tmp);
 }
 
 wick_status wick_model_import(wick_model *m, const wick_given *given, wick_module *module,
@@ -308,11 +312,19 @@ static wick_status model_shape(model_sizes *s, const wick_shape *shape)
   return NULL;
 }
 
-static bool model_has_size(const wick_model *m, const char *name)
+/* Returns whether a size of that name occurs in the inputs, also within an expression. */
+static bool model_has_size(const wick_model *m, const char *name, wick_arena *tmp)
 {
   for (uint32_t i = 0; i < m->ninput; i++)
     for (uint32_t k = 0; k < m->io[i].rank; k++)
       if (strcmp(m->io[i].dim_name[k], name) == 0) return true;
+  wick_dim_list all = {0};
+  if (m->main) all = wick_func_sizes(m->main, tmp);
+  for (uint32_t i = 0; i < all.n; i++) {
+    wick_text symbol = wick_text_begin(tmp);
+    wick_dim_print(m->module->dims, all.at[i], &symbol);
+    if (strcmp(symbol.at, name) == 0) return true;
+  }
   return false;
 }
 
@@ -323,7 +335,7 @@ wick_status wick_model_sizes(const wick_model *m, uint32_t nshape, const wick_sh
   model_sizes s = {.m = m, .mem = mem};
   const char *location = wick_path_base(m->path);
   for (uint32_t i = 0; i < nsize; i++) {
-    if (!model_has_size(m, sizes[i].name))
+    if (!model_has_size(m, sizes[i].name, mem))
       return wick_fail(mem, WICK_EINVAL, location, "no input has a size named %s", sizes[i].name);
     WICK_TRY(model_size(&s, sizes[i].name, sizes[i].value, location));
   }
@@ -342,7 +354,7 @@ wick_status wick_model_ranges(const wick_model *m, uint32_t n, const wick_size_r
                      "a module in text has the ranges of its sizes itself");
   for (uint32_t i = 0; i < n; i++) {
     const wick_size_range *r = &ranges[i];
-    if (!model_has_size(m, r->name))
+    if (!model_has_size(m, r->name, mem))
       return wick_fail(mem, WICK_EINVAL, location, "no input has a size named %s", r->name);
     if (r->least < 0 || r->most < r->least)
       return wick_fail(mem, WICK_EINVAL, location, "the size %s cannot be from %lld to %lld",
@@ -382,6 +394,11 @@ static wick_status model_load(wick_model *m, const char *path, const char *entry
   m->path = wick_str_dup(&m->mem, path);
   m->entry = entry ? wick_str_dup(&m->mem, entry) : NULL;
   m->bytes = (wick_span){bytes, nbytes};
+  if (bytes && entry) {
+    if (nbytes > INT32_MAX)
+      return wick_fail(&m->mem, WICK_ELIMIT, path, "the program has %zu bytes", nbytes);
+    m->bytes.at = (const unsigned char *)wick_str_dupn(&m->mem, bytes, nbytes);
+  }
   if (!bytes && !entry) { /* from a file */
     wick_file *file;
     WICK_TRY(wick_format_check_folder(m->path, &m->mem));
@@ -499,6 +516,19 @@ wick_error *wick_load_program(wick_context *context, const char *path, const cha
                                                          : path   ? "entry"
                                                                   : "path");
   return model_make(context, path, entry, NULL, 0, out_model);
+}
+
+wick_error *wick_load_program_bytes(wick_context *context, const char *path, const char *entry,
+                                    const void *bytes, size_t nbytes, wick_model **out_model)
+{
+  if (!out_model) return wick_invalid("wick_load_program_bytes: out_model is NULL");
+  *out_model = NULL;
+  if (!context || !path || !entry || !bytes)
+    return wick_invalid("wick_load_program_bytes: %s is NULL", !context ? "context"
+                                                               : !path  ? "path"
+                                                               : entry  ? "bytes"
+                                                                        : "entry");
+  return model_make(context, path, entry, bytes, nbytes, out_model);
 }
 
 void wick_model_free(wick_model *m)

@@ -8,6 +8,8 @@
 #include "lang/source.h"
 #include "runtime/context.h"
 
+struct wick_custom; /* lang/lower/custom.h */
+
 typedef struct wick_derivative { /* the arguments of a call of wick_grad */
   const char *of;
   uint32_t nwrt;
@@ -22,8 +24,9 @@ struct wick_model {
   wick_files files; /* the model's file, and those with its external data */
   const char *path;
   const char *entry; /* of a program of the language: its function; NULL: another model */
-  uint32_t nsource;  /* of a program: its files, which are read once */
+  uint32_t nsource;  /* of a program, or of wick_options.ops: the files, which are read once */
   const wick_lang_source *source;
+  wick_span ops; /* the texts of wick_options.ops */
   wick_span bytes;
   wick_module *module;
   const wick_func *main; /* as imported, with dynamic sizes */
@@ -99,6 +102,11 @@ WICK_CHECKED wick_status wick_model_derive(const wick_model *m, const wick_deriv
 WICK_CHECKED wick_status wick_model_lower(wick_model *m, const wick_given *given,
                                           wick_module *module, wick_arena *mem, wick_arena *tmp,
                                           const wick_func **out_main);
+
+/* Reads the functions of wick_options.ops for an import into the module (language.c); *out is NULL if
+ * there are none, else wick_custom_end ends it. */
+WICK_CHECKED wick_status wick_model_custom(wick_model *m, wick_module *module, wick_arena *mem,
+                                           wick_arena *tmp, struct wick_custom **out);
 
 /* Describes the inputs and outputs of `f`; a dynamic size has dim -1. */
 void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,

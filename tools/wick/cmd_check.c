@@ -15,6 +15,7 @@
 #include "import/onnx/onnx.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "lang/lower/custom.h"
 
 #include "args.h"
 #include "args_value.h"
@@ -27,7 +28,7 @@
 typedef struct check_flags {
   bool print, data, json, unlimited;
   wick_words inputs; /* files */
-  const char *outputs;
+  const char *outputs, *ops;
   wick_onnx_range *range;
   uint32_t nrange;
 } check_flags;
@@ -376,8 +377,10 @@ static wick_status check_feed(const check_flags *flags, wick_span bytes, const c
   wick_onnx_options interface = *o;
   interface.described = &described, interface.problems = NULL;
   wick_module *m = wick_module_create(mem->guard, "");
-  bool good = !wick_import_onnx(m, bytes, path, &interface, mem, tmp,
-                                &f); /* the next import reports a failure */
+  bool good =
+      (!flags->ops || !wick_custom_load(flags->ops, 0, NULL, m, mem, tmp, &interface.custom)) &&
+      !wick_import_onnx(m, bytes, path, &interface, mem, tmp,
+                        &f); /* the next import reports a failure */
   uint32_t n = good ? f->nparam : out->n;
   wick_onnx_content *content = wick_new(mem, wick_onnx_content, out->n);
   wick_onnx_given_shape *shape = wick_new(mem, wick_onnx_given_shape, out->n);
@@ -420,7 +423,12 @@ static wick_status check_onnx(check_input *in, check_result *out)
   wick_arrays model_inputs = {0};
   WICK_TRY(check_feed(flags, in->bytes, in->path, &options, in->mem, in->tmp, &model_inputs));
   if (!model_inputs.n) options.described = &out->described, options.needs = &out->needs;
-  WICK_TRY(wick_import_onnx(in->module, in->bytes, in->path, &options, in->mem, in->tmp, &out->f));
+  if (flags->ops)
+    WICK_TRY(wick_custom_load(flags->ops, 0, NULL, in->module, in->mem, in->tmp, &options.custom));
+  wick_status bad =
+      wick_import_onnx(in->module, in->bytes, in->path, &options, in->mem, in->tmp, &out->f);
+  wick_custom_end(options.custom);
+  if (bad) return bad;
   WICK_TRY(wick_verify_func(out->f, in->tmp));
   return flags->outputs && !out->described
              ? wick_check_evaluate(out->f, &model_inputs, in->path, flags->unlimited,
@@ -534,6 +542,7 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
       {"outputs", 'o', WICK_FLAG_FOLDER, &f.outputs, "DIR",
        "writes the results of --inputs to DIR/output_K.npy"},
       WICK_UNLIMITED_FLAG(&f.unlimited),
+      WICK_OPS_FLAG(&f.ops),
       WICK_LINKS_FLAG(&files->allow_links),
       {"print", 0, WICK_FLAG_BOOL, &f.print, NULL, "prints the imported module"},
       {"data", 0, WICK_FLAG_BOOL, &f.data, NULL,

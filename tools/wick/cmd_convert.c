@@ -80,6 +80,7 @@ static int convert_main(wick_invocation *j, void *arg, int argc, char **argv)
       {"inputs", 'i', WICK_FLAG_FILES, &s->inputs, "FILE...",
        "takes sizes from these tensors, and their contents where sizes depend on them"},
       {"input", 0, WICK_FLAG_FILES, &s->inputs, NULL, NULL},
+      WICK_OPS_FLAG(&j->ops),
       WICK_LINKS_FLAG(&j->allow_links),
       WICK_IMAGE_FLAGS(&s->image),
   };

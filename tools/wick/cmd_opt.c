@@ -155,6 +155,7 @@ static int opt_main(wick_invocation *j, void *arg, int argc, char **argv)
       {"inputs", 'i', WICK_FLAG_FILES, &o->inputs, "FILE...",
        "takes a model's sizes from these tensors, and their contents where sizes depend on them"},
       {"input", 0, WICK_FLAG_FILES, &o->inputs, NULL, NULL},
+      WICK_OPS_FLAG(&j->ops),
       WICK_LINKS_FLAG(&j->allow_links),
       {"time-passes", 0, WICK_FLAG_BOOL, &o->time, NULL,
        "prints the milliseconds, nodes and memory of each pass on standard error"},

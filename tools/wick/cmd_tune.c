@@ -86,6 +86,7 @@ static int tune_main(wick_invocation *j, void *arg, int argc, char **argv)
       {"tune", 0, WICK_FLAG_STRING, &j->tune, "NAME|FILE",
        "begins with schedules for this processor, as in wick compile"},
       {"dim", 0, WICK_FLAG_DIMS, &j->dims, "NAME=N...", "gives dynamic sizes"},
+      WICK_OPS_FLAG(&j->ops),
       WICK_LINKS_FLAG(&j->allow_links),
       {"strict", 0, WICK_FLAG_BOOL, &j->strict, NULL, "forbids rewrites that approximate"},
       {"precision", 0, WICK_FLAG_CHOICE, &j->precision, "f64|bf16|f16",

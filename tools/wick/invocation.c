@@ -244,6 +244,7 @@ wick_status wick_invocation_load(wick_invocation *j)
                                 .allow_links = j->allow_links,
                                 .remark = invocation_remark,
                                 .arg = j};
+                                .ops = j->ops,
   WICK_TRY(wick_invocation_take(j, wick_context_create(&options, &j->context)));
   wick_file *file;
   WICK_TRY(wick_format_check_folder(j->path, &j->mem));

@@ -25,6 +25,7 @@
 typedef struct wick_invocation {
   const char *command, *path;
   const char *entry; /* of a program of the language */
+  const char *ops;   /* functions of the language for imported models */
   const char *target, *tune, *precision, *records;
   int64_t threads, jobs, auto_specialize;
   bool no_cache, time, strict, allow_links;
@@ -32,8 +33,8 @@ typedef struct wick_invocation {
   wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
   const char *grad; /* the tensor to differentiate; NULL: the first output, if `wrt` has names */
   wick_words wrt;
-  wick_words override;      /* initializers that become inputs */
   wick_words donate;        /* inputs */
+  wick_words override;      /* initializers that become inputs */
   const wick_words *inputs; /* tensors; an initializer with a tensor's name becomes an input */
   uint32_t nsize;
   wick_size *sizes;
@@ -61,6 +62,12 @@ typedef struct wick_invocation {
   {                                                                                                \
     "allow-links", 0, WICK_FLAG_BOOL, out, NULL,                                                   \
         "follows all links to external data, also those outside of a model store"                  \
+  }
+
+#define WICK_OPS_FLAG(out)                                                                         \
+  {                                                                                                \
+    "ops", 0, WICK_FLAG_FILE, out, "FILE.wick",                                                    \
+        "functions of the language that are operators of the model, by domain and name"            \
   }
 
 #define WICK_INVOCATION_FLAGS(j)                                                                     \
@@ -95,6 +102,8 @@ typedef struct wick_invocation {
       {"override",     0,                                                                            \
        WICK_FLAG_LIST, &(j)->override,                                                               \
        "TENSOR,...",   "makes inputs of these overridable initializers"},                            \
+      {"donate",     0,           WICK_FLAG_LIST,                                                    \
+       &(j)->donate, "INPUT,...", "lets each of these inputs share its memory with an output"},      \
       {"wrt",          0,                                                                            \
        WICK_FLAG_LIST, &(j)->wrt,                                                                    \
        "TENSOR,...",   "derivatives with respect to these; without it, to all inputs"},              \
@@ -102,13 +111,11 @@ typedef struct wick_invocation {
        &(j)->jobs, "N", "processes of the code generator at once; 0: one for each CPU"},             \
       {"tuning", 0, WICK_FLAG_FILE, &(j)->records, "FILE", "schedules that `wick tune` found"},      \
       {"strict",     0,    WICK_FLAG_BOOL,                                                           \
-      {"donate",     0,           WICK_FLAG_LIST,                                                    \
-       &(j)->donate, "INPUT,...", "lets each of these inputs share its memory with an output"},      \
        &(j)->strict, NULL, "makes no use of rewrites that approximate"},                             \
       {"precision",      0,                                                                          \
        WICK_FLAG_CHOICE, &(j)->precision,                                                            \
        "f64|bf16|f16",   "of floats: f64; bf16 or f16 where they are multiplied and in memory"},     \
-      WICK_LINKS_FLAG(&(j)->allow_links),                                                            \
+      WICK_OPS_FLAG(&(j)->ops), WICK_LINKS_FLAG(&(j)->allow_links),                                  \
       {"no-cache", 0, WICK_FLAG_BOOL, &(j)->no_cache, NULL, "neither reads nor writes the cache"},   \
   {                                                                                                  \
     "time-passes", 0, WICK_FLAG_BOOL, &(j)->time, NULL,                                              \

@@ -1,6 +1,7 @@
 /* Imports the nodes of a graph in order. Expands calls of local functions. Begin with
  * wick_onnx_import_nodes at the end. */
 #include "import/onnx/import.h"
+#include "lang/lower/custom.h"
 
 #include <string.h>
 
@@ -81,7 +82,11 @@ static void node_unsupported(wick_onnx_context *c, const wick_onnx_node *n, cons
       wick_onnx_domain_is_own(n->domain) ? type : wick_str_printf(c->tmp, "%s.%s", domain, type);
   const char *text =
       known ? wick_str_printf(c->tmp, "%s is not an operator of opset %lld", name, (long long)opset)
-            : wick_str_printf(c->tmp, "the operator %s is not supported", name);
+      : c->options && c->options->custom
+          ? wick_str_printf(c->tmp,
+                            "the operator %s is not supported, and %s has no function for it", name,
+                            wick_custom_sources(c->options->custom)->list.at[1].path)
+          : wick_str_printf(c->tmp, "the operator %s is not supported", name);
   node_bind(c, n, location, NULL, 0, NULL);
   wick_onnx_problem_add(c, n, wick_fail(c->tmp, WICK_EUNSUPPORTED, location, "%s", text), location);
   for (uint32_t i = 0; i < c->unsupported.n; i++)
@@ -165,6 +170,87 @@ static void node_younger(wick_onnx_op *o)
                    "%s is an operator from opset %d on, the model has opset %lld",
                    wick_onnx_name(o->c, o->node->op_type), o->row->since, (long long)o->opset);
   o->opset = o->row->since;
+}
+
+/* ---- functions of the language ---- */
+
+static wick_lang_entity *node_custom(wick_onnx_context *c, const wick_onnx_node *n, bool local)
+{
+  bool known = false;
+  if (!c->options || !c->options->custom) return NULL;
+  const wick_onnx_row *row =
+      wick_onnx_row_find(n->domain, n->op_type, wick_onnx_opset_of(c->scope, n->domain), &known);
+  const char *domain = wick_onnx_domain_is_own(n->domain) ? "" : wick_wire_text(c->tmp, n->domain);
+  return wick_custom_find(c->options->custom, domain, wick_wire_text(c->tmp, n->op_type),
+                          !local && !known && !(row && row->import));
+}
+
+static wick_custom_attr node_attribute(const wick_onnx_op *o, const char *name)
+{
+  const wick_onnx_attr *a = wick_onnx_attr_find(o, name);
+  wick_arena *mem = o->c->tmp;
+  wick_custom_attr out = {.name = name, .value = {.known = true, .n = 1}};
+  int64_t kind = a->type, i = a->i;
+  if (!kind) /* files before IR version 2: the field that is present determines it */
+    kind = wick_wire_has(a->has, 2)   ? WICK_ONNX_ATTR_FLOAT
+           : wick_wire_has(a->has, 3) ? WICK_ONNX_ATTR_INT
+           : wick_wire_has(a->has, 4) ? WICK_ONNX_ATTR_STRING
+                                      : WICK_ONNX_ATTR_INTS;
+  switch (kind) {
+  case WICK_ONNX_ATTR_FLOAT:
+    out.real = true, out.value.f = (double)a->f;
+    i = out.value.f > -9e18 && out.value.f < 9e18 ? (int64_t)out.value.f : 0;
+    out.value.ints = wick_dup(mem, int64_t, &i, 1);
+    break;
+  case WICK_ONNX_ATTR_INT:
+    out.value.f = (double)i, out.value.ints = wick_dup(mem, int64_t, &i, 1);
+    break;
+  case WICK_ONNX_ATTR_INTS:
+    out.value.n = (uint32_t)a->ints.n;
+    out.value.ints = wick_dup(mem, int64_t, a->ints.at, a->ints.n);
+    break;
+  case WICK_ONNX_ATTR_STRING: out.value.n = 0, out.value.word = wick_wire_text(mem, a->s); break;
+  default: out.unfit = "a tensor, a graph or a list of other things than whole numbers";
+  }
+  return out;
+}
+
+/* The first line of a problem of the language, after the node: "m.onnx: node "y" (Gelu): a.wick:3:4: ..." */
+static wick_status node_place_of(wick_onnx_context *c, wick_status bad, const char *location)
+{
+  size_t n = strcspn(bad->message, "\n");
+  const char *line = wick_str_dupn(c->tmp, bad->message, n), *kind = strstr(line, ": error: ");
+  return kind ? wick_fail(c->tmp, bad->code, location, "%.*s: %s", (int)(kind - line), line,
+                          kind + strlen(": error: "))
+              : wick_fail(c->tmp, bad->code, location, "%s", line);
+}
+
+static void node_call(wick_onnx_context *c, const wick_onnx_node *n, wick_lang_entity *fn,
+                      const char *location)
+{
+  wick_onnx_op o = node_begin(c, n, location);
+  uint32_t first = c->b.values.n;
+  wick_value *in = wick_new(c->tmp, wick_value, (size_t)o.nin + 1),
+             *out = wick_new(c->tmp, wick_value, (size_t)o.nout + 1);
+  wick_custom_attr *attr = wick_new(c->tmp, wick_custom_attr, n->attribute.n + 1);
+  wick_custom_node node = {.nin = o.nin, .nout = o.nout, .in = in, .attr = attr};
+  for (size_t i = 0; i < n->attribute.n; i++) {
+    const char *name = wick_wire_text(c->tmp, n->attribute.at[i].name);
+    if (wick_onnx_attr_find(&o, name)) attr[node.nattr++] = node_attribute(&o, name);
+  }
+  bool good = node_operands(&o, 0, in) && !o.failed;
+  if (good) {
+    c->b.loc = wick_loc_add(c->module, location);
+    wick_status bad = wick_custom_call(c->options->custom, fn, &node, &c->b, out);
+    if (bad) {
+      bad = node_place_of(c, bad, location);
+      wick_errors_add(&c->errors, bad);
+      wick_onnx_problem_add(c, n, bad, location);
+      c->b.status = NULL, c->misfits++;
+      good = false;
+    }
+  }
+  node_bind(c, n, location, good ? out : NULL, first, good ? NULL : "this output is not supported");
 }
 
 static void node_import(wick_onnx_context *c, const wick_onnx_node *n, const char *location)
@@ -295,7 +381,10 @@ void wick_onnx_import_nodes(wick_onnx_context *c, const wick_onnx_nodes *nodes)
     const char *location = node_place(c, n);
     if (!node_within_limits(c, location)) return;
     const wick_onnx_function *f = node_function(c, n);
-    if (f)
+    wick_lang_entity *custom = node_custom(c, n, f != NULL);
+    if (custom)
+      node_call(c, n, custom, location);
+    else if (f)
       node_expand(c, n, f, location);
     else
       node_import(c, n, location);

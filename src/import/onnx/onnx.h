@@ -104,7 +104,10 @@ typedef struct wick_onnx_options {
   const char *const *override;
   wick_onnx_overridables *overridable; /* out: all overridable initializers; may be NULL */
   wick_onnx_remarks *remarks;          /* out; may be NULL */
-  bool loose; /* large data of constants may be misaligned in the file, until wick_module_align */
+  struct wick_custom
+      *custom; /* functions of the language as operators (lang/lower/custom.h), in the
+                                 same module; NULL: none */
+  bool loose;  /* large data of constants may be misaligned in the file, until wick_module_align */
 } wick_onnx_options;
 
 /* Imports the model in `bytes`, the contents of `path`, and sets the function "main" of the module.
