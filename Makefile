@@ -126,6 +126,7 @@ bench-memory: venv all
 
 docs: all
 	@$(BUILD)/wick ops --markdown >docs/operators.md
+	@$(BUILD)/wick ops --relay --markdown >docs/relay.md
 	@$(BUILD)/wick help --format markdown >docs/cli.md
 	@$(BUILD)/wick targets --markdown >docs/targets.md
 	@$(BUILD)/wick opt --passes --markdown >docs/passes.md

@@ -28,7 +28,8 @@ list(REMOVE_ITEM wick_sources ${wick_rt_sources})
 
 # The language's own modules are text within the compiler.
 set(library_texts ${PROJECT_BINARY_DIR}/library.c)
-file(GLOB library_modules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/library/*.wick)
+file(GLOB library_modules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/library/*.wick
+     ${PROJECT_SOURCE_DIR}/library/*.rly)
 add_custom_command(OUTPUT ${library_texts} DEPENDS ${library_modules} ${PROJECT_SOURCE_DIR}/cmake/library.cmake
   COMMAND ${CMAKE_COMMAND} -D OUT=${library_texts} -D FOLDER=${PROJECT_SOURCE_DIR}/library
     -P ${PROJECT_SOURCE_DIR}/cmake/library.cmake VERBATIM)

@@ -1,5 +1,5 @@
 # The modules in library/ as a C file: cmake -D OUT=FILE -D FOLDER=library -P library.cmake
-file(GLOB modules ${FOLDER}/*.wick)
+file(GLOB modules ${FOLDER}/*.wick ${FOLDER}/*.rly)
 list(SORT modules)
 set(texts "")
 set(rows "")

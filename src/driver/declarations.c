@@ -1,5 +1,6 @@
 /* The functions and types of a program. */
 #include "driver/model.h"
+#include "import/relay/relay.h"
 #include "lang/infer.h"
 
 struct wick_declarations {
@@ -44,6 +45,7 @@ static wick_status declarations_read(wick_declarations *l, const char *path, wic
   wick_lang_module *m = NULL;
   wick_types types;
   wick_lang_program_begin(&p, tmp);
+  p.reader = &wick_relay_reader;
   WICK_TRY(wick_lang_program_load(&p, path, &m));
   WICK_TRY(wick_lang_problems(&p.sources));
   wick_types_begin(&types, tmp);

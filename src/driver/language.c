@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "driver/model.h"
+#include "import/relay/relay.h"
+#include "lang/lower/custom.h"
 #include "lang/lower/lowering.h"
 
 static bool language_is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -10,16 +12,17 @@ bool wick_is_program(const void *bytes, size_t nbytes)
 {
   static const char *const item[] = {"use", "type", "struct", "fn", "op"};
   const char *at = bytes, *end = at ? at + nbytes : NULL;
+  if (at && wick_relay_is_text(at, nbytes)) return true;
   while (at < end && (language_is_blank(*at) || *at == '/')) {
     bool comment = *at == '/';
     if (comment && (end - at < 2 || at[1] != '/')) return false;
     while (comment && at < end && *at != '\n') at++;
     if (at < end) at++;
   }
+  if (end - at > 6 && memcmp(at, "@onnx(", 6) == 0) return true;
   for (size_t i = 0; i < WICK_COUNT(item); i++) {
     size_t n = strlen(item[i]);
     if ((size_t)(end - at) > n && memcmp(at, item[i], n) == 0 && language_is_blank(at[n]))
-  if (end - at > 6 && memcmp(at, "@onnx(", 6) == 0) return true;
       return true;
   }
   return false;
@@ -65,13 +68,13 @@ static wick_status language_lower(wick_model *m, const wick_given *given, wick_t
                              .nrange = g->nrange,
                              .ranges = g->ranges,
                              .mem = mem};
-  p->nknown = m->nsource, p->known = m->source;
-  WICK_TRY(wick_lang_program_load(p, m->path, &file));
-  WICK_TRY(wick_lang_problems(&p->sources));
   const wick_lang_source text = {
       .path = m->path, .text = (const char *)m->bytes.at, .nbytes = (uint32_t)m->bytes.nbytes};
-  if (!m->nsource) m->bytes = language_keep(m, &p->sources);
+  p->nknown = m->nsource, p->known = m->source;
   if (!m->nsource && m->bytes.at) p->nknown = 1, p->known = &text;
+  WICK_TRY(wick_lang_program_load(p, m->path, &file));
+  WICK_TRY(wick_lang_problems(&p->sources));
+  if (!m->nsource) m->bytes = language_keep(m, &p->sources);
   wick_lang_resolve(p);
   wick_lang_infer(p, t);
   WICK_TRY(wick_lang_problems(&p->sources));
@@ -84,6 +87,7 @@ wick_status wick_model_lower(wick_model *m, const wick_given *given, wick_module
   wick_lang_program p;
   wick_types t;
   wick_lang_program_begin(&p, tmp);
+  p.reader = &wick_relay_reader;
   wick_types_begin_in(&t, module, tmp);
   wick_status s = language_lower(m, given, &t, &p, mem, out_main);
   wick_types_end(&t);

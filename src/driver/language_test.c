@@ -81,6 +81,10 @@ static void test_errors(void **state)
   language_refuses(wick_load_program(context, "/nonexistent.wick", "f", &model), WICK_EIO,
                    "nonexistent");
   language_refuses(wick_load_program(context, NULL, "f", &model), WICK_EINVAL, "path is NULL");
+  language_refuses(wick_load_program_bytes(context, "p.wick", "f", NULL, 0, &model), WICK_EINVAL,
+                   "bytes is NULL");
+  language_refuses(wick_load_program_bytes(context, "p.wick", "f", "fn f() {", 8, &model),
+                   WICK_ETYPE, "p.wick:1:");
   language_refuses(wick_load_program(context, "p.wick", NULL, &model), WICK_EINVAL,
                    "entry is NULL");
   wick_context_free(context);

@@ -6,6 +6,7 @@
 
 #include "base/shown.h"
 #include "driver/pipeline.h"
+#include "import/relay/relay.h"
 #include "ir/call.h"
 #include "lang/infer.h"
 #include "lang/lower/lowering.h"
@@ -16,7 +17,8 @@ bool wick_check_is_program(const char *path)
 {
   size_t n = strlen(path);
   char first[4] = {0};
-  if (n < 5 || strcmp(path + n - 5, ".wick") != 0) return false;
+  bool relay = wick_relay_is_path(path);
+  if (!relay && (n < 5 || strcmp(path + n - 5, ".wick") != 0)) return false;
   FILE *f = fopen(path, "rb");
   if (!f) return false;
   bool artifact = fread(first, 1, 4, f) == 4 && memcmp(first, "WICK", 4) == 0;
@@ -101,6 +103,7 @@ bool wick_check_program(const char *path, json_t *json, wick_arena *tmp)
   wick_lang_module *m = NULL;
   wick_types types;
   wick_lang_program_begin(&p, tmp);
+  p.reader = &wick_relay_reader;
   wick_types_begin(&types, tmp);
   wick_status s = wick_lang_program_load(&p, path, &m);
   if (!s) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/shown.h"
+#include "import/relay/relay.h"
 #include "lang/eval.h"
 
 #include "args.h"
@@ -56,6 +57,7 @@ static void *eval_thread(void *arg)
     wick_lang_program p;
     wick_types t;
     wick_lang_program_begin(&p, &mem);
+    p.reader = &wick_relay_reader;
     wick_types_begin(&t, &mem);
     wick_status s = eval_text(j, &p, &t, &mem);
     if (s) wick_command_message(s->message);

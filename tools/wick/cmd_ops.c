@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "import/onnx/onnx.h"
+#include "import/relay/table.h"
 #include "ir/op.h"
 #include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
@@ -187,6 +188,55 @@ static void ops_onnx(void)
   putchar('\n');
 }
 
+/* The attributes of a row: those of its template, then those that its function reads. */
+static void ops_relay_attrs(const relay_row *row)
+{
+  const char *comma = "";
+  for (const char *at = row->expr; at && (at = strchr(at, '{')); comma = " ")
+    at++, printf("%s%.*s", comma, (int)strcspn(at, ":"), at);
+  for (const char *at = row->attrs ? row->attrs : ""; *at; comma = " ") {
+    size_t n = strcspn(at, " ");
+    printf("%s%.*s", comma, (int)n, at);
+    at += n;
+    at += *at == ' ';
+  }
+}
+
+static void ops_relay(bool markdown)
+{
+  size_t n = 0, refused = 0;
+  for (const relay_row *const *kind = wick_relay_kinds; *kind; kind++)
+    for (const relay_row *row = *kind; row->name; row++) n++;
+  while (wick_relay_refused[refused].name) refused++;
+  if (markdown) {
+    printf("# Operators of Relay\n\nThe operators that programs in Relay's text may call "
+           "([from_relay.md](from_relay.md)), and what "
+           "computes each: an expression of\nthe language on the operands a, b, c, ..., in which "
+           "{name:default} is an attribute, or "
+           "the operators of Wick that it is\nwritten with. Other attributes than those listed are "
+           "refused, but for those that only "
+           "say how TVM computes a call.\n`make docs` writes this page.\n\n## Supported: %zu\n\n| "
+           "operator | computed by | attributes "
+           "|\n|---|---|---|\n",
+           n);
+  }
+  for (const relay_row *const *kind = wick_relay_kinds; *kind; kind++)
+    for (const relay_row *row = *kind; row->name; row++) {
+      if (!markdown) {
+        puts(row->name);
+        continue;
+      }
+      printf("| `%s` | %s%s%s | ", row->name, row->doc ? "" : "`", row->doc ? row->doc : row->expr,
+             row->doc ? "" : "`");
+      ops_relay_attrs(row);
+      puts(" |");
+    }
+  if (!markdown) return;
+  printf("\n## Refused: %zu\n\n| operator | because |\n|---|---|\n", refused);
+  for (const relay_refused *r = wick_relay_refused; r->name; r++)
+    printf("| `%s` | %s |\n", r->name, r->why);
+}
+
 static int ops_named(const wick_words *words)
 {
   for (uint32_t i = 0; i < words->n; i++) {
@@ -203,19 +253,24 @@ static int ops_named(const wick_words *words)
 
 static int ops_run(int argc, char **argv, wick_arena *mem)
 {
-  bool all = false, onnx = false, markdown = false;
+  bool all = false, onnx = false, relay = false, markdown = false;
   const wick_flag flag[] = {
       {"all", 'a', WICK_FLAG_BOOL, &all, NULL,
        "lists the operators of all levels, not only of graphs"},
       {"onnx", 0, WICK_FLAG_BOOL, &onnx, NULL,
        "lists the ONNX operators that Wick reads, with their opsets"},
-      {"markdown", 0, WICK_FLAG_BOOL, &markdown, NULL, "prints docs/operators.md"},
+      {"relay", 0, WICK_FLAG_BOOL, &relay, NULL,
+       "lists the operators of Relay that programs in its text may call"},
+      {"markdown", 0, WICK_FLAG_BOOL, &markdown, NULL,
+       "prints docs/operators.md; with --relay docs/relay.md"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 0, .most = UINT32_MAX};
   int stop = wick_args_parse(&args, mem, argc, argv);
   if (stop >= 0) return stop;
   if (args.word.n) return ops_named(&args.word);
-  if (markdown)
+  if (relay)
+    ops_relay(markdown);
+  else if (markdown)
     ops_markdown();
   else if (onnx)
     ops_onnx();

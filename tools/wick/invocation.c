@@ -11,6 +11,7 @@
 #include "base/shown.h"
 #include "driver/model.h"
 #include "import/format.h"
+#include "import/relay/relay.h"
 #include "ir/element.h"
 
 #include "args_value.h"
@@ -174,8 +175,8 @@ static const char *invocation_compiler_flag(const wick_invocation *j)
     bool given;
   } row[] = {{"--entry", j->entry},
              {"--override", j->override.n},
-             {"--grad", j->grad || j->wrt.n},
              {"--donate", j->donate.n},
+             {"--grad", j->grad || j->wrt.n},
              {"--precision", j->precision},
              {"--strict", j->strict},
              {"--target", j->target},
@@ -243,14 +244,14 @@ wick_status wick_invocation_load(wick_invocation *j)
                                 .cancel = wick_interrupt_asked,
                                 .allow_links = j->allow_links,
                                 .remark = invocation_remark,
-                                .arg = j};
                                 .ops = j->ops,
+                                .arg = j};
   WICK_TRY(wick_invocation_take(j, wick_context_create(&options, &j->context)));
   wick_file *file;
   WICK_TRY(wick_format_check_folder(j->path, &j->mem));
   WICK_TRY(wick_files_map(&j->files, j->path, &file));
   if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return invocation_open(j);
-  bool program = j->entry || wick_is_program(file->at, file->nbytes);
+  bool program = j->entry || wick_is_program(file->at, file->nbytes) || wick_relay_is_path(j->path);
   WICK_TRY(wick_invocation_take(
       j, program ? wick_load_program(j->context, j->path, j->entry ? j->entry : "main", &j->model)
                  : wick_load(j->context, j->path, &j->model)));
@@ -385,10 +386,10 @@ wick_compile_options wick_invocation_options(wick_invocation *j,
                             .specialize_dims = j->specialize_dims,
                             .nspecialize_input = j->nspecialize_input,
                             .specialize_inputs = j->contents,
-                            .cache = j->no_cache ? "" : NULL,
-                            .stage = j->time || isatty(STDERR_FILENO) ? invocation_stage : NULL,
                             .ndonate = j->donate.n,
                             .donate = j->donate.at,
+                            .cache = j->no_cache ? "" : NULL,
+                            .stage = j->time || isatty(STDERR_FILENO) ? invocation_stage : NULL,
                             .arg = j};
   if (!model_inputs || j->nrange || j->dynamic) return o; /* then a session gets the shapes */
   o.nshape = model_inputs->nshape, o.shape = model_inputs->shape;
