@@ -27,7 +27,7 @@ static PyObject *compiled_load(PyObject *type, PyObject *args)
   (void)type;
   PyObject *path = NULL;
   if (!PyArg_ParseTuple(args, "O&:open", PyUnicode_FSConverter, &path)) return NULL;
-  core_context *context = core_context_new(false);
+  core_context *context = core_context_new(false, NULL);
   core_compiled *k = context ? core_compiled_new(context) : NULL;
   Py_XDECREF((PyObject *)context);
   if (k) {
@@ -97,6 +97,24 @@ static PyObject *compiled_required_inputs(PyObject *self, void *arg)
       return NULL;
     }
     PyTuple_SetItem(list, (Py_ssize_t)i, bytes);
+  }
+  return list;
+}
+
+static PyObject *compiled_donors(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  uint32_t n = wick_compiled_noutput(k);
+  PyObject *list = PyTuple_New((Py_ssize_t)n);
+  for (uint32_t i = 0; list && i < n; i++) {
+    uint32_t from = wick_compiled_donor(k, i);
+    PyObject *one = from == UINT32_MAX ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(from);
+    if (!one) {
+      Py_DECREF(list);
+      return NULL;
+    }
+    PyTuple_SetItem(list, (Py_ssize_t)i, one);
   }
   return list;
 }
@@ -279,6 +297,8 @@ static PyGetSetDef compiled_getset[] = {
     {"outputs", compiled_outputs, NULL, "as inputs", NULL},
     {"required_inputs", compiled_required_inputs, NULL,
      "for each input the bytes that it must hold, or None", NULL},
+    {"donors", compiled_donors, NULL, "for each output the input whose memory it shares, or None",
+     NULL},
     {"metadata", compiled_metadata, NULL, "the metadata of the model's file", NULL},
     {"contract", compiled_contract, NULL, "the numerical contract", NULL},
     {"cached", compiled_cached, NULL, "it came out of the cache", NULL},

@@ -17,6 +17,7 @@
 
 typedef struct core_context { /* owns models and compiled models */
   PyObject_HEAD wick_context *context;
+  char *ops; /* the path that its options name, or NULL */
 } core_context;
 
 typedef struct core_compiled {
@@ -35,7 +36,8 @@ extern core_types core;
 /* module.c */
 PyObject *core_raise(wick_error *e); /* frees the error; returns NULL */
 bool core_done(wick_error *e); /* returns false if the work failed; an exception is then set */
-core_context *core_context_new(bool allow_links); /* wick_options.allow_links */
+/* wick_options.allow_links and .ops, or NULL */
+core_context *core_context_new(bool allow_links, const char *ops);
 PyObject *core_io(const wick_io *io); /* (name, element type, sizes, names of dynamic sizes) */
 PyObject *core_elem(wick_elem e);
 /* ((name, type, leaf, items), ...); NULL: None */

@@ -73,7 +73,7 @@ static PyObject *library(PyObject *self, PyObject *args)
   PyObject *path = NULL, *functions = NULL, *types = NULL;
   wick_declarations *l = NULL;
   if (!PyArg_ParseTuple(args, "O&:library", PyUnicode_FSConverter, &path)) return NULL;
-  core_context *context = core_context_new(false);
+  core_context *context = core_context_new(false, NULL);
   if (context) {
     const char *name = PyBytes_AsString(path);
     wick_error *e;

@@ -18,32 +18,46 @@ static void model_dealloc(PyObject *self)
   core_dealloc(self);
 }
 
-/* Model(path, bytes=None, allow_links=False, entry=None): if there are bytes, `path` is only a name; if
- * there is an entry, it is that of a program of the language. */
+/* A converter of arguments: the bytes of a path, or NULL for None. */
+static int model_ops(PyObject *o, void *out)
+{
+  return o == Py_None ? 1 : PyUnicode_FSConverter(o, out);
+}
+
+/* Model(path, bytes=None, allow_links=False, entry=None, ops=None): if there are bytes, `path` is only a
+ * name; if there is an entry, it is that of a program of the language; `ops` is the file of one whose
+ * functions are operators of the model. */
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-  static char *words[] = {"path", "bytes", "allow_links", "entry", NULL};
-  PyObject *path = NULL, *bytes = Py_None;
+  static char *words[] = {"path", "bytes", "allow_links", "entry", "ops", NULL};
+  PyObject *path = NULL, *bytes = Py_None, *ops = NULL;
   int allow_links = 0;
   const char *entry = NULL;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|Opz", words, PyUnicode_FSConverter, &path,
-                                   &bytes, &allow_links, &entry))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|OpzO&", words, PyUnicode_FSConverter, &path,
+                                   &bytes, &allow_links, &entry, model_ops, &ops)) {
+    Py_XDECREF(path);
+    Py_XDECREF(ops);
     return NULL;
+  }
   allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   core_model *m = (core_model *)alloc(type, 0);
   bool good = m && (bytes == Py_None || PyObject_GetBuffer(bytes, &m->bytes, PyBUF_SIMPLE) == 0) &&
-              (m->context = core_context_new(allow_links));
+              (m->context = core_context_new(allow_links, ops ? PyBytes_AsString(ops) : NULL));
   if (good) {
     const char *name = PyBytes_AsString(path);
     wick_error *e;
     Py_BEGIN_ALLOW_THREADS e =
-        entry          ? wick_load_program(m->context->context, name, entry, &m->model)
+        entry && m->bytes.obj
+            ? wick_load_program_bytes(m->context->context, name, entry, m->bytes.buf,
+                                      (size_t)m->bytes.len, &m->model)
+        : entry        ? wick_load_program(m->context->context, name, entry, &m->model)
         : m->bytes.obj ? wick_load_bytes(m->context->context, name, m->bytes.buf,
                                          (size_t)m->bytes.len, &m->model)
                        : wick_load(m->context->context, name, &m->model);
     Py_END_ALLOW_THREADS good = core_done(e);
   }
   Py_DECREF(path);
+  Py_XDECREF(ops);
   if (!good) Py_CLEAR(m);
   return (PyObject *)m;
 }
@@ -132,8 +146,9 @@ typedef struct model_request { /* arrays with as many elements as the Python lis
   wick_size *size, *specialize_dim;
   wick_size_range *range;
   wick_content *content, *specialize_input;
+  const char **donate;
   Py_buffer *buffer, *specialize_input_buffer;
-  uint32_t nshape, nsize, nspecialize_dim, nrange, ncontent, nspecialize_input;
+  uint32_t nshape, nsize, nspecialize_dim, nrange, ncontent, nspecialize_input, ndonate;
 } model_request;
 
 static void model_request_free(model_request *r)
@@ -141,6 +156,7 @@ static void model_request_free(model_request *r)
   for (uint32_t i = 0; i < r->ncontent; i++) PyBuffer_Release(&r->buffer[i]);
   for (uint32_t i = 0; i < r->nspecialize_input; i++)
     PyBuffer_Release(&r->specialize_input_buffer[i]);
+  PyMem_Free(r->donate);
   PyMem_Free(r->specialize_input);
   PyMem_Free(r->specialize_input_buffer);
   PyMem_Free(r->shape);
@@ -277,26 +293,38 @@ static bool model_specialize_inputs(model_request *r, PyObject *all)
   return true;
 }
 
-/* compile(shapes, sizes, ranges, dynamic, specialize_dims, specialize_inputs, contents, target,
+static bool model_donate(model_request *r, PyObject *names)
+{
+  Py_ssize_t n = PyTuple_Size(names);
+  r->donate = PyMem_Calloc((size_t)n + 1, sizeof *r->donate);
+  if (!r->donate) return PyErr_NoMemory(), false;
+  for (Py_ssize_t i = 0; i < n; i++)
+    if (!(r->donate[r->ndonate++] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i), NULL)))
+      return false;
+  return true;
+}
+
+/* compile(shapes, sizes, ranges, dynamic, specialize_dims, specialize_inputs, contents, donate, target,
  * tune, precision, tuning, cache, strict, jobs, auto_specialize): dicts of names, and texts or None. */
 static PyObject *model_compile(PyObject *self, PyObject *args)
 {
   core_model *m = (core_model *)self;
-  PyObject *shapes, *sizes, *ranges, *specialize_dims, *specialize_input, *contents;
+  PyObject *shapes, *sizes, *ranges, *specialize_dims, *specialize_input, *contents, *donate;
   wick_compile_options o = {.size = sizeof o};
   model_request r = {0};
   int strict, dynamic;
   unsigned jobs, auto_specialize;
-  if (!PyArg_ParseTuple(args, "O!O!O!pO!O!O!zzzzzpII:compile", &PyDict_Type, &shapes, &PyDict_Type,
-                        &sizes, &PyDict_Type, &ranges, &dynamic, &PyDict_Type, &specialize_dims,
-                        &PyTuple_Type, &specialize_input, &PyDict_Type, &contents, &o.target,
-                        &o.tune, &o.precision, &o.tuning, &o.cache, &strict, &jobs,
-                        &auto_specialize))
+  if (!PyArg_ParseTuple(args, "O!O!O!pO!O!O!O!zzzzzpII:compile", &PyDict_Type, &shapes,
+                        &PyDict_Type, &sizes, &PyDict_Type, &ranges, &dynamic, &PyDict_Type,
+                        &specialize_dims, &PyTuple_Type, &specialize_input, &PyDict_Type, &contents,
+                        &PyTuple_Type, &donate, &o.target, &o.tune, &o.precision, &o.tuning,
+                        &o.cache, &strict, &jobs, &auto_specialize))
     return NULL;
   core_compiled *k = NULL;
   if (model_shapes(&r, shapes) && model_sizes(&r, sizes) && model_ranges(&r, ranges) &&
       model_specialize_dims(&r, specialize_dims) && model_specialize_inputs(&r, specialize_input) &&
-      model_contents(&r, contents) && (k = core_compiled_new(m->context))) {
+      model_contents(&r, contents) && model_donate(&r, donate) &&
+      (k = core_compiled_new(m->context))) {
     o.strict = strict;
     o.jobs = jobs;
     o.auto_specialize = auto_specialize;
@@ -306,6 +334,7 @@ static PyObject *model_compile(PyObject *self, PyObject *args)
     o.nsize = r.nsize, o.sizes = r.size;
     o.nrange = r.nrange, o.ranges = r.range, o.dynamic = dynamic;
     o.ncontent = r.ncontent, o.contents = r.content;
+    o.ndonate = r.ndonate, o.donate = r.donate;
     wick_error *e;
     Py_BEGIN_ALLOW_THREADS e = wick_compile(m->model, &o, &k->compiled);
     Py_END_ALLOW_THREADS if (!core_done(e)) Py_CLEAR(k);
@@ -366,7 +395,7 @@ static PyMethodDef model_methods[] = {
     {"grad", model_grad, METH_VARARGS, "grad(of, wrt, cotangent)"},
     {"compile", model_compile, METH_VARARGS,
      "compile(shapes, sizes, ranges, dynamic, specialize_dims, specialize_inputs, contents, "
-     "target, tune, precision, tuning, cache, strict, jobs, auto_specialize)"},
+     "donate, target, tune, precision, tuning, cache, strict, jobs, auto_specialize)"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef model_getset[] = {
     {"inputs", model_inputs, NULL, "(name, element type, sizes, names of dynamic sizes) of each",

@@ -1,6 +1,8 @@
 /* The module, its errors, and functions that all of its objects share. */
 #include "core.h"
 
+#include <string.h>
+
 core_types core;
 
 /* ---- errors ---- */
@@ -45,6 +47,7 @@ PyTypeObject *core_type(PyObject *module, PyType_Spec *spec)
 static void core_context_dealloc(PyObject *self)
 {
   wick_context_free(((core_context *)self)->context);
+  PyMem_Free(((core_context *)self)->ops);
   core_dealloc(self);
 }
 
@@ -62,12 +65,23 @@ static bool core_cancel(void *arg)
   return raised;
 }
 
-core_context *core_context_new(bool allow_links)
+core_context *core_context_new(bool allow_links, const char *ops)
 {
   core_context *c = PyObject_New(core_context, core.context);
   if (!c) return NULL;
   c->context = NULL;
-  const wick_options o = {.size = sizeof o, .cancel = core_cancel, .allow_links = allow_links};
+  c->ops = NULL;
+  if (ops) {
+    size_t n = strlen(ops) + 1;
+    c->ops = PyMem_Malloc(n);
+    if (!c->ops) {
+      Py_DECREF(c);
+      return (core_context *)PyErr_NoMemory();
+    }
+    memcpy(c->ops, ops, n);
+  }
+  const wick_options o = {
+      .size = sizeof o, .cancel = core_cancel, .allow_links = allow_links, .ops = c->ops};
   wick_error *e = wick_context_create(&o, &c->context);
   if (!e) return c;
   Py_DECREF(c);

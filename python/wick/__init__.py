@@ -7,11 +7,12 @@
     program = wick.compile("net.onnx", shapes={"image": (1, 3, 224, 224)})
     result = program(array)
 """
+import importlib
 import os
 
 from wick.errors import (Bug, Canceled, InvalidArgument, InvalidModel, LimitReached, OutOfMemory, OutOfRange,
                          SystemRefused, TypeMismatch, Unsupported, WickError)
-from wick.language import Data, Function, Module, Struct, is_program
+from wick.language import Data, Function, Module, Struct, is_program, module_of_text
 from wick.program import Gradient, Model, Program, Specialized
 from wick.options import ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions, SessionOptions
 from wick.session import (InferenceSession, IOBinding, ModelMetadata, NodeArg, OrtValue, disable_telemetry_events,
@@ -21,24 +22,27 @@ from wick.session import (InferenceSession, IOBinding, ModelMetadata, NodeArg, O
 __version__ = get_version_string()
 
 
-def load(source, name="model.onnx", *, allow_links=False):
+def load(source, name="model.onnx", *, allow_links=False, ops=None):
     """Reads and checks a model: a path, or the bytes of a file. A program of Wick's language gives a module, whose functions
-    are its attributes (wick.language.Module).
+    are its attributes (wick.language.Module); its text will do, too, and `name` is then in messages.
 
     External data is reached through links in a model store (Hugging Face's layout); with `allow_links` all links are
-    followed.
+    followed. `ops` is a file of the language whose functions are operators of the model, by domain and name.
     """
     if isinstance(source, (str, os.PathLike)) and is_program(source):
         return Module(os.fspath(source))
-    return source if isinstance(source, Model) else Model(source, name, allow_links=allow_links)
+    if (module := module_of_text(source, name)) is not None:
+        return module
+    return source if isinstance(source, Model) else Model(source, name, allow_links=allow_links, ops=ops)
 
 
 def compile(source, shapes=None, sizes=None, contents=None, *, ranges=None, dynamic=False, specialize_dims=None,
-            specialize_inputs=None, allow_links=False,
+            specialize_inputs=None, donate=(), allow_links=False, ops=None,
             **options):
     """Machine code for a model, whose dynamic sizes are given or stay dynamic; see Model.compile."""
-    return load(source, allow_links=allow_links).compile(shapes, sizes, contents, ranges=ranges, dynamic=dynamic, specialize_dims=specialize_dims,
-                                                         specialize_inputs=specialize_inputs, **options)
+    model = load(source, allow_links=allow_links, ops=ops)
+    return model.compile(shapes, sizes, contents, ranges=ranges, dynamic=dynamic, specialize_dims=specialize_dims,
+                         specialize_inputs=specialize_inputs, donate=donate, **options)
 
 
 def run(source, *args, **named):
@@ -49,12 +53,41 @@ def run(source, *args, **named):
     return out[0] if len(out) == 1 else tuple(out)
 
 
-def grad(source, wrt=None, of=None, cotangent=False, *, allow_links=False, **options):
-    """Returns a function of arrays that computes a model's outputs and derivatives: (outputs, {name: array}).
+#: Names of wick.trace, which is imported when the first of them is used, and modules.
+_TRACED = {name: "function" for name in ("function", "Lowered", "Executable", "ShapeDtype")}
+_TRACED |= {name: "transform" for name in "value_and_grad vjp jvp vmap jacfwd jacrev hessian checkpoint stop_gradient custom_vjp".split()}
+_TRACED |= {name: "control" for name in "cond switch while_loop fori scan associative_scan".split()}
+_TRACED |= {"jacobian": "transform", "Array": "array", "tree": "tree"}
+_MODULES = frozenset(("numpy", "lax", "nn", "random"))
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return importlib.import_module(f"wick.{name}")
+    if name not in _TRACED:
+        raise AttributeError(f"module 'wick' has no attribute {name!r}")
+    module = importlib.import_module(f"wick.trace.{_TRACED[name]}")
+    made = globals()[name] = module if name == "tree" else getattr(module, name)
+    return made
+
+
+def __dir__():
+    return sorted([*globals(), *_TRACED, *_MODULES])
+
+
+def grad(source, wrt=None, of=None, cotangent=False, *, argnums=None, has_aux=False, allow_links=False, ops=None, **options):
+    """Of a function of arrays: the function that gives its gradient, wick.grad(f, argnums=0, has_aux=False); a second
+    argument without a name is argnums, too (wick.function).
+
+    Of a model: returns a function of arrays that computes a model's outputs and derivatives: (outputs, {name: array}).
 
     The sum of the elements of `of` (a tensor's name; the first output) is differentiated by each tensor of `wrt`:
     inputs, weights, or intermediate tensors, by name; without names, by all inputs of floats. With `cotangent` there is
     one more input, "Y.grad", which weights the elements of Y. Derivatives are outputs of `.model`, "X.grad", and can be
     differentiated again.
     """
-    return Gradient(load(source, allow_links=allow_links), wrt, of, cotangent, **options)
+    if callable(source) and not isinstance(source, (Model, os.PathLike)):
+        from wick.trace.transform import grad as of_function
+        given = argnums if argnums is not None else wrt if wrt is not None else 0
+        return of_function(source, given, has_aux, **options)
+    return Gradient(load(source, allow_links=allow_links, ops=ops), wrt, of, cotangent, **options)

@@ -13,7 +13,7 @@ class Error(Exception): ...
 class Context: ...
 
 class Model:
-    def __init__(self, path: Any, bytes: Any = None, allow_links: bool = False, entry: str | None = None) -> None: ...
+    def __init__(self, path: Any, bytes: Any = None, allow_links: bool = False, entry: str | None = None, ops: Any = None) -> None: ...
     data: tuple[tuple[bytes | None, ...], tuple[bytes | None, ...], Parts | None, Parts | None]
     inputs: tuple[Io, ...]
     outputs: tuple[Io, ...]
@@ -22,7 +22,7 @@ class Model:
     needs_shapes: bool
     def override(self, names: tuple[str, ...]) -> None: ...
     def grad(self, of: str | None, wrt: tuple[str, ...], cotangent: bool) -> None: ...
-    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], dynamic: bool, specialize_dims: dict[str, tuple[int, ...]], specialize_inputs: tuple[tuple[str, Any], ...], contents: dict[str, Any], target: str | None,
+    def compile(self, shapes: dict[str, Any], sizes: dict[str, int], ranges: dict[str, tuple[int, int, int]], dynamic: bool, specialize_dims: dict[str, tuple[int, ...]], specialize_inputs: tuple[tuple[str, Any], ...], contents: dict[str, Any], donate: tuple[str, ...], target: str | None,
                 tune: str | None, precision: str | None, tuning: str | None, cache: str | None, strict: bool,
                 jobs: int, auto_specialize: int) -> Compiled: ...
 
@@ -30,6 +30,7 @@ class Compiled:
     inputs: tuple[Io, ...]
     outputs: tuple[Io, ...]
     required_inputs: tuple[bytes | None, ...]
+    donors: tuple[int | None, ...]
     metadata: dict[str, str]
     contract: str
     cached: bool

@@ -2,8 +2,11 @@
 
 A value of a data type is an object of the class of its constructor. It crosses to compiled code as bytes
 (docs/language.md), blocks before those that refer to them, so that neither side recurses."""
+import os
 import reprlib
 import struct
+import sys
+import tempfile
 import threading
 
 import numpy as np
@@ -356,6 +359,9 @@ class Function:
 
     def __call__(self, *args, sizes=None, **named):
         """`sizes` gives those that no argument shows: {"n": 3}."""
+        if "wick.trace.scope" in sys.modules and sys.modules["wick.trace.scope"].current() is not None:
+            from wick.trace import modules
+            return modules.call(self, args, named)
         model, leaves = self.model, []
         arguments, at = self._arguments(args, named), 1
         for name, argument in zip(self.parameters, arguments):
@@ -432,8 +438,25 @@ class Module:
         return f"<wick program {self.__file__!r}: {', '.join(self.functions)}>"
 
 
+def module_of_text(source, name):
+    """The module of a program's text, str or bytes; None: it is something else. The text is kept in a file."""
+    text = source.encode() if isinstance(source, str) and "{" in source else source
+    if not isinstance(text, (bytes, bytearray, memoryview)) or not _core.is_program(text):
+        return None
+    folder = tempfile.TemporaryDirectory(prefix="wick-")
+    name = os.path.basename(name)
+    path = os.path.join(folder.name, name if name.endswith(".wick") else "program.wick")
+    with open(path, "wb") as file:
+        file.write(text)
+    module = Module(path)
+    module._folder = folder  # as long as functions may be compiled
+    return module
+
+
 def is_program(path):
-    """Does the file look like a program of the language?"""
+    """Does the file look like a program, of the language or in Relay's text?"""
+    if os.fspath(path).endswith((".relay", ".rly")):
+        return True
     try:
         with open(path, "rb") as file:
             return _core.is_program(file.read(1 << 16))

@@ -83,16 +83,17 @@ class Model:
 
     `derivatives` are what `grad` adds, in order: (of, wrt, cotangent) each. `override` names initializers that become
     inputs, of those in `overridable`. External data is reached through links in a model store (Hugging Face's layout);
-    with `allow_links` all links are followed. `entry` is a function of a program of Wick's language.
+    with `allow_links` all links are followed. `entry` is a function of a program of Wick's language. `ops` is the file
+    of a program whose functions are operators of the model (docs/language.md).
     """
 
-    def __init__(self, source, name="model.onnx", derivatives=(), override=(), allow_links=False, entry=None):
+    def __init__(self, source, name="model.onnx", derivatives=(), override=(), allow_links=False, entry=None, ops=None):
         if hasattr(source, "SerializeToString"):
             source = source.SerializeToString()
         in_memory = isinstance(source, (bytes, bytearray, memoryview))
         self.source, self.name = source, name if in_memory else os.fspath(source)
-        self.allow_links, self.entry = bool(allow_links), entry
-        self._core = raised(_core.Model, self.name, source if in_memory else None, self.allow_links, entry)
+        self.allow_links, self.entry, self.ops = bool(allow_links), entry, None if ops is None else os.fspath(ops)
+        self._core = raised(_core.Model, self.name, source if in_memory else None, self.allow_links, entry, self.ops)
         self._lock = threading.Lock()
         self.derivatives, self.overridden = tuple(derivatives), tuple(override)
         #: Initializers that the file lists as inputs, too: defaults, constant unless they are overridden.
@@ -111,7 +112,7 @@ class Model:
         self.dynamic_sizes = {name for p in self.inputs if p.shape is not None for d, name in zip(p.shape, p.symbols) if d < 0}
 
     def compile(self, shapes=None, sizes=None, contents=None, *, ranges=None, dynamic=False, specialize_dims=None,
-                specialize_inputs=None, **options):
+                specialize_inputs=None, donate=(), **options):
         """Machine code for these shapes of inputs ({name: shape}) and dynamic sizes ({name: number}).
 
         Sizes with a range ({name: (least, most)}, or (least, most, step)) stay dynamic: the code serves them all. With
@@ -120,6 +121,9 @@ class Model:
         with `auto_specialize=N` it is specialized while it runs, for the first N sizes that occur often.
         `specialize_inputs` ({name: number, array, or several}) gives contents of small inputs that decide branches: a
         specialization for them has only the branch that runs. All specializations give the same bits.
+
+        Inputs in `donate` (names; that of a structure stands for all its tensors) share their memory with outputs of
+        equal types: a call updates such an array, if it is dense and may be written to, and returns it.
         """
         o = Options(**options)
         shapes = {name: _wholes(f"the shape of \"{name}\"", shape) for name, shape in (shapes or {}).items()}
@@ -139,7 +143,7 @@ class Model:
             given[name] = types.memory(port.elem, np.ascontiguousarray(_typed(port, array)))
         with self._lock:
             core = raised(self._core.compile, shapes, sizes, ranges, bool(dynamic), specialize_dims, specialize_inputs, given,
-                          *o._compile())
+                          (donate,) if isinstance(donate, str) else tuple(donate), *o._compile())
         return Program(core, o)
 
     def _contents_of(self, name, value):
@@ -157,15 +161,15 @@ class Model:
         """The same model with further outputs "X.grad", the derivatives of `of` by `wrt`; see wick.grad."""
         wrt = () if wrt is None else (wrt,) if isinstance(wrt, str) else tuple(wrt)
         return Model(self.source, self.name, self.derivatives + ((of, wrt, bool(cotangent)),), self.overridden,
-                     self.allow_links, self.entry)
+                     self.allow_links, self.entry, self.ops)
 
     def override(self, *names):
         """The same model with these initializers as inputs, of those in `overridable`."""
-        return Model(self.source, self.name, self.derivatives, names, self.allow_links, self.entry)
+        return Model(self.source, self.name, self.derivatives, names, self.allow_links, self.entry, self.ops)
 
     def __reduce__(self):
         source = bytes(self.source) if isinstance(self.source, memoryview) else self.source
-        return Model, (source, self.name, self.derivatives, self.overridden, self.allow_links, self.entry)
+        return Model, (source, self.name, self.derivatives, self.overridden, self.allow_links, self.entry, self.ops)
 
     def __repr__(self):
         return f"wick.Model({self.name!r}: {_signature(self.inputs, self.outputs)})"
@@ -196,6 +200,9 @@ class Program:
         self._ins, self._outs = Ports("input", self._flat, metadata), Ports("output", self._visible, metadata)
         self.inputs, self.outputs = self._ins.all, self._outs.all
         self.required_inputs = core.required_inputs
+        #: For each output the number of the donated input whose memory it shares, or None.
+        self.donors = core.donors
+        self._donors = [(k, i) for k, i in enumerate(self.donors) if i is not None and types.is_plain(self._flat[i].elem)]
         #: Are there sizes that vary from run to run?
         self.dynamic = any(size < 0 for p in self._flat for size in p.shape)
         self._free = collections.deque()  # sessions that are not running
@@ -272,6 +279,7 @@ class Program:
         outputs = tuple(outputs or ()) if self._outs.plain else ()
         outputs += (None,) * (len(self._all) - len(outputs))
         flat = self._ins.flat(arrays)
+        outputs = self._donated(flat, outputs)
         ins = tuple([types.memory(p.elem, a) for p, a in zip(self._flat, flat)])
         session = self._take()
         try:
@@ -283,8 +291,17 @@ class Program:
         finally:
             self._free.append(session)
 
+    def _donated(self, arrays, outputs):
+        """The outputs, where None is given those that share the memory of these arrays."""
+        outputs = list(outputs)
+        for k, i in self._donors:
+            if outputs[k] is None and arrays[i].flags.writeable:
+                outputs[k] = arrays[i]
+        return outputs
+
     def _run_plain(self, arrays):
-        made = [memory.array(shape, dtype) for memory, (shape, dtype) in zip(self._memory, self._plain)]
+        made = [memory.array(shape, dtype) if given is None else given for memory, (shape, dtype), given
+                in zip(self._memory, self._plain, self._donated(arrays, (None,) * len(self._all)))]
         session = self._take()
         try:
             raised(session.run, tuple(arrays), tuple(made))

@@ -248,12 +248,12 @@ class InferenceSession:
     """
 
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, *, enable_fallback=True,
-                 disabled_optimizers=None, allow_links=False, **options):
+                 disabled_optimizers=None, allow_links=False, ops=None, **options):
         self._options = expected("sess_options", sess_options, SessionOptions)
         self._more = options
         self._providers = providers_of(providers, provider_options)
         self._events, self._begun, self._profile = [], time.perf_counter_ns(), None
-        self._begin(Model(path_or_bytes, allow_links=allow_links or self._options.allow_links))
+        self._begin(Model(path_or_bytes, allow_links=allow_links or self._options.allow_links, ops=ops))
 
     def _begin(self, model):
         self._model, self._overriding, self._lock = model, {}, threading.Lock()
@@ -421,7 +421,7 @@ class InferenceSession:
     def __reduce__(self):
         source = self._model.source
         return (_again, (bytes(source) if isinstance(source, memoryview) else source, self._options,
-                         self._providers, {"allow_links": self._model.allow_links, **self._more}))
+                         self._providers, {"allow_links": self._model.allow_links, "ops": self._model.ops, **self._more}))
 
     def __repr__(self):
         return f"wick.InferenceSession({self._model!r})"

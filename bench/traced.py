@@ -1,0 +1,63 @@
+"""Programs of tests/trace/trace_programs.py in Wick and in jax.jit: time of a call, and of tracing and compiling.
+
+    python bench/traced.py [--seconds 0.3] [NAME ...]        (needs jax in the environment)"""
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+import time
+import types
+
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ["WICK_CACHE_DIR"] = tempfile.mkdtemp()
+root = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(root / "tests" / "trace"), str(root / "build" / "python")]
+
+import jax  # noqa: E402
+import numpy as np  # noqa: E402
+
+import wick  # noqa: E402
+from trace_programs import PROGRAMS  # noqa: E402
+
+JAX = types.SimpleNamespace(np=jax.numpy, lax=jax.lax, nn=jax.nn, grad=jax.grad, value_and_grad=jax.value_and_grad, vmap=jax.vmap, scan=jax.lax.scan,
+                            fori=jax.lax.fori_loop, cond=jax.lax.cond, while_loop=jax.lax.while_loop, hessian=jax.hessian, jacfwd=jax.jacfwd, tree_map=jax.tree_util.tree_map)
+WICK = types.SimpleNamespace(np=wick.numpy, lax=wick.lax, nn=wick.nn, grad=wick.grad, value_and_grad=wick.value_and_grad, vmap=wick.vmap, scan=wick.scan,
+                             fori=wick.fori, cond=wick.cond, while_loop=wick.while_loop, hessian=wick.hessian, jacfwd=wick.jacfwd, tree_map=wick.tree.map)
+
+
+def best(f, seconds):
+    """The least time of a call, in microseconds."""
+    times, end = [], time.perf_counter() + seconds
+    while time.perf_counter() < end or len(times) < 5:
+        t = time.perf_counter()
+        f()
+        times.append(time.perf_counter() - t)
+    return min(times) * 1e6
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seconds", type=float, default=0.3)
+    options.add_argument("names", nargs="*")
+    o = options.parse_args()
+    rows = []
+    print(f"{'program':28} {'wick us':>9} {'jax us':>9} {'ratio':>6} {'compile':>8} {'jax':>8} {'ratio':>6}")
+    for name in o.names or PROGRAMS:
+        p = PROGRAMS[name]
+        arguments = p.arguments(np.random.default_rng(len(name)))
+        made = []
+        for j, jit in ((WICK, lambda f: wick.function(f, threads=1)), (JAX, jax.jit)):
+            given = arguments if j is WICK else jax.tree_util.tree_map(jax.numpy.asarray, arguments)
+            f = jit(p.build(j))
+            t = time.perf_counter()
+            jax.block_until_ready(f(*given))
+            compiled = time.perf_counter() - t
+            made.append((best(lambda: jax.block_until_ready(f(*given)), o.seconds), compiled * 1e3))
+        (a, c), (b, d) = made
+        rows.append((a / b, c / d))
+        print(f"{name:28} {a:9.1f} {b:9.1f} {a / b:6.2f} {c:8.1f} {d:8.1f} {c / d:6.2f}", flush=True)
+    print(f"geometric mean: time {np.exp(np.mean(np.log([r[0] for r in rows]))):.2f}, compile {np.exp(np.mean(np.log([r[1] for r in rows]))):.2f}")
+
+
+main()

@@ -1,0 +1,536 @@
+"""Names of jax.lax that programs use."""
+import builtins
+import math
+
+from wick import numpy as wnp
+from wick.errors import InvalidArgument, Unsupported
+from wick.nn import log_softmax, relu, sigmoid as logistic, softmax  # noqa: F401
+from wick.numpy import products as _products
+from wick.trace import elements, index, ops
+from wick.trace.control import associative_scan, cond, fori, map, scan, switch, while_loop  # noqa: F401
+from wick.trace.eager import api
+from wick.trace.scope import emit, fail, name_of, sizes
+from wick.trace.transform import stop_gradient  # noqa: F401
+
+fori_loop = fori
+
+#: Names of jax.lax for functions of wick.numpy.
+SAME = {"add": "add", "sub": "subtract", "mul": "multiply", "neg": "negative", "abs": "abs", "sign": "sign", "exp": "exp", "exp2": "exp2",
+        "log": "log", "log1p": "log1p", "expm1": "expm1", "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos",
+        "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh",
+        "atan2": "atan2", "sqrt": "sqrt", "cbrt": "cbrt", "floor": "floor", "ceil": "ceil", "pow": "pow", "max": "maximum", "min": "minimum",
+        "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "square": "square",
+        "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor", "bitwise_not": "bitwise_invert",
+        "shift_left": "bitwise_left_shift", "shift_right_arithmetic": "bitwise_right_shift", "is_finite": "isfinite",
+        "reciprocal": "reciprocal", "nextafter": "nextafter", "argmax": "argmax", "argmin": "argmin", "rem": "fmod", "full": "full",
+        "full_like": "full_like", "transpose": "permute_dims", "reshape": "reshape", "broadcast_shapes": "broadcast_shapes",
+        "convert_element_type": "astype", "expand_dims": "expand_dims", "squeeze": "squeeze", "batch_matmul": "matmul"}
+for _name, _own in SAME.items():
+    globals()[_name] = getattr(wnp, _own)
+
+for _name, _op in {"rsqrt": "rsqrt", "erf": "erf", "round": "round_even"}.items():
+    def _f(x, _op=_op):
+        return ops.unary(_op, ops.floating(x))
+    _f.__name__ = _name
+    globals()[_name] = api(_f)
+
+
+@api
+def div(x, y):
+    """x / y; of whole numbers, without the fraction."""
+    return ops.binary("div", x, y)
+
+
+@api
+def erfc(x):
+    """1 - erf(x)"""
+    return 1 - ops.unary("erf", ops.floating(x))
+
+
+@api
+def erf_inv(x):
+    """The inverse of erf: Giles' polynomials, and two steps of Newton's method."""
+    x = ops.floating(x)
+    w = -wnp.log((1 - x) * (1 + x))
+    central = w < 5
+    near = [2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941]
+    far = [-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682]
+    at = wnp.where(central, w - 2.5, wnp.sqrt(wnp.where(central, 5.0, w)) - 3)
+    p = None
+    for a, b in zip(near, far):
+        c = wnp.where(central, ops.as_elem(a, x.elem), ops.as_elem(b, x.elem))
+        p = c if p is None else c + p * at
+    y = p * x
+    if x.elem == "f64":
+        for _ in range(2):
+            y = y - (ops.unary("erf", y) - x) / (2 / math.sqrt(math.pi) * wnp.exp(-y * y))
+    return wnp.where(wnp.abs(x) == 1, x * math.inf, y)
+
+
+@api
+def integer_pow(x, y):
+    """x to a power that is a whole number of Python."""
+    return wnp.pow(x, int(y))
+
+
+@api
+def select(condition, x, y):
+    """x where the condition is true, else y."""
+    return wnp.where(condition, x, y)
+
+
+@api
+def select_n(which, *cases):
+    """The case that each element of `which` names."""
+    which = ops.array(which)
+    if which.elem == "bool":
+        return wnp.where(which, cases[1], cases[0])
+    return wnp.choose(which, list(cases))
+
+
+@api
+def clamp(low, x, high):
+    """x, or the nearest number between low and high."""
+    return wnp.minimum(wnp.maximum(x, low), high)
+
+
+@api
+def shift_right_logical(x, y):
+    """The bits of x shifted down, with zeros from above."""
+    x = ops.array(x)
+    if x.elem not in elements.SIGNED:
+        return wnp.bitwise_right_shift(x, y)
+    unsigned = "u" + x.elem[1:]
+    return ops.bitcast(ops.binary("shift_right", ops.bitcast(x, unsigned), ops.as_elem(y, unsigned)), x.elem)
+
+
+@api
+def bitcast_convert_type(x, dtype):
+    """The bits of x as another type of the same size."""
+    return ops.bitcast(ops.array(x), elements.of_dtype(dtype))
+
+
+@api
+def iota(dtype, size):
+    """0, 1, 2, ..."""
+    return ops.iota(ops.whole("iota", size), elements.of_dtype(dtype))
+
+
+@api
+def broadcasted_iota(dtype, shape, dimension):
+    """The positions along a dimension."""
+    shape = ops.shape_of("broadcasted_iota", shape)
+    at = ops.iota(shape[dimension], elements.of_dtype(dtype))
+    return ops.broadcast_to(ops.reshape(at, [n if k == dimension else 1 for k, n in enumerate(shape)]), shape)
+
+
+@api
+def broadcast(x, sizes):
+    """x with new dimensions before its own."""
+    x = ops.array(x)
+    return ops.broadcast_to(x, tuple(sizes) + x.shape)
+
+
+@api
+def broadcast_in_dim(x, shape, broadcast_dimensions):
+    """x with its dimensions at these places of a shape."""
+    x, at = ops.array(x), [1] * len(shape)
+    for n, d in zip(x.shape, broadcast_dimensions):
+        at[d] = n
+    return ops.broadcast_to(ops.reshape(x, at), tuple(shape))
+
+
+@api
+def rev(x, dimensions):
+    """x backwards along dimensions."""
+    return wnp.flip(x, axis=tuple(dimensions))
+
+
+@api
+def concatenate(operands, dimension):
+    """Arrays one after another."""
+    return wnp.concat(list(operands), axis=dimension)
+
+
+@api
+def pad(x, padding_value, padding_config):
+    """x with (low, high, interior) elements added along each dimension; negative numbers remove some."""
+    x = ops.array(x)
+    for axis, (_, _, inside) in enumerate(padding_config):
+        n = x.shape[axis]
+        if inside and n > 1:
+            filled = ops.full(x.shape[:axis + 1] + (inside,) + x.shape[axis + 1:], padding_value, x.elem)
+            wide = ops.concat([ops.reshape(x, x.shape[:axis + 1] + (1,) + x.shape[axis + 1:]), filled], axis + 1)
+            x = ops.reshape(wide, x.shape[:axis] + (n * (inside + 1),) + x.shape[axis + 1:])
+            x = ops.slice_axis(x, axis, 0, n + (n - 1) * inside)
+    low, high = [c[0] for c in padding_config], [c[1] for c in padding_config]
+    cut = [builtins.max(0, -v) for v in low], [builtins.max(0, -v) for v in high]
+    x = ops.slice(x, cut[0], [n - a - b for n, a, b in zip(x.shape, *cut)])
+    return ops.pad(x, [builtins.max(0, v) for v in low], [builtins.max(0, v) for v in high], "constant", padding_value)
+
+
+# ---- slices ----
+
+
+@api
+def slice(x, start_indices, limit_indices, strides=None):
+    """x[start:limit:stride] of each dimension."""
+    parts = zip(start_indices, limit_indices, strides or (1,) * len(start_indices))
+    return index.get(ops.array(x), tuple([_slice(a, b, s) for a, b, s in parts]))
+
+
+_slice = builtins.slice
+
+
+@api
+def slice_in_dim(x, start_index, limit_index, stride=1, axis=0):
+    """x[start:limit:stride] of one dimension."""
+    x = ops.array(x)
+    return index.get(x, (_slice(None),) * ops.axis_of("slice_in_dim", axis, x.ndim) + (_slice(start_index, limit_index, stride),))
+
+
+@api
+def index_in_dim(x, at, axis=0, keepdims=True):
+    """x at one position of a dimension."""
+    x = ops.array(x)
+    axis = ops.axis_of("index_in_dim", axis, x.ndim)
+    made = index.get(x, (_slice(None),) * axis + (at,))
+    return wnp.expand_dims(made, axis=axis) if keepdims else made
+
+
+def _starts(x, starts, block):
+    """The first positions of a block, clamped so that it lies in x: texts, or numbers where they are static."""
+    starts = [starts[k] for k in range(x.ndim)] if hasattr(starts, "shape") else list(starts)
+    if len(starts) != x.ndim or len(block) != x.ndim:
+        fail(InvalidArgument, f"a block of an array of the shape {x.shape} needs {x.ndim} starts and sizes, {len(starts)} and {len(block)} are given")
+    out = []
+    for at, n, m in zip(starts, x.shape, block):
+        if m > n:
+            fail(InvalidArgument, f"a block of the shape {tuple(block)} is larger than the array of the shape {x.shape}")
+        if not hasattr(at, "scope"):
+            at = ops.whole("start", at)
+            out.append(builtins.min(builtins.max(at + n if at < 0 else at, 0), n - m))
+            continue
+        at = index._wrapped(at, n)
+        out.append(0 if n == m else name_of(emit(f"op.clip({name_of(at)}, (0 : i64), ({n - m} : i64))", "i64", ())))
+    return out
+
+
+def _place(x, starts, block):
+    return ", ".join([":" if n == m else f"{a}:{a} + {m}" for a, n, m in zip(starts, x.shape, block)])
+
+
+@api
+def dynamic_slice(x, start_indices, slice_sizes):
+    """The block of a static size at traced positions, which are clamped so that it lies in x."""
+    x, block = ops.array(x), ops.shape_of("dynamic_slice", slice_sizes)
+    starts = _starts(x, start_indices, block)
+    if builtins.all(isinstance(s, int) for s in starts):
+        return ops.slice(x, starts, block)
+    return emit(f"{name_of(x)}[{_place(x, starts, block)}]", x.elem, block)
+
+
+@api
+def dynamic_slice_in_dim(x, start_index, slice_size, axis=0):
+    """dynamic_slice along one dimension."""
+    x = ops.array(x)
+    axis = ops.axis_of("dynamic_slice_in_dim", axis, x.ndim)
+    starts, block = [0] * x.ndim, list(x.shape)
+    starts[axis], block[axis] = start_index, slice_size
+    return dynamic_slice(x, starts, block)
+
+
+@api
+def dynamic_index_in_dim(x, at, axis=0, keepdims=True):
+    """x at a traced position of a dimension."""
+    return index_in_dim(x, at, axis, keepdims)
+
+
+@api
+def dynamic_update_slice(x, update, start_indices):
+    """x with a block replaced, at positions that are clamped so that it lies in x."""
+    x = ops.array(x)
+    update = ops.as_elem(update, x.elem)
+    if x.ndim == 0:
+        return update
+    starts = _starts(x, start_indices, update.shape)
+    if update.shape == x.shape:
+        return update
+    return emit(f"{name_of(x)} with [{_place(x, starts, update.shape)}] = {name_of(update)}", x.elem, x.shape)
+
+
+@api
+def dynamic_update_slice_in_dim(x, update, start_index, axis):
+    """dynamic_update_slice along one dimension."""
+    x, update = ops.array(x), ops.array(update)
+    axis = ops.axis_of("dynamic_update_slice_in_dim", axis, x.ndim)
+    return dynamic_update_slice(x, update, [start_index if k == axis else 0 for k in range(x.ndim)])
+
+
+@api
+def dynamic_update_index_in_dim(x, update, at, axis):
+    """x with one row of a dimension replaced."""
+    x, update = ops.array(x), ops.array(update)
+    axis = ops.axis_of("dynamic_update_index_in_dim", axis, x.ndim)
+    return dynamic_update_slice_in_dim(x, update if update.ndim == x.ndim else wnp.expand_dims(update, axis=axis), at, axis)
+
+
+# ---- reductions, sorting ----
+
+
+def reduce(x, init, computation, dimensions):
+    """A reduction by a function that is one of add, mul, max, min, and, or of this module or wick.numpy."""
+    kinds = {"add": wnp.sum, "multiply": wnp.prod, "maximum": wnp.max, "minimum": wnp.min, "logical_and": wnp.all, "logical_or": wnp.any,
+             "bitwise_and": wnp.all, "bitwise_or": wnp.any}
+    name = getattr(computation, "__name__", "")
+    if name not in kinds:
+        raise Unsupported(f"lax.reduce by {computation!r} is not supported: use one of {', '.join(sorted(kinds))}")
+    made = kinds[name](x, axis=tuple(dimensions))
+    return computation(made, init)
+
+
+for _name, _op in {"sum": "sum", "prod": "prod", "max": "max", "min": "min", "and": "all", "or": "any"}.items():
+    globals()[f"reduce_{_name}"] = lambda x, axes, f=getattr(wnp, _op): f(x, axis=tuple(axes))
+
+
+@api
+def cumsum(x, axis=0, reverse=False):
+    """The sums up to each position, or from it on."""
+    return ops.cumulative("cumsum", ops.array(x), axis, reverse=reverse)
+
+
+@api
+def cumprod(x, axis=0, reverse=False):
+    """The products up to each position, or from it on."""
+    return ops.cumulative("cumprod", ops.array(x), axis, reverse=reverse)
+
+
+def _turned(f):
+    def made(x, axis=0, reverse=False):
+        return wnp.flip(f(wnp.flip(x, axis=axis), axis=axis), axis=axis) if reverse else f(x, axis=axis)
+    made.__doc__ = f.__doc__
+    return api(made)
+
+
+cummax, cummin = _turned(wnp.cummax), _turned(wnp.cummin)
+
+
+@api
+def cumlogsumexp(x, axis=0, reverse=False):
+    """The logarithms of the sums of exponentials up to each position."""
+    return associative_scan(wnp.logaddexp, x, reverse=reverse, axis=axis)
+
+
+@api
+def top_k(x, k):
+    """(the k largest elements of each row in descending order, their positions)"""
+    x = ops.array(x)
+    k = ops.whole("top_k", k)
+    if not x.ndim or k > x.shape[-1]:
+        fail(InvalidArgument, f"top_k: {k} elements of an array of the shape {x.shape}")
+    return tuple(ops.top_k(x, k, x.ndim - 1, False))
+
+
+@api
+def sort(operand, dimension=-1, is_stable=True, num_keys=1):
+    """Elements in order; of several arrays, all of them in the order of the first."""
+    if not isinstance(operand, (tuple, list)):
+        return wnp.sort(operand, axis=dimension)
+    xs = [ops.array(x) for x in operand]
+    axis = ops.axis_of("sort", dimension, xs[0].ndim)
+    at = wnp.lexsort(list(xs[:num_keys])[::-1], axis=axis)
+    return tuple([ops.gather_elements(x, at, axis) for x in xs])
+
+
+@api
+def sort_key_val(keys, values, dimension=-1):
+    """Keys in order, and the values in the order of the keys."""
+    return sort((keys, values), dimension)
+
+
+# ---- products and convolutions ----
+
+
+@api
+def dot(x, y, *, precision=None, preferred_element_type=None):
+    """The product of vectors and matrices."""
+    return wnp.dot(x, y)
+
+
+@api
+def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None):
+    """The product over pairs of dimensions: ((those of lhs, of rhs), (those of the batch in lhs, in rhs))."""
+    (a, b), (c, d) = dimension_numbers
+    lhs, rhs = ops.convert(lhs, rhs)
+    made = _products.contract(lhs, rhs, (tuple(a), tuple(b)), (tuple(c), tuple(d)))
+    return made if preferred_element_type is None else wnp.astype(made, preferred_element_type)
+
+
+def _pads(padding, shape, window, stride, dilation, base=None):
+    """(low, high) of each dimension; "SAME": so that the result has ceil(n / stride) elements."""
+    if not isinstance(padding, str):
+        return [tuple(p) if isinstance(p, (tuple, list)) else (p, p) for p in padding]
+    if padding.upper() == "VALID":
+        return [(0, 0)] * len(shape)
+    if padding.upper() not in ("SAME", "SAME_LOWER"):
+        fail(InvalidArgument, f"the padding {padding!r} is none of SAME, SAME_LOWER, VALID")
+    out = []
+    for n, k, s, d in zip(shape, window, stride, dilation):
+        total = builtins.max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n)
+        small, large = total // 2, total - total // 2
+        out.append((small, large) if padding.upper() == "SAME" else (large, small))
+    return out
+
+
+def _layout(numbers, rank):
+    if numbers is None:
+        return "NC" + "DHW"[5 - rank:], "OI" + "DHW"[5 - rank:], "NC" + "DHW"[5 - rank:]
+    if hasattr(numbers, "lhs_spec"):
+        numbers = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
+    if isinstance(numbers[0], str):
+        return numbers
+    texts = []
+    for spec, first in zip(numbers, ("NC", "OI", "NC")):
+        letters = [""] * rank
+        for place, letter in zip(spec, first + "DHW"[5 - rank:]):
+            letters[place] = letter
+        texts.append("".join(letters))
+    return tuple(texts)
+
+
+def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers):
+    """The layouts of a convolution."""
+    return _layout(dimension_numbers, len(lhs_shape))
+
+
+@api
+def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
+                         feature_group_count=1, batch_group_count=1, precision=None, preferred_element_type=None):
+    """A convolution; `lhs_dilation` puts zeros between the elements of lhs."""
+    lhs, rhs = ops.convert(lhs, rhs)
+    rank = lhs.ndim - 2
+    if rank < 1 or rhs.ndim != lhs.ndim:
+        fail(InvalidArgument, f"conv_general_dilated: the shapes {lhs.shape} and {rhs.shape} do not fit together")
+    if batch_group_count != 1:
+        fail(Unsupported, "conv_general_dilated: batch_group_count is not supported")
+    texts = _layout(dimension_numbers, lhs.ndim)
+    spatial = [c for c in texts[0] if c not in "NC"]
+    x = ops.transpose(lhs, [texts[0].index(c) for c in "NC"] + [texts[0].index(c) for c in spatial])
+    w = ops.transpose(rhs, [texts[1].index(c) for c in "OI"] + [texts[1].index(c) for c in spatial])
+    dilation = tuple(rhs_dilation or (1,) * rank)
+    stride, group = tuple(window_strides), ops.whole("feature_group_count", feature_group_count)
+    base = tuple(lhs_dilation or (1,) * rank)
+    if builtins.any(b != 1 for b in base):
+        x = pad(x, 0, [(0, 0, 0)] * 2 + [(0, 0, b - 1) for b in base])
+    pads = _pads(padding, x.shape[2:], w.shape[2:], stride, dilation)
+    if builtins.any(v < 0 for p in pads for v in p):
+        x = pad(x, 0, [(0, 0, 0)] * 2 + [(builtins.min(a, 0), builtins.min(b, 0), 0) for a, b in pads])
+        pads = [(builtins.max(a, 0), builtins.max(b, 0)) for a, b in pads]
+    if x.shape[1] != w.shape[1] * group or w.shape[0] % group:
+        fail(InvalidArgument, f"conv_general_dilated: {x.shape[1]} channels, weights for {w.shape[1]} in {group} groups")
+    if rank > 3:
+        fail(Unsupported, f"conv_general_dilated: {rank} spatial dimensions are not supported")
+    out = [(n + a + b - (k - 1) * d - 1) // s + 1 for n, (a, b), k, d, s in zip(x.shape[2:], pads, w.shape[2:], dilation, stride)]
+    both = [p[0] for p in pads] + [p[1] for p in pads]
+    text = f"op.conv({name_of(x)}, {name_of(w)}, stride = {sizes(stride)}, pad = {sizes(both)}, dilation = {sizes(dilation)}, group = {group})"
+    made = emit(text, x.elem, (x.shape[0], w.shape[0], *out))
+    order = "NC" + "".join(spatial)
+    return ops.transpose(made, [order.index(c) for c in texts[2]])
+
+
+@api
+def conv(lhs, rhs, window_strides, padding, precision=None):
+    """A convolution of [batch, channels, spatial...] with [outputs, inputs, window...]."""
+    return conv_general_dilated(lhs, rhs, window_strides, padding)
+
+
+@api
+def conv_with_general_padding(lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None, precision=None):
+    """The same, with dilations."""
+    return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
+
+
+@api
+def conv_transpose(lhs, rhs, strides, padding, rhs_dilation=None, dimension_numbers=None, transpose_kernel=False):
+    """A convolution with fractional strides, as in jax.lax."""
+    lhs, rhs = ops.array(lhs), ops.array(rhs)
+    rank = lhs.ndim - 2
+    if dimension_numbers is None:
+        dimension_numbers = {1: ("NHC", "HIO", "NHC"), 2: ("NHWC", "HWIO", "NHWC"), 3: ("NDHWC", "DHWIO", "NDHWC")}[rank]
+    texts = _layout(dimension_numbers, lhs.ndim)
+    spatial = [c for c in texts[0] if c not in "NC"]
+    window = [rhs.shape[texts[1].index(c)] for c in spatial]
+    dilation = tuple(rhs_dilation or (1,) * rank)
+    if isinstance(padding, str):
+        pads = [_transposed_pads(k, s, d, padding) for k, s, d in zip(window, strides, dilation)]
+    else:
+        pads = [tuple(p) for p in padding]
+    if transpose_kernel:
+        rhs = wnp.flip(rhs, axis=tuple([texts[1].index(c) for c in spatial]))
+        texts = texts[0], texts[1].replace("I", "*").replace("O", "I").replace("*", "O"), texts[2]
+    return conv_general_dilated(lhs, rhs, (1,) * rank, pads, tuple(strides), dilation, texts)
+
+
+def _transposed_pads(k, s, d, padding):
+    k = (k - 1) * d + 1
+    if padding.upper() == "SAME":
+        total = k + s - 2
+        low = k - 1 if s > k - 1 else -(-total // 2)
+    else:
+        total = k + s - 2 + builtins.max(k - s, 0)
+        low = k - 1
+    return low, total - low
+
+
+@api
+def reduce_window(x, init_value, computation, window_dimensions, window_strides=None, padding="VALID", base_dilation=None,
+                  window_dilation=None):
+    """The sums, largest or least elements of windows; `computation` is lax.add, lax.max or lax.min."""
+    x = ops.array(x)
+    kind = getattr(computation, "__name__", "")
+    if kind not in ("add", "maximum", "minimum") or base_dilation is not None and builtins.any(b != 1 for b in base_dilation):
+        fail(Unsupported, f"reduce_window by {computation!r} is not supported: use lax.add, lax.max or lax.min, without base_dilation")
+    window = tuple(window_dimensions)
+    stride, dilation = tuple(window_strides or (1,) * x.ndim), tuple(window_dilation or (1,) * x.ndim)
+    pads = _pads(padding, x.shape, window, stride, dilation)
+    axes = [k for k in range(x.ndim) if (window[k], stride[k], pads[k]) != (1, 1, (0, 0))]
+    if not axes:
+        return x
+    neutral = {"add": 0, "maximum": elements.lowest(x.elem), "minimum": elements.highest(x.elem)}[kind]
+    made = _windows(x, kind, axes, window, stride, dilation, pads, neutral)
+    if ops.is_number(init_value) and (init_value == neutral or math.isinf(init_value) and kind != "add"):
+        return made
+    return ops.as_elem(computation(made, init_value), x.elem)
+
+
+def _windows(x, kind, axes, window, stride, dilation, pads, neutral):
+    """Each axis by itself: these functions may be applied one after another."""
+    for a in axes:
+        low, high = pads[a]
+        if low or high:
+            part = lambda n: [ops.full(x.shape[:a] + (n,) + x.shape[a + 1:], neutral, x.elem)] if n else []
+            x = ops.concat(part(low) + [x] + part(high), a)
+        count = (x.shape[a] - (window[a] - 1) * dilation[a] - 1) // stride[a] + 1
+        parts = [ops.slice_axis(x, a, k * dilation[a], count, stride[a]) for k in range(window[a])]
+        made = parts[0]
+        for p in parts[1:]:
+            made = ops.same({"add": "add", "maximum": "max", "minimum": "min"}[kind], made, p)
+        x = made
+    return x
+
+
+def stop_gradient_tree(x):
+    """stop_gradient of a structure."""
+    return stop_gradient(x)
+
+
+def optimization_barrier(x):
+    """x"""
+    return x
+
+
+class Precision:
+    """Accepted, and without effect: products of f32 are computed in f32."""
+
+    DEFAULT = HIGH = HIGHEST = None
+

@@ -1,0 +1,218 @@
+"""Functions of neural networks, as in jax.nn."""
+import math
+
+from wick import numpy as wnp
+from wick.errors import InvalidArgument
+from wick.trace import elements, ops
+from wick.trace.eager import api
+from wick.trace.scope import emit, fail, name_of
+from wick.nn_initializers import initializers  # noqa: F401
+
+#: Functions of floats that are operators.
+OPERATORS = {"sigmoid": "sigmoid", "softplus": "softplus", "soft_sign": "softsign", "hard_swish": "hard_swish", "mish": "mish",
+             "erf": "erf"}
+
+
+def _define():
+    for name, op in OPERATORS.items():
+        def f(x, /, op=op):
+            return ops.unary(op, ops.floating(x))
+        f.__name__, f.__doc__ = name, f"{name} of each element."
+        globals()[name] = api(f)
+
+
+_define()
+hard_silu = globals()["hard_swish"]
+sigmoid, softplus = globals()["sigmoid"], globals()["softplus"]
+
+
+@api
+def relu(x, /):
+    """max(x, 0)"""
+    x = ops.array(x)
+    return ops.unary("relu", x) if x.elem not in elements.UNSIGNED else x
+
+
+@api
+def relu6(x, /):
+    """min(max(x, 0), 6)"""
+    return wnp.clip(x, 0, 6)
+
+
+@api
+def silu(x, /):
+    """x * sigmoid(x)"""
+    return ops.unary("swish", ops.floating(x))
+
+
+swish = silu
+
+
+@api
+def gelu(x, approximate=True):
+    """x times the probability that a normal number is at most x."""
+    return ops.unary("gelu", ops.floating(x), approximate="tanh" if approximate else "none")
+
+
+@api
+def elu(x, alpha=1.0):
+    """x, or alpha * (exp(x) - 1) below 0."""
+    x = ops.floating(x)
+    below = ops.where(ops.binary("gt", x, 0, "bool"), 0, x)
+    return ops.where(ops.binary("gt", x, 0, "bool"), x, ops.binary("mul", ops.unary("expm1", below), alpha))
+
+
+@api
+def celu(x, alpha=1.0):
+    """x, or alpha * (exp(x / alpha) - 1) below 0."""
+    x = ops.floating(x)
+    return wnp.maximum(x, 0.0) + alpha * wnp.expm1(wnp.minimum(x, 0.0) / alpha)
+
+
+@api
+def selu(x, /):
+    """The scaled elu."""
+    return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
+
+
+@api
+def leaky_relu(x, negative_slope=0.01):
+    """x, or negative_slope * x below 0."""
+    x = ops.floating(x)
+    return ops.where(ops.binary("ge", x, 0, "bool"), x, ops.binary("mul", x, negative_slope))
+
+
+@api
+def hard_sigmoid(x, /):
+    """min(max(x + 3, 0), 6) / 6"""
+    return relu6(ops.floating(x) + 3.0) / 6.0
+
+
+@api
+def hard_tanh(x, /):
+    """min(max(x, -1), 1)"""
+    return wnp.clip(ops.floating(x), -1, 1)
+
+
+@api
+def log_sigmoid(x, /):
+    """log(sigmoid(x))"""
+    return -softplus(-ops.floating(x))
+
+
+@api
+def squareplus(x, b=4.0):
+    """(x + sqrt(x * x + b)) / 2"""
+    x = ops.floating(x)
+    return (x + wnp.sqrt(x * x + b)) / 2
+
+
+@api
+def sparse_plus(x, /):
+    """0 up to -1, x from 1 on, and (x + 1)**2 / 4 between."""
+    x = ops.floating(x)
+    return wnp.where(x <= -1, 0.0, wnp.where(x >= 1, x, (x + 1) ** 2 / 4))
+
+
+@api
+def glu(x, axis=-1):
+    """The first half of x times the sigmoid of the second."""
+    a, b = wnp.split(x, 2, axis=axis)
+    return a * sigmoid(b)
+
+
+def _softmax(op, x, axis, where):
+    x = ops.floating(x)
+    if where is not None:
+        x = ops.where(where, x, -math.inf)
+    if isinstance(axis, (tuple, list)) and len(axis) == 1:
+        axis = axis[0]
+    if not isinstance(axis, int):
+        most = ops.unary("stop_gradient", ops.reduce("max", x, axis, True))
+        shifted = ops.same("sub", x, most)
+        total = ops.reduce("sum", ops.unary("exp", shifted), axis, True)
+        if op == "log_softmax":
+            return ops.same("sub", shifted, ops.unary("log", total))
+        return ops.same("div", ops.unary("exp", shifted), total)
+    made = emit(f"op.{op}({name_of(x)}, axis = {ops.axis_of(op, axis, x.ndim)})", x.elem, x.shape)
+    return made if where is None or op != "softmax" else ops.where(where, made, 0)
+
+
+@api
+def softmax(x, /, axis=-1, *, where=None):
+    """exp(x) divided by its sum along an axis."""
+    return _softmax("softmax", x, axis, where)
+
+
+@api
+def log_softmax(x, /, axis=-1, *, where=None):
+    """The logarithm of softmax."""
+    return _softmax("log_softmax", x, axis, where)
+
+
+@api
+def logsumexp(x, axis=None, b=None, keepdims=False, return_sign=False, where=None):
+    """log(sum(exp(x))) along axes, with weights b."""
+    x = ops.floating(x)
+    if return_sign:
+        fail(InvalidArgument, "logsumexp: return_sign is not supported")
+    if where is not None:
+        x = ops.where(where, x, -math.inf)
+    if b is None:
+        return ops.reduce("log_sum_exp", x, axis, keepdims) if ops.axes_of("logsumexp", axis, x.ndim) else x
+    most = ops.unary("stop_gradient", ops.reduce("max", x, axis, True))
+    most = ops.where(wnp.isfinite(most), most, 0)
+    total = ops.reduce("sum", ops.binary("mul", ops.unary("exp", ops.same("sub", x, most)), b), axis, True)
+    made = ops.same("add", ops.unary("log", total), most)
+    return made if keepdims else wnp.squeeze(made, axis=axis)
+
+
+@api
+def logmeanexp(x, axis=None, keepdims=False):
+    """log(mean(exp(x))) along axes."""
+    x = ops.floating(x)
+    count = math.prod([x.shape[a] for a in ops.axes_of("logmeanexp", axis, x.ndim)])
+    return logsumexp(x, axis=axis, keepdims=keepdims) - math.log(count)
+
+
+@api
+def standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5):
+    """x with mean 0 and variance 1 along axes."""
+    x = ops.floating(x)
+    mean = wnp.mean(x, axis=axis, keepdims=True) if mean is None else mean
+    if variance is None:
+        variance = wnp.mean(wnp.square(x - mean), axis=axis, keepdims=True)
+    return (x - mean) / wnp.sqrt(variance + epsilon)
+
+
+@api
+def one_hot(x, num_classes, *, dtype=None, axis=-1):
+    """1 at the position that each whole number names, 0 elsewhere; all 0 for a number outside."""
+    x, n = ops.as_elem(x, "i64"), ops.whole("one_hot: num_classes", num_classes)
+    axis = ops.axis_of("one_hot", axis, x.ndim + 1)
+    at = ops.reshape(ops.iota(n), [n if k == axis else 1 for k in range(x.ndim + 1)])
+    same = ops.same("eq", wnp.expand_dims(x, axis=axis), at, elem="bool")
+    return ops.as_elem(same, elements.FLOAT if dtype is None else elements.of_dtype(dtype))
+
+
+@api
+def dot_product_attention(query, key, value, bias=None, mask=None, *, scale=None, is_causal=False):
+    """Attention of [batch, positions, heads, features], as in jax.nn."""
+    query, key, value = ops.convert(query, key, value)
+    batched = query.ndim == 4
+    q, k, v = [wnp.swapaxes(x, -3, -2) for x in (query, key, value)]
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores = ops.matmul(q, wnp.swapaxes(k, -1, -2)) * scale
+    if bias is not None:
+        scores = scores + bias
+    if is_causal:
+        mask_causal = wnp.tril(wnp.ones(scores.shape[-2:], dtype=bool))
+        scores = wnp.where(mask_causal, scores, float(elements.finfo(scores.elem).min))
+    if mask is not None:
+        scores = wnp.where(mask, scores, float(elements.finfo(scores.elem).min))
+    return wnp.swapaxes(ops.matmul(softmax(scores), v), -3, -2) if batched or query.ndim == 3 else None
+
+
+def scaled_matmul(x, y, scale):
+    """x @ y * scale"""
+    return wnp.matmul(x, y) * scale

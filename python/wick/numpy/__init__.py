@@ -1,0 +1,35 @@
+"""The functions of the Python array API standard 2024.12 and others of NumPy, for traced functions.
+
+Outside of a trace they compile what they compute, and give arrays of NumPy."""
+import math
+
+import numpy as _np
+
+from wick.trace import eager as _eager
+from wick.numpy import creation as _creation, elementwise as _elementwise, manipulation as _manipulation
+from wick.numpy import products as _products, reductions as _reductions, searching as _searching
+from wick.trace.scope import Traced as ndarray
+
+_HIDDEN = {"api", "math", "builtins", "elem_of", "truth", "made", "fail", "emit", "emit_all", "name_of", "sizes", "number", "is_traced",
+           "elements", "index", "ops", "np", "types", "contract", "total", "abs_number", "annotations"}
+__all__ = []
+for _module in (_creation, _elementwise, _manipulation, _products, _reductions, _searching):
+    for _name, _f in vars(_module).items():
+        if _name.startswith("_") or _name in _HIDDEN or not callable(_f) or isinstance(_f, type) and not issubclass(_f, _np.generic):
+            continue
+        if isinstance(_f, type) or getattr(_f, "__module__", "").startswith("wick.numpy"):
+            globals()[_name] = _f
+            __all__.append(_name)
+
+from wick.numpy import linalg  # noqa: E402
+from wick.numpy.linalg import matrix_rank, trace  # noqa: E402, F401
+
+bool = _np.bool_
+try:
+    from ml_dtypes import bfloat16
+except ImportError:
+    pass
+floating, integer, inexact, number, signedinteger, unsignedinteger = (
+    _np.floating, _np.integer, _np.inexact, _np.number, _np.signedinteger, _np.unsignedinteger)
+e, pi, inf, nan, newaxis, euler_gamma = math.e, math.pi, math.inf, math.nan, None, _np.euler_gamma
+__array_api_version__ = "2024.12"

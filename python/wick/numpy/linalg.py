@@ -1,0 +1,337 @@
+"""Linear algebra: the extension `linalg` of the array API, for matrices with a few hundred rows."""
+import collections
+import math
+
+from wick.errors import InvalidArgument, Unsupported
+from wick.numpy.elementwise import abs as abs_of
+from wick.numpy.manipulation import diagonal as _diagonal, matrix_transpose
+from wick.numpy.products import cross, matmul, outer, tensordot, vecdot  # noqa: F401
+from wick.numpy.reductions import max as max_of, min as min_of, sum as sum_of
+from wick.trace import elements, ops, scope as scopes
+from wick.trace.eager import api
+from wick.trace.scope import emit_all, fail, name_of
+
+EigenResult = collections.namedtuple("EighResult", "eigenvalues eigenvectors")
+QRResult = collections.namedtuple("QRResult", "Q R")
+SVDResult = collections.namedtuple("SVDResult", "U S Vh")
+SlogdetResult = collections.namedtuple("SlogdetResult", "sign logabsdet")
+
+
+def _matrices(what, x, square=False):
+    x = ops.floating(x)
+    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+        fail(InvalidArgument, f"{what}: an array of the shape {x.shape} is given, expected {'square ' if square else ''}matrices")
+    return x
+
+
+def _library(function, operands, results, extra=""):
+    """A function of the language's module linalg, for each matrix; `results` are shapes of one."""
+    root = scopes.current().root
+    root.modules["linalg"] = True
+    batch = ops.broadcast_shapes(function, *[x.shape[:-2] for x in operands])
+    rows = [ops.broadcast_to(x, batch + x.shape[-2:]) for x in operands]
+    rows = [ops.reshape(x, (math.prod(batch),) + x.shape[-2:]) if batch else x for x in rows]
+    text = f"linalg.{function}"
+    if extra or batch:
+        names = [root.fresh("m") for _ in rows]
+        heads = ", ".join([f"{n}: {scopes.type_text(x.elem, x.shape[-2:])}" for n, x in zip(names, rows)])
+        text = f"fn({heads}) {{ linalg.{function}({', '.join(names)}{extra}) }}"
+        text = f"vmap({text})" if batch else f"({text})"
+    head = (math.prod(batch),) if batch else ()
+    made = emit_all(f"{text}({', '.join([name_of(x) for x in rows])})", [(rows[0].elem, head + r) for r in results])
+    return [ops.reshape(x, batch + r) for x, r in zip(made, results)]
+
+
+def _wide(x):
+    """The language's functions compute in f32 and f64."""
+    return ops.as_elem(x, "f32") if x.elem in ("f16", "bf16") else x
+
+
+@api
+def cholesky(x, /, *, upper=False):
+    """The triangle l with l times its transpose equal to x, which is symmetric and positive definite."""
+    x = _matrices("cholesky", x, square=True)
+    made = ops.as_elem(_library("cholesky", [_wide(x)], [x.shape[-2:]])[0], x.elem)
+    return matrix_transpose(made) if upper else made
+
+
+@api
+def solve(x1, x2, /):
+    """x with x1 @ x = x2."""
+    x1, x2 = ops.convert(x1, x2)
+    a, b = _matrices("solve", x1, square=True), ops.floating(x2)
+    vector = b.ndim == 1
+    b = ops.reshape(b, b.shape + (1,)) if vector else b
+    if b.shape[-2] != a.shape[-1]:
+        fail(InvalidArgument, f"solve: the shapes {x1.shape} and {x2.shape} do not fit together")
+    made = ops.as_elem(_library("solve", [_wide(a), _wide(b)], [b.shape[-2:]])[0], a.elem)
+    return ops.reshape(made, made.shape[:-1]) if vector else made
+
+
+@api
+def inv(x, /):
+    """The inverse."""
+    x = _matrices("inv", x, square=True)
+    return ops.as_elem(_library("inverse", [_wide(x)], [x.shape[-2:]])[0], x.elem)
+
+
+@api
+def solve_triangular(a, b, *, lower=False, trans=0):
+    """x with a @ x = b, for a triangle a."""
+    a, b = [ops.floating(v) for v in ops.convert(a, b)]
+    vector = b.ndim == 1
+    b = ops.reshape(b, b.shape + (1,)) if vector else b
+    if trans in (1, "T"):
+        a, lower = matrix_transpose(a), not lower
+    made = _library("solve_lower" if lower else "solve_upper", [a, b], [b.shape[-2:]])[0]
+    return ops.reshape(made, made.shape[:-1]) if vector else made
+
+
+@api
+def cho_solve(c, b):
+    """x with a @ x = b, of (the Cholesky triangle of a, is it the lower one?)."""
+    l, lower = c if isinstance(c, tuple) else (c, True)
+    l = l if lower else matrix_transpose(l)
+    y = solve_triangular(l, b, lower=True)
+    return solve_triangular(matrix_transpose(ops.array(l)), y, lower=False)
+
+
+@api
+def det(x, /):
+    """The determinant."""
+    from wick.trace.scope import emit
+    x = _matrices("det", x, square=True)
+    return emit(f"op.det({name_of(x)})", x.elem, x.shape[:-2])
+
+
+@api
+def slogdet(x, /):
+    """(the sign of the determinant, the logarithm of its size), by the triangles of an elimination."""
+    from wick.trace.control import fori
+    from wick.trace import index
+    x = _wide(_matrices("slogdet", x, square=True))
+    if x.ndim > 2:
+        from wick.trace.transform import vmap
+        return SlogdetResult(*vmap(slogdet)(x))
+    n = x.shape[-1]
+
+    def eliminate(j, state):
+        u, sign, total = state
+        column = ops.where(ops.binary("lt", ops.iota(n), j, "bool"), -1, abs_of(u[:, j]))
+        p = ops.arg_reduce("argmax", column, 0, False)
+        row, other = u[p], u[j]
+        u = u.at[p].set(other).at[j].set(row)
+        pivot = row[j]
+        safe = ops.where(ops.binary("eq", pivot, 0, "bool"), 1, pivot)
+        factor = ops.where(ops.binary("gt", ops.iota(n), j, "bool"), u[:, j] / safe, 0)
+        u = u - ops.reshape(factor, (n, 1)) * row
+        swapped = ops.where(ops.binary("eq", p, j, "bool"), 1, -1)
+        return u, sign * ops.unary("sign", pivot) * ops.as_elem(swapped, x.elem), total + ops.unary("log", abs_of(pivot))
+
+    one, zero = ops.full((), 1, x.elem), ops.full((), 0, x.elem)
+    _, sign, total = fori(0, n, eliminate, (x, one, zero))
+    return SlogdetResult(sign, total)
+
+
+@api
+def qr(x, /, *, mode="reduced"):
+    """(q with orthonormal columns, the triangle r) with q @ r = x."""
+    if mode != "reduced":
+        fail(Unsupported, f"qr: the mode {mode!r} is not supported, only reduced")
+    x = _matrices("qr", x)
+    m, n = x.shape[-2:]
+    if m < n:
+        fail(Unsupported, f"qr of matrices with more columns than rows, {x.shape}, is not supported")
+    return QRResult(*[ops.as_elem(v, x.elem) for v in _library("qr", [_wide(x)], [(m, n), (n, n)])])
+
+
+@api
+def eigh(x, /, *, UPLO="L", symmetrize_input=True):
+    """(eigenvalues in ascending order, eigenvectors as columns) of symmetric matrices."""
+    x = _matrices("eigh", x, square=True)
+    n = x.shape[-1]
+    lower = _symmetric(x, UPLO)
+    values, vectors = _library("symmetric_eigen", [_wide(lower)], [(n,), (n, n)], ", 8")
+    return EigenResult(ops.as_elem(values, x.elem), ops.as_elem(vectors, x.elem))
+
+
+def _symmetric(x, half):
+    from wick.numpy.creation import tril, triu
+    part, strict = (tril(x), tril(x, -1)) if half == "L" else (triu(x), triu(x, 1))
+    return ops.same("add", part, matrix_transpose(strict))
+
+
+def eigvalsh(x, /, *, UPLO="L"):
+    """The eigenvalues of symmetric matrices in ascending order."""
+    return eigh(x, UPLO=UPLO)[0]
+
+
+@api
+def svd(x, /, *, full_matrices=True, compute_uv=True):
+    """(u, singular values, v's transpose), by the eigenvectors of the smaller product of x with its transpose: values
+    below the root of the type's precision times the largest one are inexact."""
+    x = _matrices("svd", x)
+    m, n = x.shape[-2:]
+    if m < n:
+        u, s, vh = _thin_svd(matrix_transpose(x))
+        u, vh = matrix_transpose(vh), matrix_transpose(u)
+    else:
+        u, s, vh = _thin_svd(x)
+    if not compute_uv:
+        return s
+    if full_matrices and m != n:
+        fail(Unsupported, "svd with full_matrices of matrices that are not square is not supported: give full_matrices=False")
+    return SVDResult(u, s, vh)
+
+
+def _thin_svd(x):
+    from wick.numpy.manipulation import flip
+    _, vectors = eigh(ops.matmul(matrix_transpose(x), x))
+    v = flip(vectors, axis=-1)
+    turned = ops.matmul(x, v)
+    s = vector_norm(turned, axis=-2)
+    safe = ops.where(ops.binary("eq", s, 0, "bool"), 1, s)
+    return ops.same("div", turned, ops.reshape(safe, safe.shape[:-1] + (1,) + safe.shape[-1:])), s, matrix_transpose(v)
+
+
+def svdvals(x, /):
+    """The singular values in descending order."""
+    return svd(x, full_matrices=False)[1]
+
+
+@api
+def pinv(x, /, *, rtol=None):
+    """The pseudo-inverse."""
+    x = _matrices("pinv", x)
+    u, s, vh = svd(x, full_matrices=False)
+    rtol = max(x.shape[-2:]) * float(elements.finfo(x.elem).eps) if rtol is None else rtol
+    rtol = max(rtol, float(elements.finfo(x.elem).eps) ** 0.5) if isinstance(rtol, float) else rtol
+    small = ops.same("le", s, ops.binary("mul", max_of(s, axis=-1, keepdims=True), rtol), elem="bool")
+    inverse = ops.where(small, 0, ops.binary("div", 1.0, ops.where(small, 1, s)))
+    return ops.matmul(ops.same("mul", matrix_transpose(vh), ops.reshape(inverse, inverse.shape[:-1] + (1,) + inverse.shape[-1:])),
+                      matrix_transpose(u))
+
+
+@api
+def matrix_power(x, n, /):
+    """The n-th power of square matrices."""
+    x, n = _matrices("matrix_power", x, square=True), ops.whole("matrix_power", n)
+    from wick.numpy.creation import eye
+    if n < 0:
+        return matrix_power(inv(x), -n)
+    made, square = None, x
+    while n:
+        if n & 1:
+            made = square if made is None else ops.matmul(made, square)
+        n >>= 1
+        square = ops.matmul(square, square) if n else square
+    return ops.broadcast_to(ops.as_elem(eye(x.shape[-1]), x.elem), x.shape) if made is None else made
+
+
+@api
+def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
+    """The norm of vectors."""
+    x = ops.floating(x)
+    if ord == 2:
+        return ops.reduce("l2", x, axis, keepdims) if x.ndim else abs_of(x)
+    size = abs_of(x)
+    if ord == 1:
+        return ops.reduce("sum", size, axis, keepdims)
+    if ord in (math.inf, -math.inf):
+        return ops.reduce("max" if ord > 0 else "min", size, axis, keepdims)
+    if ord == 0:
+        return ops.as_elem(sum_of(ops.binary("ne", x, 0, "bool"), axis=axis, keepdims=keepdims), x.elem)
+    return ops.binary("pow", ops.reduce("sum", ops.binary("pow", size, float(ord)), axis, keepdims), 1.0 / ord)
+
+
+@api
+def matrix_norm(x, /, *, keepdims=False, ord="fro"):
+    """The norm of matrices."""
+    x = _matrices("matrix_norm", x)
+    if ord == "fro":
+        return ops.reduce("l2", x, (-2, -1), keepdims)
+    if ord in (2, -2, "nuc"):
+        s = svdvals(x)
+        made = {2: max_of, -2: min_of, "nuc": sum_of}[ord](s, axis=-1)
+        return ops.reshape(made, made.shape + (1, 1)) if keepdims else made
+    along, across = (-2, -1) if ord in (1, -1) else (-1, -2)
+    sums = ops.reduce("sum", abs_of(x), along, True)
+    made = ops.reduce("max" if ord > 0 else "min", sums, across, True)
+    return made if keepdims else ops.reshape(made, made.shape[:-2])
+
+
+def norm(x, ord=None, axis=None, keepdims=False):
+    """The norm of vectors or matrices, as in NumPy."""
+    if isinstance(axis, (tuple, list)) and len(axis) == 2:
+        if ord in (None, "fro"):
+            return vector_norm(x, axis=tuple(axis), keepdims=keepdims)
+        fail(Unsupported, "norm with an order along two named axes is not supported: use matrix_norm")
+    if axis is None and ord is not None and len(x.shape) == 2:
+        return matrix_norm(x, ord=ord, keepdims=keepdims)
+    return vector_norm(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
+
+
+@api
+def trace(x, /, *, offset=0, dtype=None):
+    """The sum of the diagonal of matrices."""
+    return sum_of(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+@api
+def diagonal(x, /, *, offset=0):
+    """The diagonal of matrices, along the last axis."""
+    return _diagonal(x, offset, -2, -1)
+
+
+@api
+def matrix_rank(x, /, *, rtol=None):
+    """The number of singular values above a limit."""
+    x = _matrices("matrix_rank", x)
+    s = svdvals(x)
+    rtol = max(x.shape[-2:]) * float(elements.finfo(x.elem).eps) if rtol is None else rtol
+    limit = ops.binary("mul", max_of(s, axis=-1, keepdims=True), max(rtol, float(elements.finfo(x.elem).eps) ** 0.5))
+    return sum_of(ops.same("gt", s, limit, elem="bool"), axis=-1)
+
+
+@api
+def lstsq(a, b, rcond=None):
+    """(x with the least |a @ x - b|, the squared residuals, the rank, the singular values)"""
+    a, b = [ops.floating(v) for v in ops.convert(a, b)]
+    x = ops.matmul(pinv(a), b)
+    apart = ops.same("sub", ops.matmul(a, x), b)
+    return x, sum_of(ops.same("mul", apart, apart), axis=0), matrix_rank(a), svdvals(a)
+
+
+@api
+def multi_dot(arrays):
+    """The product of several matrices."""
+    made = arrays[0]
+    for x in arrays[1:]:
+        made = ops.matmul(made, x)
+    return made
+
+
+@api
+def cond(x, /):
+    """The largest singular value divided by the least."""
+    s = svdvals(x)
+    return ops.same("div", max_of(s, axis=-1), min_of(s, axis=-1))
+
+
+@api
+def expm(x, /):
+    """The exponential of a matrix: Taylor's series of a scaled matrix, squared again."""
+    from wick.trace.control import fori
+    x = _matrices("expm", x, square=True)
+    size = max_of(ops.reduce("sum", abs_of(x), -2))
+    count = ops.binary("max", ops.unary("ceil", ops.unary("log2", ops.binary("add", size, 1e-30))), 0)
+    scaled = ops.same("div", x, ops.unary("exp2", ops.binary("add", count, 1.0)))
+    from wick.numpy.creation import eye
+    one = ops.as_elem(eye(x.shape[-1]), x.elem)
+    made = one
+    for k in range(18, 0, -1):
+        made = ops.same("add", one, ops.binary("div", ops.matmul(scaled, made), float(k)))
+    return fori(0, ops.binary("add", ops.as_elem(count, "i64"), 1), lambda _, e: ops.matmul(e, e), made)
+
+
+__all__ = [name for name, f in list(globals().items()) if not name.startswith("_") and getattr(f, "__module__", "").startswith("wick.numpy")]

@@ -1,0 +1,503 @@
+"""Functions that move elements."""
+import builtins
+import math
+
+import numpy as np
+
+from wick.errors import InvalidArgument
+from wick.trace import index, ops
+from wick.trace.eager import api
+from wick.trace.scope import emit, fail, name_of, sizes
+
+
+def _arrays(what, xs, dtype=None):
+    xs = [ops.array(x) for x in xs]
+    if not xs:
+        fail(InvalidArgument, f"{what}: there are no arrays")
+    if dtype is not None:
+        from wick.numpy.creation import elem_of
+        return [ops.as_elem(x, elem_of(dtype)) for x in xs]
+    return ops.convert(*xs)
+
+
+@api
+def reshape(x, /, shape, *, copy=None, order="C"):
+    """The elements of x, in their order, with another shape; one size may be -1."""
+    if order != "C":
+        fail(InvalidArgument, "reshape: only the order C is supported")
+    return ops.reshape(ops.array(x), ops.shape_of("reshape", shape))
+
+
+@api
+def ravel(x, /):
+    """The elements of x as a vector."""
+    x = ops.array(x)
+    return ops.reshape(x, (x.size,))
+
+
+@api
+def concat(arrays, /, *, axis=0, dtype=None):
+    """Arrays one after another along an axis; None: flattened."""
+    xs = _arrays("concat", arrays, dtype)
+    if axis is None:
+        xs, axis = [ops.reshape(x, (x.size,)) for x in xs], 0
+    return ops.concat(xs, ops.axis_of("concat", axis, xs[0].ndim))
+
+
+def concatenate(arrays, axis=0, dtype=None):
+    """The same as concat."""
+    return concat(arrays, axis=axis, dtype=dtype)
+
+
+@api
+def stack(arrays, /, axis=0, dtype=None):
+    """Arrays of one shape along a new axis."""
+    xs = _arrays("stack", arrays, dtype)
+    for x in xs:
+        if x.shape != xs[0].shape:
+            fail(InvalidArgument, f"stack: the shapes differ: {' and '.join([str(x.shape) for x in xs])}")
+    axis = ops.axis_of("stack", axis, xs[0].ndim + 1)
+    return ops.concat([expand_dims(x, axis=axis) for x in xs], axis)
+
+
+@api
+def vstack(arrays):
+    """Arrays one below another."""
+    return ops.concat([x if x.ndim > 1 else ops.reshape(x, (1, x.size)) for x in _arrays("vstack", arrays)], 0)
+
+
+@api
+def hstack(arrays):
+    """Arrays side by side."""
+    xs = [x if x.ndim else ops.reshape(x, (1,)) for x in _arrays("hstack", arrays)]
+    return ops.concat(xs, 0 if xs[0].ndim == 1 else 1)
+
+
+@api
+def dstack(arrays):
+    """Arrays along the third axis."""
+    return ops.concat([_at_least(x, 3) for x in _arrays("dstack", arrays)], 2)
+
+
+@api
+def column_stack(arrays):
+    """Vectors as the columns of a matrix."""
+    return ops.concat([x if x.ndim > 1 else ops.reshape(x, (x.size, 1)) for x in _arrays("column_stack", arrays)], 1)
+
+
+row_stack = vstack
+
+
+def _at_least(x, rank):
+    if x.ndim >= rank:
+        return x
+    if rank == 3 and x.ndim:
+        return ops.reshape(x, (1,) + x.shape + (1,) if x.ndim == 1 else x.shape + (1,))
+    return ops.reshape(x, (1,) * (rank - x.ndim) + x.shape)
+
+
+@api
+def atleast_1d(x):
+    """x with a dimension at least."""
+    return _at_least(ops.array(x), 1)
+
+
+@api
+def atleast_2d(x):
+    """x with two dimensions at least."""
+    return _at_least(ops.array(x), 2)
+
+
+@api
+def atleast_3d(x):
+    """x with three dimensions at least."""
+    return _at_least(ops.array(x), 3)
+
+
+@api
+def expand_dims(x, /, axis=0):
+    """x with new dimensions of size 1."""
+    x = ops.array(x)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = x.ndim + len(axes)
+    axes = ops.axes_of("expand_dims", tuple(axes), rank)
+    rest = iter(x.shape)
+    return ops.reshape(x, [1 if k in axes else next(rest) for k in range(rank)])
+
+
+@api
+def squeeze(x, /, axis=None):
+    """x without dimensions of size 1."""
+    x = ops.array(x)
+    axes = [k for k, n in enumerate(x.shape) if n == 1] if axis is None else ops.axes_of("squeeze", axis, x.ndim)
+    for a in axes:
+        if x.shape[a] != 1:
+            fail(InvalidArgument, f"squeeze: axis {a} of the shape {x.shape} has a size other than 1")
+    return ops.reshape(x, [n for k, n in enumerate(x.shape) if k not in axes])
+
+
+@api
+def permute_dims(x, /, axes):
+    """x with its dimensions in another order."""
+    x = ops.array(x)
+    axes = ops.axes_of("permute_dims", tuple(axes), x.ndim)
+    if len(axes) != x.ndim:
+        fail(InvalidArgument, f"permute_dims: {len(axes)} axes for the shape {x.shape}")
+    return ops.transpose(x, axes)
+
+
+@api
+def transpose(x, /, axes=None):
+    """x with its dimensions in another order, or reversed."""
+    x = ops.array(x)
+    return permute_dims(x, tuple(range(x.ndim))[::-1] if axes is None else tuple(axes))
+
+
+@api
+def matrix_transpose(x, /):
+    """x with its last two dimensions exchanged."""
+    return swapaxes(x, -1, -2)
+
+
+@api
+def swapaxes(x, axis1, axis2):
+    """x with two dimensions exchanged."""
+    x = ops.array(x)
+    a, b = ops.axis_of("swapaxes", axis1, x.ndim), ops.axis_of("swapaxes", axis2, x.ndim)
+    perm = list(range(x.ndim))
+    perm[a], perm[b] = b, a
+    return ops.transpose(x, perm)
+
+
+@api
+def moveaxis(x, source, destination, /):
+    """x with dimensions at other places."""
+    x = ops.array(x)
+    source, to = ops.axes_of("moveaxis", source, x.ndim), ops.axes_of("moveaxis", destination, x.ndim)
+    if len(source) != len(to):
+        fail(InvalidArgument, "moveaxis: as many destinations as sources are needed")
+    perm = [k for k in range(x.ndim) if k not in source]
+    for d, s in sorted(zip(to, source)):
+        perm.insert(d, s)
+    return ops.transpose(x, perm)
+
+
+@api
+def rollaxis(x, axis, start=0):
+    """x with an axis moved before another one."""
+    x = ops.array(x)
+    axis = ops.axis_of("rollaxis", axis, x.ndim)
+    start = start + x.ndim if start < 0 else start
+    return moveaxis(x, axis, start - (axis < start))
+
+
+@api
+def broadcast_to(x, /, shape):
+    """x repeated along dimensions of size 1."""
+    return ops.broadcast_to(ops.array(x), ops.shape_of("broadcast_to", shape))
+
+
+@api
+def broadcast_arrays(*arrays):
+    """Arrays of the shape that they broadcast to."""
+    xs = [ops.array(x) for x in arrays]
+    shape = ops.broadcast_shapes("broadcast_arrays", *[x.shape for x in xs])
+    return [ops.broadcast_to(x, shape) for x in xs]
+
+
+@api
+def flip(x, /, axis=None):
+    """x backwards along axes."""
+    x = ops.array(x)
+    axes = ops.axes_of("flip", axis, x.ndim)
+    if not x.size or not axes:
+        return x
+    return ops.slice(x, [n - 1 if k in axes else 0 for k, n in enumerate(x.shape)], x.shape,
+                     [-1 if k in axes else 1 for k in range(x.ndim)])
+
+
+def fliplr(x):
+    """x with its columns backwards."""
+    return flip(x, axis=1)
+
+
+def flipud(x):
+    """x with its rows backwards."""
+    return flip(x, axis=0)
+
+
+@api
+def rot90(x, k=1, axes=(0, 1)):
+    """x turned by k right angles."""
+    k, (a, b) = k % 4, axes
+    if k == 0:
+        return ops.array(x)
+    if k == 2:
+        return flip(x, axis=(a, b))
+    return swapaxes(flip(x, axis=b), a, b) if k == 1 else flip(swapaxes(x, a, b), axis=b)
+
+
+@api
+def roll(x, /, shift, axis=None):
+    """x with its elements moved along axes; those that leave come in on the other side."""
+    x = ops.array(x)
+    if axis is None:
+        return ops.reshape(roll(ops.reshape(x, (x.size,)), shift, 0), x.shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    for s, a in zip(shifts, axes):
+        a = ops.axis_of("roll", a, x.ndim)
+        n = x.shape[a]
+        if n == 0:
+            continue
+        if hasattr(s, "scope"):
+            at = ops.binary("mod", ops.binary("sub", ops.iota(n), ops.as_elem(s, "i64")), n)
+            x = ops.gather(x, at, a)
+        elif ops.whole("roll", s) % n:
+            cut = n - s % n
+            x = ops.concat([ops.slice_axis(x, a, cut, n - cut), ops.slice_axis(x, a, 0, cut)], a)
+    return x
+
+
+@api
+def repeat(x, repeats, /, axis=None, *, total_repeat_length=None):
+    """x with each element repeated along an axis."""
+    x = ops.array(x)
+    if axis is None:
+        x, axis = ops.reshape(x, (x.size,)), 0
+    axis = ops.axis_of("repeat", axis, x.ndim)
+    if isinstance(repeats, (list, tuple, np.ndarray)) and np.ndim(repeats) and len(repeats) != 1:
+        return index.get(x, (builtins.slice(None),) * axis + (np.repeat(np.arange(x.shape[axis]), np.asarray(repeats)),))
+    if isinstance(repeats, (list, tuple, np.ndarray)):
+        repeats = int(np.asarray(repeats).reshape(()))
+    n = ops.whole("repeat: repeats", repeats)
+    head, tail = x.shape[:axis], x.shape[axis + 1:]
+    wide = ops.broadcast_to(ops.reshape(x, head + (x.shape[axis], 1) + tail), head + (x.shape[axis], n) + tail)
+    return ops.reshape(wide, head + (x.shape[axis] * n,) + tail)
+
+
+@api
+def tile(x, repetitions, /):
+    """x repeated as a whole along each dimension."""
+    x = ops.array(x)
+    times = ops.shape_of("tile", repetitions)
+    times = (1,) * (x.ndim - len(times)) + times
+    x = ops.reshape(x, (1,) * (len(times) - x.ndim) + x.shape)
+    if all([t == 1 for t in times]):
+        return x
+    return emit(f"op.tile({name_of(x)}, repeats = {sizes(times)})", x.elem, tuple([n * t for n, t in zip(x.shape, times)]))
+
+
+@api
+def unstack(x, /, *, axis=0):
+    """The parts of x along an axis, as a tuple."""
+    x = ops.array(x)
+    axis = ops.axis_of("unstack", axis, x.ndim)
+    return tuple([index.get(x, (builtins.slice(None),) * axis + (k,)) for k in range(x.shape[axis])])
+
+
+@api
+def split(x, indices_or_sections, /, axis=0):
+    """x in equal parts, or cut at positions."""
+    x = ops.array(x)
+    axis = ops.axis_of("split", axis, x.ndim)
+    n = x.shape[axis]
+    if isinstance(indices_or_sections, (list, tuple, np.ndarray)):
+        cuts = [builtins.min(c if c >= 0 else n + c, n) for c in map(int, indices_or_sections)]
+    else:
+        parts = ops.whole("split", indices_or_sections)
+        if parts < 1 or n % parts:
+            fail(InvalidArgument, f"split: {n} elements do not make {parts} equal parts")
+        cuts = [n // parts * k for k in range(1, parts)]
+    ends = [0] + cuts + [n]
+    return [ops.slice_axis(x, axis, a, builtins.max(0, b - a)) for a, b in zip(ends, ends[1:])]
+
+
+@api
+def array_split(x, sections, /, axis=0):
+    """x in parts, of which the first ones may have one element more."""
+    n = ops.array(x).shape[axis]
+    if isinstance(sections, (list, tuple, np.ndarray)):
+        return split(x, sections, axis)
+    small, more = n // sections, n % sections
+    return split(x, list(np.cumsum([small + 1] * more + [small] * (sections - more))[:-1]), axis)
+
+
+def hsplit(x, sections):
+    """split along the columns."""
+    return split(x, sections, 1 if len(np.shape(x) if not hasattr(x, "shape") else x.shape) > 1 else 0)
+
+
+def vsplit(x, sections):
+    """split along the rows."""
+    return split(x, sections, 0)
+
+
+def dsplit(x, sections):
+    """split along the third axis."""
+    return split(x, sections, 2)
+
+
+_MODES = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": "wrap"}
+
+
+@api
+def pad(x, pad_width, mode="constant", *, constant_values=0):
+    """x with elements added at the ends of its dimensions."""
+    x = ops.array(x)
+    if isinstance(pad_width, dict):
+        pad_width = [pad_width.get(k, pad_width.get(k - x.ndim, 0)) for k in range(x.ndim)]
+        pad_width = [w if isinstance(w, (tuple, list)) else (w, w) for w in pad_width]
+    widths = np.broadcast_to(np.asarray(pad_width, np.int64), (x.ndim, 2)).tolist()
+    if any([w < 0 for row in widths for w in row]):
+        fail(InvalidArgument, f"pad: a width in {pad_width} is negative")
+    before, after = [w[0] for w in widths], [w[1] for w in widths]
+    if mode == "symmetric":
+        return _pad_symmetric(x, widths)
+    if mode not in _MODES:
+        fail(InvalidArgument, f"pad: the mode {mode!r} is none of {', '.join(_MODES)}, symmetric")
+    if mode == "constant" and isinstance(constant_values, (tuple, list)):
+        return _pad_unequal(x, widths, constant_values)
+    if mode == "wrap" or (mode == "reflect" and any([builtins.max(w) >= n for w, n in zip(widths, x.shape)])):
+        return _pad_by_positions(x, widths, mode)
+    if x.elem == "bool":
+        return ops.as_elem(ops.pad(ops.as_elem(x, "u8"), before, after, mode, constant_values), "bool")
+    return ops.pad(x, before, after, mode, constant_values)
+
+
+def _pad_by_positions(x, widths, mode):
+    for a, (b, e) in enumerate(widths):
+        if b or e:
+            at = np.pad(np.arange(x.shape[a]), (b, e), mode=mode)
+            x = index.get(x, (builtins.slice(None),) * a + (at,))
+    return x
+
+
+def _pad_symmetric(x, widths):
+    return _pad_by_positions(x, widths, "symmetric")
+
+
+def _pad_unequal(x, widths, values):
+    values = np.broadcast_to(np.asarray(values), (x.ndim, 2)).tolist()
+    for a, ((b, e), (v, w)) in enumerate(zip(widths, values)):
+        part = lambda n, value: ops.full(x.shape[:a] + (n,) + x.shape[a + 1:], value, x.elem)
+        x = ops.concat([part(b, v), x, part(e, w)], a)
+    return x
+
+
+@api
+def append(x, values, axis=None):
+    """x, and values after it."""
+    return concat([x, values], axis=axis)
+
+
+@api
+def delete(x, at, axis=None):
+    """x without the elements at static positions."""
+    x = ops.array(x)
+    if axis is None:
+        x, axis = ops.reshape(x, (x.size,)), 0
+    kept = np.delete(np.arange(x.shape[axis]), at)
+    return index.get(x, (builtins.slice(None),) * ops.axis_of("delete", axis, x.ndim) + (kept,))
+
+
+@api
+def insert(x, at, values, axis=None):
+    """x with values before static positions."""
+    x = ops.array(x)
+    if axis is None:
+        x, axis = ops.reshape(x, (x.size,)), 0
+    axis = ops.axis_of("insert", axis, x.ndim)
+    n, at = x.shape[axis], np.atleast_1d(np.asarray(at))
+    if len(at) != 1:
+        fail(InvalidArgument, "insert: one position is supported")
+    k = int(at[0]) % (n + 1) if at[0] >= 0 else n + int(at[0])
+    values = ops.as_elem(values, x.elem)
+    if values.ndim < x.ndim:
+        count = values.shape[0] if values.ndim == 1 and x.ndim == 1 else 1
+        values = ops.broadcast_to(values if x.ndim > 1 else ops.reshape(values, (count,)), x.shape[:axis] + (count,) + x.shape[axis + 1:])
+    return ops.concat([ops.slice_axis(x, axis, 0, k), values, ops.slice_axis(x, axis, k, n - k)], axis)
+
+
+@api
+def diag(x, /, k=0):
+    """The diagonal of a matrix, or a matrix with this diagonal."""
+    x = ops.array(x)
+    if x.ndim == 1:
+        n = x.size + builtins.abs(k)
+        at = np.arange(x.size)
+        return index.At(ops.full((n, n), 0, x.elem))[at + builtins.max(-k, 0), at + builtins.max(k, 0)].set(x)
+    return diagonal(x, k)
+
+
+@api
+def diagonal(x, /, offset=0, axis1=0, axis2=1):
+    """The elements on a diagonal of matrices, along a last axis."""
+    x = ops.array(x)
+    a, b = ops.axis_of("diagonal", axis1, x.ndim), ops.axis_of("diagonal", axis2, x.ndim)
+    x = ops.transpose(x, [k for k in range(x.ndim) if k not in (a, b)] + [a, b])
+    n, m = x.shape[-2:]
+    count = builtins.max(0, builtins.min(n + builtins.min(offset, 0), m - builtins.max(offset, 0)))
+    at = np.arange(count)
+    return index.get(x, (Ellipsis, at + builtins.max(-offset, 0), at + builtins.max(offset, 0)))
+
+
+@api
+def diagflat(x, k=0):
+    """A matrix with the elements of x on a diagonal."""
+    return diag(ravel(x), k)
+
+
+@api
+def take(x, indices, /, axis=None, *, mode=None):
+    """Elements or rows at indices, which are clamped."""
+    x, indices = ops.array(x), indices
+    if axis is None:
+        x, axis = ops.reshape(x, (x.size,)), 0
+    axis = ops.axis_of("take", axis, x.ndim)
+    indices = indices if isinstance(indices, np.ndarray) else ops.array(indices)
+    if mode == "wrap":
+        indices = ops.binary("mod", ops.as_elem(indices, "i64"), x.shape[axis])
+    return index.get(x, (builtins.slice(None),) * axis + (indices,))
+
+
+@api
+def take_along_axis(x, indices, /, axis=-1):
+    """For each element of the indices the element of x at this position along an axis."""
+    x, indices = ops.array(x), ops.as_elem(indices, "i64")
+    if axis is None:
+        x, axis = ops.reshape(x, (x.size,)), 0
+    axis = ops.axis_of("take_along_axis", axis, x.ndim)
+    if indices.ndim != x.ndim:
+        fail(InvalidArgument, f"take_along_axis: the shapes {x.shape} and {indices.shape} have different ranks")
+    shape = ops.broadcast_shapes("take_along_axis", x.shape[:axis] + (1,) + x.shape[axis + 1:], indices.shape[:axis] + (1,) + indices.shape[axis + 1:])
+    x = ops.broadcast_to(x, shape[:axis] + (x.shape[axis],) + shape[axis + 1:])
+    indices = ops.broadcast_to(indices, shape[:axis] + (indices.shape[axis],) + shape[axis + 1:])
+    return ops.gather_elements(x, index._clamped(indices, x.shape[axis]), axis)
+
+
+@api
+def put_along_axis(x, indices, values, axis, *, inplace=False):
+    """x with values at these positions along an axis."""
+    x, indices = ops.array(x), ops.as_elem(indices, "i64")
+    axis = ops.axis_of("put_along_axis", axis, x.ndim)
+    values = ops.broadcast_to(ops.as_elem(values, x.elem), indices.shape)
+    return emit(f'op.scatter_elements({name_of(x)}, {name_of(indices)}, {name_of(values)}, axis = {axis})', x.elem, x.shape)
+
+
+@api
+def choose(a, choices):
+    """For each element of a, the element of that choice."""
+    a, choices = ops.as_elem(a, "i64"), _arrays("choose", choices)
+    shape = ops.broadcast_shapes("choose", a.shape, *[c.shape for c in choices])
+    table = ops.concat([ops.reshape(ops.broadcast_to(c, shape), (1,) + shape) for c in choices], 0)
+    at = index._clamped(ops.reshape(ops.broadcast_to(a, shape), (1,) + shape), len(choices))
+    return ops.reshape(ops.gather_elements(table, at, 0), shape)
+
+
+@api
+def resize(x, shape):
+    """The elements of x, repeated as often as the shape needs."""
+    x, shape = ravel(x), ops.shape_of("resize", shape)
+    count = math.prod(shape)
+    return ops.reshape(index.get(x, (np.arange(count) % x.size,)), shape)

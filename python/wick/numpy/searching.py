@@ -1,0 +1,314 @@
+"""Searching, sorting, sets and counting."""
+import builtins
+import math
+
+import numpy as np
+
+from wick.errors import InvalidArgument, Unsupported
+from wick.numpy.elementwise import isnan, truth
+from wick.numpy.reductions import sum as total
+from wick.trace import elements, index, ops
+from wick.trace.eager import api
+from wick.trace.scope import emit, emit_all, fail, name_of
+
+
+def _numbers(x):
+    x = ops.array(x)
+    return ops.as_elem(x, "u8") if x.elem == "bool" else x
+
+
+@api
+def argmax(x, /, axis=None, *, keepdims=False):
+    """The position of the largest element; the first one of equal ones."""
+    return ops.arg_reduce("argmax", _numbers(x), axis, keepdims)
+
+
+@api
+def argmin(x, /, axis=None, *, keepdims=False):
+    """The position of the least element; the first one of equal ones."""
+    return ops.arg_reduce("argmin", _numbers(x), axis, keepdims)
+
+
+def _sorted(x, axis, descending):
+    """(the elements in order, their positions)"""
+    x = ops.array(x)
+    if axis is None:
+        x, axis = ops.reshape(x, (x.size,)), 0
+    axis = ops.axis_of("sort", axis, x.ndim)
+    n = x.shape[axis]
+    if n < 2 or not x.size:
+        return x, ops.full(x.shape, 0, "i64")
+    values, at = ops.top_k(_numbers(x), n, axis, not descending)
+    return ops.as_elem(values, x.elem), at
+
+
+@api
+def sort(x, /, axis=-1, *, descending=False, stable=True):
+    """The elements along an axis in order."""
+    return _sorted(x, axis, descending)[0]
+
+
+@api
+def argsort(x, /, axis=-1, *, descending=False, stable=True):
+    """The positions that put the elements along an axis in order; equal elements keep their order."""
+    return _sorted(x, axis, descending)[1]
+
+
+@api
+def lexsort(keys, axis=-1):
+    """The positions that put rows in order by several keys, of which the last one matters most."""
+    keys = [ops.array(k) for k in keys]
+    at = argsort(keys[0], axis=axis)
+    for k in keys[1:]:
+        at = ops.gather_elements(at, argsort(ops.gather_elements(k, at, axis % k.ndim), axis=axis), axis % k.ndim)
+    return at
+
+
+@api
+def searchsorted(x1, x2, /, *, side="left", sorter=None):
+    """Where elements of x2 belong in the ascending vector x1."""
+    x1, x2 = ops.convert(x1, x2)
+    if sorter is not None:
+        x1 = index.get(x1, (sorter if isinstance(sorter, np.ndarray) else ops.array(sorter),))
+    if x1.ndim != 1:
+        fail(InvalidArgument, f"searchsorted: x1 has the shape {x1.shape}, expected a vector")
+    if x1.size == 0:
+        return ops.full(x2.shape, 0, "i64")
+    shape = x2.shape
+    if side == "left":
+        return emit(f"op.search_sorted({name_of(x2)}, {name_of(x1)})", "i64", shape)
+    turn = lambda x: ops.unary("neg" if elements.is_float(x.elem) else "bit_not", x)
+    from wick.numpy.manipulation import flip
+    back = flip(turn(x1))
+    other = turn(x2)
+    return ops.binary("sub", x1.size, emit(f"op.search_sorted({name_of(other)}, {name_of(back)})", "i64", shape))
+
+
+@api
+def digitize(x, bins, right=False):
+    """The numbers of the bins that elements are in."""
+    return searchsorted(bins, x, side="left" if right else "right")
+
+
+@api
+def nonzero(x, /, *, size=None, fill_value=0):
+    """The positions of elements that are not 0: an array for each dimension, of `size` elements."""
+    if size is None:
+        fail(Unsupported, "the number of elements that are not 0 is not known when the function is compiled: give size=, or use "
+                          "wick.numpy.where(condition, x, y)")
+    x = truth(x)
+    at, count = emit_all(f"op.nonzero({name_of(ops.reshape(x, (x.size,)))})", [("i64", (x.size,)), ("i64", ())])
+    size = ops.whole("nonzero: size", size)
+    at = ops.slice(at, (0,), (builtins.min(size, x.size),))
+    if size > x.size:
+        at = ops.concat([at, ops.full((size - x.size,), 0, "i64")], 0)
+    valid = ops.binary("lt", ops.iota(size), count, "bool")
+    out = []
+    for n in reversed(x.shape):
+        out.append(ops.where(valid, ops.binary("mod", at, n), 0 if fill_value is None else fill_value))
+        at = ops.binary("div", at, n)
+    return tuple(reversed(out))
+
+
+def flatnonzero(x, *, size=None, fill_value=0):
+    """The positions of elements of the flat array that are not 0."""
+    from wick.numpy.manipulation import ravel
+    return nonzero(ravel(x), size=size, fill_value=fill_value)[0]
+
+
+def argwhere(x, *, size=None, fill_value=0):
+    """The positions of elements that are not 0, as rows."""
+    from wick.numpy.manipulation import stack
+    return stack(nonzero(x, size=size, fill_value=fill_value), axis=-1)
+
+
+@api
+def compress(condition, x, /, axis=None):
+    """The elements of x where a static condition is true."""
+    x = ops.array(x)
+    if axis is None:
+        x, axis = ops.reshape(x, (x.size,)), 0
+    if not isinstance(condition, (np.ndarray, list, tuple)):
+        fail(Unsupported, "compress needs a condition that is known when the function is compiled")
+    at = np.flatnonzero(np.asarray(condition))
+    return index.get(x, (builtins.slice(None),) * ops.axis_of("compress", axis, x.ndim) + (at,))
+
+
+# ---- sets ----
+
+
+@api
+def _unique(x, size, fill_value):
+    """(values, positions of their first occurrences, inverse, counts), with `size` values."""
+    x = ops.array(x)
+    if size is None:
+        fail(Unsupported, "the number of different values is not known when the function is compiled: give size=")
+    size = ops.whole("unique: size", size)
+    flat = ops.reshape(x, (x.size,))
+    if not x.size:
+        fail(InvalidArgument, "unique of an array without elements")
+    values, at = _sorted(flat, 0, False)
+    at = at if x.size > 1 else ops.full((1,), 0, "i64")
+    different = ops.same("ne", ops.slice(values, (1,), (x.size - 1,)), ops.slice(values, (0,), (x.size - 1,)), elem="bool") if x.size > 1 else None
+    first = ops.full((1,), True, "bool")
+    new = ops.concat([first, different], 0) if different is not None else first
+    number = ops.binary("sub", ops.cumulative("cumsum", ops.as_elem(new, "i64"), 0), 1)
+    place = ops.where(ops.binary("lt", number, size, "bool"), number, size)
+    begin = index.At(ops.full((size + 1,), x.size, "i64"))[place].min(ops.iota(x.size))
+    begin = ops.slice(begin, (0,), (size,))
+    counts = index.At(ops.full((size + 1,), 0, "i64"))[place].add(1)
+    counts = ops.slice(counts, (0,), (size,))
+    good = ops.binary("gt", counts, 0, "bool")
+    from_ = ops.where(good, begin, 0)
+    fill = ops.gather(values, ops.full((), 0, "i64"), 0) if fill_value is None else fill_value
+    made = ops.where(good, ops.gather(values, from_, 0), fill)
+    inverse = index.At(ops.full((x.size,), 0, "i64"))[at].set(number)
+    return ops.as_elem(made, x.elem), ops.gather(at, from_, 0), ops.reshape(inverse, x.shape), counts
+
+
+def unique(x, return_index=False, return_inverse=False, return_counts=False, *, size=None, fill_value=None):
+    """The `size` least different values, in order; fewer are filled up with `fill_value` (the least value)."""
+    values, at, inverse, counts = _unique(x, size, fill_value)
+    more = [v for v, want in ((at, return_index), (inverse, return_inverse), (counts, return_counts)) if want]
+    return (values, *more) if more else values
+
+
+def unique_values(x, /, *, size=None, fill_value=None):
+    """The different values."""
+    return unique(x, size=size, fill_value=fill_value)
+
+
+def unique_counts(x, /, *, size=None, fill_value=None):
+    """(values, counts)"""
+    return _named("unique_counts", "values counts")(*unique(x, return_counts=True, size=size, fill_value=fill_value))
+
+
+def unique_inverse(x, /, *, size=None, fill_value=None):
+    """(values, inverse_indices)"""
+    return _named("unique_inverse", "values inverse_indices")(*unique(x, return_inverse=True, size=size, fill_value=fill_value))
+
+
+def unique_all(x, /, *, size=None, fill_value=None):
+    """(values, indices, inverse_indices, counts)"""
+    return _named("unique_all", "values indices inverse_indices counts")(*_unique(x, size, fill_value))
+
+
+def _named(name, fields):
+    import collections
+    return collections.namedtuple(name, fields)
+
+
+@api
+def isin(x, test, /, *, invert=False):
+    """Whether each element of x is among those of `test`."""
+    x, test = ops.convert(x, test)
+    same = ops.same("eq", ops.reshape(x, x.shape + (1,)), ops.reshape(test, (test.size,)), elem="bool")
+    from wick.numpy.reductions import any
+    made = any(same, axis=-1)
+    return ops.unary("not", made) if invert else made
+
+
+# ---- counting ----
+
+
+@api
+def bincount(x, weights=None, minlength=0, *, length=None):
+    """How often each whole number below `length` occurs, or the sum of its weights."""
+    x = ops.array(x)
+    if length is None:
+        fail(Unsupported, "bincount: the largest number is not known when the function is compiled: give length=")
+    weights = ops.full(x.shape, 1, "i64") if weights is None else ops.array(weights)
+    length = builtins.max(length, minlength)
+    return index.At(ops.full((length,), 0, weights.elem))[ops.as_elem(x, "i64")].add(weights, mode="drop")
+
+
+@api
+def histogram(x, bins=10, range=None, weights=None, density=False):
+    """(counts, edges) of elements in intervals."""
+    x = ops.floating(ops.reshape(ops.array(x), (-1,)))
+    if isinstance(bins, int):
+        from wick.numpy.creation import linspace
+        low, high = (ops.reduce("min", x), ops.reduce("max", x)) if range is None else range
+        edges = linspace(low, high, bins + 1)
+    else:
+        edges = ops.floating(bins)
+    edges = ops.as_elem(edges, x.elem)
+    n = edges.shape[0] - 1
+    at = ops.binary("sub", searchsorted(edges, x, side="right"), 1)
+    last = ops.same("eq", x, index.get(edges, -1), elem="bool")
+    at = ops.where(last, n - 1, at)
+    at = ops.where(ops.binary("lt", at, 0, "bool"), n, at)
+    counts = bincount(at, None if weights is None else ops.reshape(ops.array(weights), (-1,)), length=n)
+    if not density:
+        return counts, edges
+    counts = ops.as_elem(counts, x.elem)
+    from wick.numpy.reductions import diff
+    return ops.same("div", ops.same("div", counts, total(counts)), diff(edges)), edges
+
+
+# ---- order statistics ----
+
+
+@api
+def quantile(x, q, axis=None, *, method="linear", keepdims=False):
+    """The value below which a fraction q of the elements is."""
+    x = ops.floating(x)
+    axes = ops.axes_of("quantile", axis, x.ndim)
+    kept = [k for k in builtins.range(x.ndim) if k not in axes]
+    shape = tuple([x.shape[k] for k in kept])
+    rows = ops.reshape(ops.transpose(x, kept + list(axes)), shape + (-1,))
+    n = rows.shape[-1]
+    values = _sorted(rows, -1, False)[0]
+    q = ops.as_elem(q, x.elem)
+    at = ops.binary("mul", q, float(n - 1))
+    low = ops.unary("floor", at)
+    pick = lambda i: _moved(index.get(values, (Ellipsis, ops.as_elem(i, "i64"))), q.ndim)
+    a, b = pick(low), pick(ops.unary("ceil", at))
+    part = ops.reshape(ops.same("sub", at, low), q.shape + (1,) * len(shape))
+    if method == "linear":
+        made = ops.same("add", a, ops.same("mul", part, ops.same("sub", b, a)))
+    elif method in ("lower", "higher", "midpoint", "nearest"):
+        near = ops.where(ops.binary("gt", part, 0.5, "bool"), b, a)
+        made = {"lower": a, "higher": b, "midpoint": ops.binary("mul", ops.same("add", a, b), 0.5), "nearest": near}[method]
+    else:
+        fail(InvalidArgument, f"quantile: the method {method!r} is none of linear, lower, higher, midpoint, nearest")
+    bad = isnan(rows)
+    from wick.numpy.reductions import any
+    made = ops.where(any(bad, axis=-1), math.nan, made)
+    if not keepdims:
+        return made
+    return ops.reshape(made, q.shape + tuple([1 if k in axes else m for k, m in enumerate(x.shape)]))
+
+
+def _moved(x, rank):
+    """x with its last `rank` dimensions first."""
+    return ops.transpose(x, list(builtins.range(x.ndim - rank, x.ndim)) + list(builtins.range(x.ndim - rank)))
+
+
+def percentile(x, q, axis=None, *, method="linear", keepdims=False):
+    """The value below which q percent of the elements are."""
+    from wick.numpy.elementwise import divide
+    return quantile(x, divide(q, 100.0), axis, method=method, keepdims=keepdims)
+
+
+def median(x, axis=None, *, keepdims=False):
+    """The element in the middle of the order, or the mean of the two."""
+    return quantile(x, 0.5, axis, keepdims=keepdims)
+
+
+@api
+def interp(x, xp, fp, left=None, right=None):
+    """The piecewise linear function through the points (xp, fp)."""
+    x, xp, fp = [ops.floating(v) for v in ops.convert(x, xp, fp)]
+    n = xp.shape[0]
+    k = emit(f"op.clip({name_of(searchsorted(xp, x, side='right'))}, (1 : i64), ({n - 1} : i64))", "i64", x.shape) if n > 1 else None
+    if k is None:
+        return ops.broadcast_to(fp, x.shape)
+    before = ops.binary("sub", k, 1)
+    x0, x1, f0, f1 = ops.gather(xp, before, 0), ops.gather(xp, k, 0), ops.gather(fp, before, 0), ops.gather(fp, k, 0)
+    width = ops.same("sub", x1, x0)
+    flat = ops.binary("eq", width, 0, "bool")
+    part = ops.same("div", ops.same("sub", x, x0), ops.where(flat, 1, width))
+    made = ops.same("add", f0, ops.same("mul", part, ops.same("sub", f1, f0)))
+    made = ops.where(ops.same("lt", x, index.get(xp, 0), elem="bool"), index.get(fp, 0) if left is None else left, made)
+    return ops.where(ops.same("gt", x, index.get(xp, -1), elem="bool"), index.get(fp, -1) if right is None else right, made)

@@ -1,0 +1,66 @@
+"""Functions of wick.numpy and its like outside of a trace: each call compiles what it computes, once for each kind of
+arguments, and gives arrays of NumPy."""
+import functools
+
+import numpy as np
+
+from wick.errors import TypeMismatch
+from wick.trace import scope as scopes, tree
+from wick.trace.function import PROGRAMS, Function
+from wick.trace.scope import Traced
+
+_functions = {}
+
+
+def _is_array(x):
+    return isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "__dlpack__")
+
+
+def _run(f, args, named, floats):
+    """Arrays are arguments of the compiled function, and with `floats` Python's floats; all else is static."""
+    leaves, structure = tree.flatten((args, named))
+    dynamic = [_is_array(x) or (floats and type(x) is float) for x in leaves]
+    static = tuple([None if d else x for x, d in zip(leaves, dynamic)])
+    key = f, structure, static, tuple(map(type, static)), tuple(dynamic)
+    made = _functions.get(key)
+    if made is None:
+        def call(*arrays):
+            given = iter(arrays)
+            args, named = structure.build(iter([next(given) if d else x for x, d in zip(leaves, dynamic)]))
+            return f(*args, **named)
+
+        call.__name__ = f.__name__
+        made = _functions[key] = Function(call, threads=1)
+        leaves = list(leaves)
+        while len(_functions) > PROGRAMS * 8:
+            del _functions[next(iter(_functions))]
+    return made(*[x for x, d in zip(leaves, dynamic) if d])
+
+
+def api(f):
+    """A function on traced arrays that may also be called outside of a trace."""
+
+    @functools.wraps(f)
+    def called(*args, **named):
+        if scopes.current() is not None:
+            return f(*args, **named)
+        try:
+            return _run(f, args, named, True)
+        except TypeMismatch:
+            if not any(type(x) is float for x in tree.leaves((args, named))):
+                raise
+            return _run(f, args, named, False)
+
+    return called
+
+
+def made(array, traced=None):
+    """An array that does not depend on traced values; traced() may make it more cheaply in a trace."""
+    if scopes.current() is None:
+        return np.ascontiguousarray(array) if array.ndim else np.array(array)
+    from wick.trace import ops
+    return traced() if traced else ops.constant(array)
+
+
+def is_traced(*xs):
+    return any(isinstance(x, Traced) for x in tree.leaves(xs))

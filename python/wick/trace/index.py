@@ -1,0 +1,382 @@
+"""x[...] and x.at[...] of traced arrays, as in NumPy and JAX.
+
+Indices that are read are clamped to the valid range after negative ones were counted from the end. Sizes of results have
+to be known when the function is compiled, so masks are refused."""
+import builtins
+import math
+
+import numpy as np
+
+from wick.errors import InvalidArgument, OutOfRange, TypeMismatch, Unsupported
+from wick.trace import elements, ops
+from wick.trace.scope import Traced, emit, fail, name_of, number
+
+
+class _Index:
+    """One item of an index that takes a dimension of x."""
+
+    def __init__(self, axis):
+        self.axis = axis
+
+
+class _Slice(_Index):
+    def __init__(self, axis, begin, count, step):
+        super().__init__(axis)
+        self.begin, self.count, self.step = begin, count, step
+
+
+class _At(_Index):
+    """An index array, or a single traced index: `value` is a Traced, or an array of NumPy within bounds."""
+
+    def __init__(self, axis, value):
+        super().__init__(axis)
+        self.value = value
+
+    @property
+    def shape(self):
+        return self.value.shape
+
+
+class _Int(_Index):
+    def __init__(self, axis, value):
+        super().__init__(axis)
+        self.value, self.shape = value, ()
+
+
+def _items(index):
+    """The items of an index, with masks of NumPy as positions."""
+    out = []
+    for item in index if isinstance(index, tuple) else (index,):
+        if isinstance(item, list):
+            item = np.asarray(item, np.int64 if not item else None) if not _any_traced(item) else ops.array(item)
+        if isinstance(item, np.ndarray) and item.dtype == bool:
+            out += list(np.nonzero(item)) if item.ndim else [np.zeros(int(item), np.int64)]
+            continue
+        if isinstance(item, (bool, np.bool_)):
+            fail(TypeMismatch, "an index of type bool is not supported")
+        if isinstance(item, Traced) and item.elem == "bool":
+            fail(Unsupported, "the size of a selection by a traced mask is not known when the function is compiled: use "
+                              "wick.numpy.where(mask, x, other), which keeps the shape")
+        out.append(item)
+    return out
+
+
+def _any_traced(item):
+    return any([_any_traced(i) if isinstance(i, list) else isinstance(i, Traced) for i in item])
+
+
+def _parse(shape, index):
+    """(items in order: _Index or None for a new dimension)"""
+    items = _items(index)
+    taken = builtins.sum([item is not None and item is not Ellipsis for item in items])
+    if taken > len(shape):
+        fail(OutOfRange, f"{taken} indices for an array of the shape {shape}")
+    if builtins.sum([item is Ellipsis for item in items]) > 1:
+        fail(InvalidArgument, "an index has more than one Ellipsis")
+    if not any([item is Ellipsis for item in items]):
+        items.append(Ellipsis)
+    out, axis = [], 0
+    for item in items:
+        if item is None:
+            out.append(None)
+        elif item is Ellipsis:
+            for _ in range(len(shape) - taken):
+                out.append(_Slice(axis, 0, shape[axis], 1))
+                axis += 1
+        else:
+            out.append(_one(item, axis, shape[axis]))
+            axis += 1
+    return out
+
+
+def _one(item, axis, n):
+    if isinstance(item, builtins.slice):
+        return _slice(item, axis, n)
+    if isinstance(item, Traced):
+        if not elements.is_whole(item.elem):
+            fail(TypeMismatch, f"an index is an array of {item.elem}: indices are whole numbers")
+        return _At(axis, item)
+    if isinstance(item, np.ndarray) and item.ndim:
+        if item.dtype.kind not in "iu":
+            fail(TypeMismatch, f"an index is an array of {item.dtype}: indices are whole numbers")
+        item = item.astype(np.int64)
+        if item.size and not (-n <= item.min() and item.max() < n):
+            fail(OutOfRange, f"an index in {item.min()} to {item.max()} is out of bounds for a dimension of size {n}")
+        return _At(axis, np.where(item < 0, item + n, item))
+    i = ops.whole("index", item)
+    if not -n <= i < n:
+        fail(OutOfRange, f"index {i} is out of bounds for a dimension of size {n}")
+    return _Int(axis, i % n)
+
+
+def _slice(item, axis, n):
+    for end in (item.start, item.stop, item.step):
+        if isinstance(end, Traced):
+            fail(Unsupported, "the size of a slice with traced ends is not known when the function is compiled: use "
+                              "wick.lax.dynamic_slice(x, starts, sizes)")
+    begin, end, step = item.indices(n)
+    return _Slice(axis, begin, len(range(begin, end, step)), step)
+
+
+def _wrapped(i, n):
+    """A traced index as i64, with negative ones counted from the end."""
+    signed = i.elem in elements.SIGNED
+    i = ops.as_elem(i, "i64")
+    return ops.where(ops.binary("lt", i, 0, "bool"), ops.binary("add", i, n), i) if signed else i
+
+
+def _clamped(i, n):
+    i = _wrapped(i, n)
+    return emit(f"op.clip({name_of(i)}, (0 : i64), ({n - 1} : i64))", "i64", i.shape)
+
+
+def get(x, index):
+    """x[index]"""
+    items = _parse(x.shape, index)
+    kept = [item for item in items if item is not None]
+    arrays = [item for item in kept if isinstance(item, _At)]
+    tensors = any([item.shape for item in arrays])
+    y = ops.slice(x, [_begin(i) for i in kept], [_count(i, x.shape) for i in kept],
+                  [i.step if isinstance(i, _Slice) else 1 for i in kept])
+    if not tensors:
+        return _get_scalars(y, items, kept)
+    return _get_tensors(y, items, kept)
+
+
+def _begin(item):
+    return item.begin if isinstance(item, _Slice) else item.value if isinstance(item, _Int) else 0
+
+
+def _count(item, shape):
+    return item.count if isinstance(item, _Slice) else 1 if isinstance(item, _Int) else shape[item.axis]
+
+
+def _get_scalars(y, items, kept):
+    for item in reversed(kept):
+        if isinstance(item, _At):
+            if y.shape[item.axis] == 0:
+                fail(OutOfRange, "an index into a dimension of size 0")
+            y = ops.dynamic_index(y, _wrapped(ops.array(item.value), y.shape[item.axis]), item.axis)
+    sizes = iter([n for n in [i.count if isinstance(i, _Slice) else None for i in kept] if n is not None])
+    return ops.reshape(y, [1 if item is None else next(sizes) for item in items if item is None or isinstance(item, _Slice)])
+
+
+def _get_tensors(y, items, kept):
+    """Indices that are arrays: the dimensions of the indices are where the first one is, or first of all if a slice is
+    between two of them."""
+    advanced = [k for k, item in enumerate(items) if isinstance(item, (_At, _Int))]
+    together = advanced == list(range(advanced[0], advanced[-1] + 1))
+    arrays = [item for item in kept if isinstance(item, (_At, _Int))]
+    shape = ops.broadcast_shapes("index", *[a.shape for a in arrays])
+    before = len([i for i in items[:advanced[0]]]) if together else 0
+    rest = [item for item in kept if isinstance(item, _Slice)]
+    if len(arrays) == 1:
+        out = ops.gather(y, _positions(arrays[0], y.shape[arrays[0].axis]), arrays[0].axis)
+        at = arrays[0].axis
+    else:
+        flat = _flat_positions(arrays, y.shape, shape)
+        turned = ops.transpose(y, [a.axis for a in arrays] + [r.axis for r in rest])
+        tail = turned.shape[len(arrays):]
+        out = ops.gather(ops.reshape(turned, (math.prod(turned.shape[:len(arrays)]),) + tail), flat, 0)
+        at = 0
+    # now: dimensions of the slices before `at`, those of the index, the others
+    slices_before = len([i for i in items[:advanced[0]] if isinstance(i, _Slice)]) if together else 0
+    rank = len(shape)
+    axes = [k for k in range(out.ndim) if not at <= k < at + rank]
+    out = ops.transpose(out, axes[:slices_before] + list(range(at, at + rank)) + axes[slices_before:])
+    sizes = []
+    for k, item in enumerate(items):
+        if k == (advanced[0] if together else 0):
+            sizes += shape
+        if item is None:
+            sizes.append(1)
+        elif isinstance(item, _Slice):
+            sizes.append(item.count)
+    return ops.reshape(out, sizes)
+
+
+def _positions(item, n):
+    if isinstance(item.value, Traced):
+        return _clamped(item.value, n)
+    return ops.array(np.asarray(item.value, np.int64))
+
+
+def _flat_positions(arrays, sizes, shape):
+    """The row-major positions that several indices make, in the dimensions that they index."""
+    flat = None
+    for a in arrays:
+        n = sizes[a.axis]
+        at = number(0, "i64") if isinstance(a, _Int) else _positions(a, n)
+        flat = at if flat is None else ops.binary("add", ops.binary("mul", flat, n), at)
+    return ops.broadcast_to(flat, shape)
+
+
+# ---- updates ----
+
+
+class At:
+    """x.at: x.at[index].set(v) and its like give a new array."""
+
+    __slots__ = ("_x",)
+
+    def __init__(self, x):
+        self._x = x
+
+    def __getitem__(self, index):
+        return Update(self._x, index)
+
+
+class Update:
+    def __init__(self, x, index):
+        self._x, self._index = x, index
+
+    def get(self, **_):
+        return get(self._x, self._index)
+
+    def set(self, values, **mode):
+        return self._update("none", values, None, **mode)
+
+    def add(self, values, **mode):
+        return self._update("add", values, lambda old, new: ops.binary("add", old, new), **mode)
+
+    def subtract(self, values, **mode):
+        return self.add(-ops.array(values), **mode)
+
+    def multiply(self, values, **mode):
+        return self._update("mul", values, lambda old, new: ops.binary("mul", old, new), **mode)
+
+    mul = multiply
+
+    def divide(self, values, **mode):
+        x = self._x
+        return self.multiply(1 / ops.as_elem(values, x.elem), **mode)
+
+    def power(self, values, **_):
+        return self.apply(lambda old: old ** values)
+
+    def min(self, values, **mode):
+        return self._update("min", values, lambda old, new: ops.binary("min", old, new), **mode)
+
+    def max(self, values, **mode):
+        return self._update("max", values, lambda old, new: ops.binary("max", old, new), **mode)
+
+    def apply(self, f, **mode):
+        return self.set(f(self.get()), **mode)
+
+    def _update(self, reduction, values, combine, mode=None, indices_are_sorted=False, unique_indices=False):
+        x = self._x
+        values = ops.array(values)
+        made = ops.common(x, values)[0]
+        if made != x.elem and not (values.weak or elements.RANK[made] == elements.RANK[x.elem]):
+            fail(TypeMismatch, f"an array of {x.elem} is updated with values of {values.elem}: convert them with astype")
+        values = ops.as_elem(values, x.elem)
+        items = _parse(x.shape, self._index)
+        if mode not in (None, "drop", "clip", "promise_in_bounds", "fill"):
+            fail(InvalidArgument, f"the mode {mode!r} is not one of drop, clip, promise_in_bounds")
+        kept = [item for item in items if item is not None]
+        simple = all([not isinstance(i, _At) or not i.shape for i in kept]) and all([i.step == 1 for i in kept if isinstance(i, _Slice)])
+        return self._block(items, kept, values, combine) if simple else self._scatter(reduction, values, mode)
+
+    def _block(self, items, kept, values, combine):
+        """An update of a block at static or traced positions; one outside is dropped."""
+        x = self._x
+        shape = [1 if i is None else i.count for i in items if i is None or isinstance(i, _Slice)]
+        counts = [i.count for i in kept if isinstance(i, _Slice)]
+        values = ops.reshape(ops.broadcast_to(values, tuple(shape)), counts)
+        if 0 in counts:
+            return x
+        texts, inside, old = [], None, x
+        for item in kept:
+            n = x.shape[item.axis]
+            if isinstance(item, _Slice):
+                texts.append(":" if item.count == n else f"{item.begin}:{item.begin + item.count}")
+            elif isinstance(item, _Int):
+                texts.append(str(item.value))
+            else:
+                i = _wrapped(item.value, n)
+                clamped = emit(f"op.clip({name_of(i)}, (0 : i64), ({n - 1} : i64))", "i64", ())
+                good = ops.binary("eq", i, clamped, "bool")
+                inside = good if inside is None else ops.binary("and", inside, good)
+                texts.append(name_of(clamped))
+        while texts and texts[-1] == ":":
+            texts.pop()
+        if not texts:
+            return values if combine is None else combine(x, values)
+        place = ", ".join(texts)
+        part = lambda: emit(f"{name_of(x)}[{place}]", x.elem, tuple(counts))
+        old = part() if inside is not None or combine else None
+        new = combine(old, values) if combine else values
+        if inside is not None:
+            new = ops.where(inside, new, old)
+        return emit(f"{name_of(x)} with [{place}] = {name_of(new)}", x.elem, x.shape)
+
+    def _scatter(self, reduction, values, mode):
+        """Any other update: on the flat array, at the positions that the index selects. Without a mode, an index
+        outside fails the run."""
+        x = self._x
+        at, valid = self._flat(x.shape, mode)
+        values = ops.reshape(ops.broadcast_to(values, at.shape), (at.size,))
+        at, flat = ops.reshape(at, (at.size,)), ops.reshape(x, (x.size,))
+        if valid is not None:  # one more element takes what is dropped
+            at = ops.where(ops.reshape(ops.broadcast_to(valid, at.shape), (at.size,)), at, x.size)
+            flat = ops.concat([flat, ops.full((1,), 0, x.elem)], 0)
+        out = emit(f'op.scatter_elements({name_of(flat)}, {name_of(at)}, {name_of(values)}, axis = 0, reduction = "{reduction}")', x.elem, flat.shape)
+        return ops.reshape(ops.slice(out, (0,), (x.size,)) if valid is not None else out, x.shape)
+
+    def _flat(self, shape, mode):
+        """(positions in the flat array, whether each is valid; None: they all are)"""
+        items = _parse(shape, self._index)
+        if not any([isinstance(i, _At) and isinstance(i.value, Traced) for i in items if i is not None]):
+            index = tuple([self._static(i) for i in items])
+            return ops.array(np.arange(math.prod(shape)).reshape(shape)[index]), None
+        advanced = [k for k, i in enumerate(items) if isinstance(i, (_At, _Int))]
+        together = advanced == list(range(advanced[0], advanced[-1] + 1))
+        common = ops.broadcast_shapes("index", *[items[k].shape for k in advanced])
+        sizes, place = [], {}
+        for k, item in enumerate(items):
+            if k == (advanced[0] if together else 0):
+                first = len(sizes)
+                sizes += common
+            if item is None or isinstance(item, _Slice):
+                place[k] = len(sizes)
+                sizes.append(1 if item is None else item.count)
+        flat, stride = None, [math.prod(shape[a + 1:]) for a in range(len(shape))]
+        for k, item in enumerate(items):
+            if item is None:
+                continue
+            n = shape[item.axis]
+            if isinstance(item, _Slice):
+                dims = [1] * len(sizes)
+                dims[place[k]] = item.count
+                part = ops.array((item.begin + item.step * np.arange(item.count)).reshape(dims) * stride[item.axis])
+            else:
+                value = number(item.value, "i64") if isinstance(item, _Int) else ops.array(item.value)
+                i = self._checked(_wrapped(value, n), n, mode, stride[item.axis], math.prod(shape)) if isinstance(item, _At) else value
+                part = ops.binary("mul", i, stride[item.axis])
+                part = ops.reshape(part, part.shape + (1,) * (len(sizes) - first - len(common)))
+            flat = part if flat is None else ops.binary("add", flat, part)
+        flat = ops.broadcast_to(flat, tuple(sizes))
+        if mode not in ("drop", "fill"):
+            return flat, None
+        return flat, ops.binary("lt", flat, math.prod(shape), "bool")
+
+    @staticmethod
+    def _checked(i, n, mode, stride, total):
+        """An index that is invalid in one dimension is so in the flat array."""
+        if mode == "clip":
+            return emit(f"op.clip({name_of(i)}, (0 : i64), ({n - 1} : i64))", "i64", i.shape)
+        if mode == "promise_in_bounds":
+            return i
+        good = ops.binary("and", ops.binary("ge", i, 0, "bool"), ops.binary("lt", i, n, "bool"))
+        return ops.where(good, i, total // stride + 1)
+
+    @staticmethod
+    def _static(item):
+        if item is None:
+            return None
+        if isinstance(item, _Slice):
+            if not item.count:
+                return builtins.slice(0, 0)
+            stop = item.begin + item.step * item.count
+            return builtins.slice(item.begin, stop if stop >= 0 else None, item.step)
+        return item.value

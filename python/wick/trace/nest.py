@@ -1,0 +1,49 @@
+"""Functions inside of a trace: a Python function of arrays becomes a function value of the program."""
+from wick.trace import ops, scope as scopes, tree
+from wick.trace.scope import name_of, type_of
+
+
+def result_text(leaves):
+    """The value of a function with these results: one by itself, else a tuple."""
+    return name_of(leaves[0]) if len(leaves) == 1 else f"({', '.join([name_of(x) for x in leaves])})"
+
+
+def result_type(leaves):
+    return type_of(leaves[0]) if len(leaves) == 1 else f"({', '.join([type_of(x) for x in leaves])})"
+
+
+def parameters(scope, avals):
+    """Arrays of (element type, shape, weak) for the parameters of a function whose scope this is."""
+    from wick.trace.array import Array
+    return [Array(scope, scope.root.fresh("p"), elem, shape, weak) for elem, shape, weak in avals]
+
+
+def aval(x):
+    return x.elem, x.shape, x.weak
+
+
+class Nested:
+    """A function value: its name, its results, and the structure that they had in Python."""
+
+    def __init__(self, call, avals, adjust=None):
+        """Records call(parameters) -> a structure of arrays. `adjust` maps the leaves of the result."""
+        outer = scopes.current()
+        self.name = outer.root.fresh("f")
+        with scopes.nested() as inner:
+            made = parameters(inner, avals)
+            leaves, self.structure = tree.flatten(call(made))
+            leaves = [ops.array(x) for x in leaves]
+            if adjust:
+                leaves = adjust(leaves)
+            last = result_text(leaves)
+            self.results = [aval(x) for x in leaves]
+            head = ", ".join([f"{p.name}: {type_of(p)}" for p in made])
+            first = f"let {self.name} = fn({head}) -> {result_type(leaves)} {{"
+        outer.nest(first, inner, last + " }")
+
+    def types(self):
+        return [(elem, shape) for elem, shape, _ in self.results]
+
+
+def call_text(function, arguments):
+    return f"{function}({', '.join([name_of(a) for a in arguments])})"

@@ -1,0 +1,441 @@
+"""Transformations of functions of arrays: each is the transformation of Wick's language, applied to the traced function.
+
+Outside of a trace the transformed functions compile themselves."""
+import functools
+
+import numpy as np
+
+from wick.errors import InvalidArgument, TypeMismatch
+from wick.trace import elements, ops, scope as scopes, tree
+from wick.trace.function import Function
+from wick.trace.nest import Nested, aval, call_text
+from wick.trace.scope import emit_all, fail, name_of, sizes
+
+
+def transformed(make):
+    """A transformation whose results run inside of a trace as they are, and compiled outside of one."""
+
+    @functools.wraps(make)
+    def transformation(f, *args, **named):
+        if not callable(f):
+            raise TypeMismatch(f"wick.{make.__name__}: {f!r} is no function")
+        inner = make(f, *args, **named)
+        functools.update_wrapper(inner, f if hasattr(f, "__name__") else make)
+        return Function(inner)
+
+    return transformation
+
+
+def _selected(args, argnums):
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for n in numbers:
+        if not -len(args) <= n < len(args):
+            fail(InvalidArgument, f"argnums: there is no argument {n}, {len(args)} are given")
+    return tuple([n % len(args) for n in numbers])
+
+
+def _partial(f, args, named, numbers):
+    """(leaves of the arguments with these numbers, their structures, f of such leaves)"""
+    leaves, structure = tree.flatten(tuple([args[n] for n in numbers]))
+    leaves = [ops.array(x) for x in leaves]
+
+    def call(arrays):
+        chosen, full = structure.build(iter(arrays)), list(args)
+        for n, value in zip(numbers, chosen):
+            full[n] = value
+        return f(*full, **named)
+
+    return leaves, structure, call
+
+
+def _need_floats(what, leaves):
+    for x in leaves:
+        if not elements.is_float(x.elem):
+            fail(TypeMismatch, f"{what} needs floats, an array of {x.elem} is given: convert it with astype, or leave it out of argnums")
+
+
+def _strong(x):
+    return x.elem, x.shape, False
+
+
+def _one(x, like):
+    return ops.full(like[1], x, like[0])
+
+
+@transformed
+def value_and_grad(f, argnums=0, has_aux=False):
+    """The function that gives f's value and its gradient by the arguments `argnums`; with `has_aux`, f gives a pair,
+    whose second item is returned beside the value: ((value, aux), gradient)."""
+
+    def value_and_grad_f(*args, **named):
+        numbers = _selected(args, argnums)
+        leaves, structure, call = _partial(f, args, named, numbers)
+        _need_floats("grad", leaves)
+        aux = []
+
+        def loss(arrays):
+            out = call(arrays)
+            if not has_aux:
+                return out
+            if not isinstance(out, tuple) or len(out) != 2:
+                fail(TypeMismatch, "grad with has_aux: the function has to return a pair (value, aux)")
+            rest, kept = tree.flatten(out[1])
+            aux.append(kept)
+            return [out[0]] + [stop_gradient(x) for x in rest]
+
+        inner = Nested(loss, [_strong(x) for x in leaves])
+        if not inner.results or inner.results[0][1] != () or not elements.is_float(inner.results[0][0]) or (len(inner.results) > 1 and not has_aux):
+            found = " and ".join([scopes.type_text(e, s) for e, s, _ in inner.results]) or "nothing"
+            fail(TypeMismatch, f"grad needs a function whose value is a float of shape (); it gives {found}")
+        value, *rest, gradient = _value_and_cotangents(inner, leaves)
+        made = structure.build(iter(gradient))
+        made = made[0] if isinstance(argnums, int) else made
+        value = inner.structure.build(iter([value])) if not has_aux else (value, aux[0].build(iter(rest)))
+        return value, made
+
+    return value_and_grad_f
+
+
+def _value_and_cotangents(inner, leaves):
+    types = inner.types()
+    cotangents = [(x.elem, x.shape) for x in leaves]
+    if not leaves:
+        return [*emit_all(call_text(inner.name, []), types), []]
+    if len(types) == 1:
+        wrt = "0" if len(leaves) == 1 else sizes(range(len(leaves)))
+        scope = scopes.current()
+        names = [scope.root.fresh() for _ in range(1 + len(leaves))]
+        pattern = names[1] if len(leaves) == 1 else f"({', '.join(names[1:])})"
+        scope.add(f"let ({names[0]}, {pattern}) = value_and_grad({inner.name}, wrt = {wrt}){call_text('', leaves)}")
+        made = [type(leaves[0])(scope, n, *t) for n, t in zip(names, types + cotangents)]
+        return [made[0], made[1:]]
+    out, back = _pull(inner, leaves)
+    zeros = [_one(1.0, inner.results[0])] + [_one(0, r) for r in inner.results[1:]]
+    return [*out, back(zeros)]
+
+
+def _pull(inner, leaves):
+    """vjp of a function: its results, and the function of cotangents."""
+    scope = scopes.current()
+    types = inner.types()
+    names, back = [scope.root.fresh() for _ in types], scope.root.fresh("back")
+    pattern = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    scope.add(f"let ({pattern}, {back}) = vjp({inner.name}){call_text('', leaves)}")
+    out = [type(leaves[0])(scope, n, *t) for n, t in zip(names, types)]
+
+    def pull(cotangents):
+        if not scope.open:
+            fail(InvalidArgument, "the function that vjp gave is used outside of the function that was traced")
+        given = [name_of(c) if elements.is_float(t[0]) else "()" for c, t in zip(cotangents, types)]
+        argument = given[0] if len(given) == 1 else f"({', '.join(given)})"
+        return emit_all(f"{back}({argument})", [(x.elem, x.shape) for x in leaves])
+
+    return out, pull
+
+
+@transformed
+def grad(f, argnums=0, has_aux=False):
+    """The gradient of f by the arguments `argnums`; with `has_aux`, (gradient, aux)."""
+    both = value_and_grad(f, argnums, has_aux)
+
+    def grad_f(*args, **named):
+        value, gradient = both(*args, **named)
+        return (gradient, value[1]) if has_aux else gradient
+
+    return grad_f
+
+
+def _cotangents(what, given, structure, results):
+    leaves, s = tree.flatten(given)
+    if s != structure:
+        fail(TypeMismatch, f"{what}: the structure is {s}, that of the result is {structure}")
+    out = []
+    for x, (elem, shape, _) in zip(leaves, results):
+        x = ops.array(x)
+        if x.shape != shape:
+            fail(InvalidArgument, f"{what}: an array of the shape {x.shape} is given, the result has the shape {shape}")
+        out.append(ops.as_elem(x, elem) if elements.is_float(elem) else x)
+    return out
+
+
+def vjp(f, *primals, has_aux=False):
+    """(f(*primals), the function from a cotangent of the result to those of the primals); with `has_aux`, aux is third."""
+    if scopes.current() is None:
+        return _vjp_outside(f, primals, has_aux)
+    leaves, structure, call = _partial(f, primals, {}, tuple(range(len(primals))))
+    _need_floats("vjp", leaves)
+    aux = []
+
+    def both(arrays):
+        out = call(arrays)
+        if not has_aux:
+            return out
+        rest, kept = tree.flatten(out[1])
+        aux.append(kept)
+        first, s = tree.flatten(out[0])
+        aux.append(s)
+        return first + [stop_gradient(x) for x in rest]
+
+    inner = Nested(both, [_strong(x) for x in leaves])
+    out, pull = _pull(inner, leaves)
+    own = aux[1] if has_aux else inner.structure
+    n = own.count
+
+    def back(cotangent):
+        given = _cotangents("vjp", cotangent, own, inner.results[:n])
+        return structure.build(iter(pull(given + [_one(0, r) for r in inner.results[n:]])))
+
+    value = own.build(iter(out[:n]))
+    return (value, back, aux[0].build(iter(out[n:]))) if has_aux else (value, back)
+
+
+def _vjp_outside(f, primals, has_aux):
+    value = Function(f)(*primals)
+    aux = value[1] if has_aux else None
+
+    def back(primals, cotangent):
+        return vjp((lambda *a: f(*a)[0]) if has_aux else f, *primals)[1](cotangent)
+
+    compiled = Function(back)
+    pull = lambda cotangent: compiled(primals, cotangent)
+    return (value[0], pull, aux) if has_aux else (value, pull)
+
+
+def _jvp(f, primals, tangents):
+    leaves, structure, call = _partial(f, tuple(primals), {}, tuple(range(len(primals))))
+    _need_floats("jvp", leaves)
+    given = _cotangents("jvp", tuple(tangents), structure, [aval(x) for x in leaves])
+    inner = Nested(call, [_strong(x) for x in leaves])
+    types = inner.types()
+    scope = scopes.current()
+    values, slopes = [scope.root.fresh() for _ in types], [scope.root.fresh() for _ in types]
+    pack = lambda names: names[0] if len(names) == 1 else f"({', '.join(names)})"
+    patterns = pack(values), pack([n if elements.is_float(t[0]) else "_" for n, t in zip(slopes, types)])
+    scope.add(f"let ({patterns[0]}, {patterns[1]}) = jvp({inner.name}){call_text('', leaves + given)}")
+    made = [type(leaves[0])(scope, n, *t) for n, t in zip(values, types)]
+    tangent = [type(leaves[0])(scope, n, *t) if elements.is_float(t[0]) else _one(0, (*t, False)) for n, t in zip(slopes, types)]
+    return inner.structure.build(iter(made)), inner.structure.build(iter(tangent))
+
+
+def jvp(f, primals, tangents):
+    """(f(*primals), the derivative of f in the direction of the tangents)"""
+    if scopes.current() is None:
+        return Function(lambda p, t: _jvp(f, p, t))(tuple(primals), tuple(tangents))
+    return _jvp(f, primals, tangents)
+
+
+@transformed
+def vmap(f, in_axes=0, out_axes=0):
+    """f of every row of its arguments. `in_axes`: the axis of each argument's rows, None for an argument as it is, or a
+    structure of them; `out_axes`: where the rows of the results go."""
+
+    def vmap_f(*args, **named):
+        leaves, structure = tree.flatten((args, named))
+        leaves = [ops.array(x) for x in leaves]
+        axes = tree.broadcast_prefix(list(in_axes) if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args),
+                                     tree.structure(list(args)), "vmap: in_axes")
+        axes += [0] * (len(leaves) - len(axes))
+        rows = [x if a is None else ops.move(x, ops.axis_of("vmap: in_axes", a, x.ndim), 0) for x, a in zip(leaves, axes)]
+        counts = {x.shape[0] for x, a in zip(rows, axes) if a is not None}
+        if len(counts) != 1:
+            fail(InvalidArgument, "vmap: the arguments have different numbers of rows: " + " and ".join(map(str, sorted(counts)))
+                 if counts else "vmap: no argument has rows: every in_axes is None")
+        count = counts.pop()
+        inner = Nested(lambda arrays: _call(f, structure, arrays),
+                       [(x.elem, x.shape if a is None else x.shape[1:], x.weak) for x, a in zip(rows, axes)])
+        if not inner.results:
+            return inner.structure.build(iter(()))
+        text = f"vmap({inner.name}, axes = {sizes([0 if a is not None else -1 for a in axes])})"
+        out = emit_all(call_text(text, rows), [(e, (count,) + s) for e, s in inner.types()])
+        outs = tree.broadcast_prefix(out_axes, inner.structure, "vmap: out_axes")
+        made = [ops.dynamic_index(x, ops.number(0, "i64"), 0) if a is None else ops.move(x, 0, ops.axis_of("vmap: out_axes", a, x.ndim))
+                for x, a in zip(out, outs)]
+        return inner.structure.build(iter(made))
+
+    return vmap_f
+
+
+def _call(f, structure, arrays):
+    args, named = structure.build(iter(arrays))
+    return f(*args, **named)
+
+
+@transformed
+def checkpoint(f):
+    """f; its derivative computes it again instead of keeping what it computed on the way."""
+
+    def checkpoint_f(*args, **named):
+        leaves, structure = tree.flatten((args, named))
+        leaves = [ops.array(x) for x in leaves]
+        inner = Nested(lambda arrays: _call(f, structure, arrays), [_strong(x) for x in leaves])
+        out = emit_all(call_text(f"checkpoint({inner.name})", leaves), inner.types())
+        return inner.structure.build(iter(out))
+
+    return checkpoint_f
+
+
+def stop_gradient(x):
+    """x, which counts as constant when a function that contains it is differentiated."""
+    if scopes.current() is None:
+        return x
+
+    def stop(leaf):
+        leaf = ops.array(leaf)
+        return ops.unary("stop_gradient", leaf) if elements.is_float(leaf.elem) else leaf
+
+    return tree.map(stop, x)
+
+
+def _columns(x):
+    """The unit vectors of the shape of x, one after another."""
+    flat = ops.typed("op.eye()", x.elem, (x.size, x.size))
+    return ops.reshape(flat, (x.size,) + x.shape)
+
+
+def _jacobian(f, argnums, rows):
+    """`rows(f, leaves, structure)` -> for each result and leaf a derivative; common to both modes."""
+
+    def jacobian_f(*args, **named):
+        numbers = _selected(args, argnums)
+        leaves, structure, call = _partial(f, args, named, numbers)
+        _need_floats("jacobian", leaves)
+        results, table = rows(call, leaves)
+        made = [structure.build(iter(row)) for row in table]
+        made = [m[0] if isinstance(argnums, int) else m for m in made]
+        return results.build(iter(made))
+
+    return jacobian_f
+
+
+@transformed
+def jacfwd(f, argnums=0):
+    """The derivative of each element of f's result by each element of the arguments, in forward mode: result + argument
+    dimensions."""
+
+    def rows(call, leaves):
+        table, found = [], []
+        for k, x in enumerate(leaves):
+            def one(direction, k=k):
+                def only(*arrays):
+                    out, s = tree.flatten(call(list(arrays[:k]) + [arrays[k]] + list(arrays[k + 1:])))
+                    found.append(s)
+                    return out
+                zeros = [direction if i == k else ops.full(y.shape, 0, y.elem) for i, y in enumerate(leaves)]
+                return _jvp(only, leaves, zeros)[1]
+
+            # with the rows last: those of the argument
+            out = vmap(one)(_columns(x))
+            table.append([ops.reshape(ops.transpose(d, tuple(range(1, d.ndim)) + (0,)), d.shape[1:] + x.shape) for d in out])
+        return found[0], [list(row) for row in zip(*table)]
+
+    return _jacobian(f, argnums, rows)
+
+
+@transformed
+def jacrev(f, argnums=0):
+    """The same as jacfwd, in reverse mode."""
+
+    def rows(call, leaves):
+        inner = Nested(call, [_strong(x) for x in leaves])
+        table = []
+        for k, (elem, shape, _) in enumerate(inner.results):
+            if not elements.is_float(elem):
+                fail(TypeMismatch, f"jacrev needs results of floats, one is {elem}")
+
+            def one(cotangent, k=k):  # with a vjp of its own: a function of cotangents that is captured has no derivative
+                return _pull(inner, leaves)[1]([cotangent if i == k else _one(0, r) for i, r in enumerate(inner.results)])
+
+            like = type(leaves[0])(None, None, elem, shape)
+            out = vmap(one)(_columns(like))
+            table.append([ops.reshape(d, shape + x.shape) for d, x in zip(out, leaves)])
+        return inner.structure, table
+
+    return _jacobian(f, argnums, rows)
+
+
+jacobian = jacrev
+
+
+def hessian(f, argnums=0):
+    """The second derivatives of f."""
+    return jacfwd(jacrev(f, argnums), argnums)
+
+
+class custom_vjp:
+    """A function with a derivative of its own: defvjp(fwd, bwd) with fwd(*args) -> (result, kept) and
+    bwd(kept, cotangent) -> the cotangents of the arguments."""
+
+    def __init__(self, f, nondiff_argnums=()):
+        functools.update_wrapper(self, f)
+        self._f, self._static = f, (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        self._forward = self._backward = None
+        self._inside = False  # fwd may call the function itself
+
+    def defvjp(self, fwd, bwd):
+        self._forward, self._backward = fwd, bwd
+        return bwd
+
+    def __call__(self, *args):
+        if scopes.current() is None:
+            return Function(self.__call__)(*args)
+        if self._inside:
+            return self._f(*args)
+        if self._forward is None:
+            fail(InvalidArgument, f"custom_vjp: {self._f.__name__} has no defvjp")
+        numbers = tuple([n for n in range(len(args)) if n not in self._static])
+        leaves, structure, call = _partial(self._f, args, {}, numbers)
+        fixed = [args[n] for n in self._static]
+        inner = Nested(call, [_strong(x) for x in leaves])
+
+        def backward(arrays):
+            self._inside = True
+            try:
+                kept = _partial(self._forward, args, {}, numbers)[2](arrays[:len(leaves)])[1]
+            finally:
+                self._inside = False
+            given, taken = iter(arrays[len(leaves):]), []
+            for e, s, _ in inner.results:
+                taken.append(next(given) if elements.is_float(e) else _one(0, (e, s, False)))
+            found = self._backward(*fixed, kept, inner.structure.build(iter(taken)))
+            return self._shaped(found, structure, leaves)
+
+        floats = [r for r in inner.results if elements.is_float(r[0])]
+        back = Nested(backward, [_strong(x) for x in leaves] + [(e, s, False) for e, s, _ in floats])
+        names = [n for n in range(len(leaves) + len(floats))]
+        text = self._with(inner, back, leaves, names)
+        return inner.structure.build(iter(emit_all(call_text(text, leaves), inner.types())))
+
+    def _shaped(self, found, structure, leaves):
+        """Cotangents for all leaves: None is zero."""
+        found = found if isinstance(found, tuple) else (found,)
+        parts, out = list(structure.children), []
+        if len(found) != len(parts):
+            fail(InvalidArgument, f"custom_vjp: {len(found)} cotangents for {len(parts)} arguments")
+        at = 0
+        for part, given in zip(parts, found):
+            own = [None] * part.count if given is None else tree.leaves(given)
+            for x, g in zip(leaves[at:at + part.count], own):
+                out.append(ops.broadcast_to(ops.as_elem(0 if g is None else g, x.elem), x.shape))
+            at += part.count
+        return [x for x, leaf in zip(out, leaves) if elements.is_float(leaf.elem)]
+
+    def _with(self, inner, back, leaves, names):
+        """with_vjp takes a function of the arguments and one cotangent, a tuple if there are several results."""
+        scope = scopes.current()
+        name, args = scope.root.fresh("f"), [scope.root.fresh("p") for _ in leaves]
+        results = inner.types()
+        cotangents = [scope.root.fresh("p") if elements.is_float(e) else "_" for e, _ in results]
+        used = [c for c in cotangents if c != "_"]
+        heads = ", ".join([f"{a}: {scopes.type_of(x)}" for a, x in zip(args, leaves)])
+        kinds = [scopes.type_text(e, s) if elements.is_float(e) else "()" for e, s in results]
+        whole = scope.root.fresh("p")
+        unpack = f"let ({', '.join(cotangents)}) = {whole}\n" if len(results) > 1 else f"let {cotangents[0]} = {whole}\n"
+        given = [x for x in leaves if elements.is_float(x.elem)]
+        values, made = [scope.root.fresh() for _ in given], iter([])
+        pattern = values[0] if len(values) == 1 else f"({', '.join(values)})"
+        made = iter(values)
+        out = [next(made) if elements.is_float(x.elem) else "()" for x in leaves]
+        result = out[0] if len(out) == 1 else f"({', '.join(out)})"
+        kind = kinds[0] if len(kinds) == 1 else f"({', '.join(kinds)})"
+        scope.add(f"let {name} = fn({heads}, {whole}: {kind}) {{\n{unpack}let {pattern} = {back.name}({', '.join(args + used)})\n{result} }}")
+        return f"with_vjp({inner.name}, {name})"

@@ -1,0 +1,198 @@
+"""Structures of arrays: nested tuples, lists, dicts, named tuples, dataclasses, structs of
+`.wick` files and registered classes.
+
+`None` is a structure without leaves. Everything else that is none of these is a leaf."""
+import collections
+import dataclasses
+
+from wick.errors import InvalidArgument, TypeMismatch
+from wick.language import Struct
+
+_CLASSES = {}  # class: (flatten, unflatten), from register
+
+
+def register(cls, flatten, unflatten):
+    """Makes instances of a class structures: flatten(x) -> (children, static data), unflatten(data, children) -> x."""
+    _CLASSES[cls] = flatten, unflatten
+    return cls
+
+
+class Structure:
+    """A structure without its leaves. Equal structures have equal hashes."""
+
+    __slots__ = ("kind", "data", "children", "count", "_hash")
+
+    def __init__(self, kind, data, children):
+        self.kind, self.data, self.children = kind, data, children
+        self.count = 1 if kind is _LEAF else sum([c.count for c in children])
+        self._hash = hash((kind, data, children))
+
+    def __eq__(self, other):
+        return self is other or (isinstance(other, Structure) and self._hash == other._hash and self.kind is other.kind
+                                 and self.data == other.data and self.children == other.children)
+
+    def __hash__(self):
+        return self._hash
+
+    def __repr__(self):
+        if self.kind is _LEAF:
+            return "*"
+        if self.kind is None:
+            return "None"
+        if self.kind is dict:
+            return "{" + ", ".join(f"{k!r}: {c!r}" for k, c in zip(self.data[0], self.children)) + "}"
+        inner = ", ".join(map(repr, self.children))
+        if self.kind is tuple:
+            return f"({inner},)" if len(self.children) == 1 else f"({inner})"
+        return f"[{inner}]" if self.kind is list else f"{self.kind.__name__}({inner})"
+
+    def build(self, leaves):
+        """The structure with the next leaves of an iterator."""
+        kind = self.kind
+        if kind is _LEAF:
+            return next(leaves)
+        if kind is None:
+            return None
+        children = [c.build(leaves) for c in self.children]
+        if kind is tuple:
+            return tuple(children)
+        if kind is list:
+            return children
+        if kind is dict:
+            keys, made = self.data
+            by_key = dict(zip(keys, children))
+            return made(by_key) if made is not dict else by_key
+        if kind in _CLASSES:
+            return _CLASSES[kind][1](self.data, children)
+        if hasattr(kind, "_fields") or issubclass(kind, Struct):
+            return kind(*children)
+        made = object.__new__(kind)
+        for field, child in zip(self.data, children):
+            object.__setattr__(made, field, child)
+        return made
+
+
+class _LEAF:
+    """The kind of a leaf."""
+
+
+LEAF = Structure(_LEAF, None, ())
+_NONE = Structure(None, None, ())
+
+
+def _parts(x):
+    """(kind, data, children) of one level, or None for a leaf."""
+    kind = type(x)
+    if x is None:
+        return None, None, ()
+    if kind is tuple or kind is list:
+        return kind, None, x
+    if isinstance(x, dict):
+        try:
+            keys = tuple(sorted(x))
+        except TypeError:
+            keys = tuple(x)
+        made = collections.OrderedDict if kind is collections.OrderedDict else dict
+        return dict, (keys, made), [x[k] for k in keys]
+    if kind in _CLASSES:
+        children, data = _CLASSES[kind][0](x)
+        return kind, data, tuple(children)
+    if isinstance(x, tuple) and hasattr(kind, "_fields"):
+        return kind, None, x
+    if isinstance(x, Struct):
+        return kind, None, x.fields
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = tuple(f.name for f in dataclasses.fields(x))
+        return kind, names, [getattr(x, n) for n in names]
+    return None
+
+
+def _add(x, leaves, is_leaf):
+    parts = None if is_leaf is not None and is_leaf(x) else _parts(x)
+    if parts is None:
+        leaves.append(x)
+        return LEAF
+    kind, data, children = parts
+    if kind is None:
+        return _NONE
+    return Structure(kind, data, tuple([_add(c, leaves, is_leaf) for c in children]))
+
+
+def flatten(x, is_leaf=None):
+    """(leaves, structure)"""
+    leaves = []
+    return leaves, _add(x, leaves, is_leaf)
+
+
+def leaves(x, is_leaf=None):
+    return flatten(x, is_leaf)[0]
+
+
+def structure(x, is_leaf=None):
+    return flatten(x, is_leaf)[1]
+
+
+def unflatten(structure, leaves):
+    leaves = list(leaves)
+    if len(leaves) != structure.count:
+        raise InvalidArgument(f"the structure {structure} has {structure.count} leaves, {len(leaves)} are given")
+    return structure.build(iter(leaves))
+
+
+def map(f, x, *others, is_leaf=None):
+    """f of each leaf, with the parts of the other structures at its place."""
+    first, s = flatten(x, is_leaf)
+    rest = [_as(s, o, x) for o in others]
+    return s.build(iter([f(*row) for row in zip(first, *rest)]))
+
+
+def _as(s, x, like):
+    """The parts of x at the leaves of the structure s; whole subtrees of x may be at a leaf."""
+    out = []
+
+    def walk(s, x):
+        if s.kind is _LEAF:
+            out.append(x)
+            return
+        parts = _parts(x)
+        if parts is None or parts[0] is not s.kind or len(parts[2]) != len(s.children) or parts[1] != s.data:
+            raise TypeMismatch(f"the structures differ: {s} and {structure(x)}")
+        for child, part in zip(s.children, parts[2]):
+            walk(child, part)
+
+    walk(s, x)
+    return out
+
+
+def broadcast_prefix(prefix, s, what):
+    """A value for each leaf of the structure s: `prefix` is a structure whose leaves stand for whole parts of s."""
+    out = []
+
+    def walk(prefix, s):
+        parts = None if prefix is None else _parts(prefix)
+        if parts is None:
+            out.extend([prefix] * s.count)
+        elif s.kind is _LEAF or len(parts[2]) != len(s.children):
+            raise InvalidArgument(f"{what}: {prefix!r} does not fit the structure {s}")
+        else:
+            for p, child in zip(parts[2], s.children):
+                walk(p, child)
+
+    walk(prefix, s)
+    return out
+
+
+def reduce(f, x, *initial):
+    import functools
+    return functools.reduce(f, leaves(x), *initial)
+
+
+def all(x):
+    import builtins
+    return builtins.all(leaves(x))
+
+
+def transpose(outer, inner, x):
+    """A structure of structures, turned inside out."""
+    rows = [leaves(part) for part in _as(outer, x, None)]
+    return inner.build(iter([outer.build(iter(list(column))) for column in zip(*rows)]))
