@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 import built  # noqa: F401: finds the package
 import wick
-from programs import PROGRAMS
+from networks_in_text import NETWORKS
+from programs import PROGRAMS as SHORT
 from relay_text import module
+from structures import STRUCTURES
 
 ROOT = pathlib.Path(__file__).parents[2]
 WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build" / "wick"))
+PROGRAMS = {**SHORT, **STRUCTURES, **NETWORKS}
 CONSTANTS = [np.array([1, 2], np.float32), np.int64(3)]
 
 
@@ -38,7 +41,7 @@ def test_program(name, tmp_path):
 
 def literal(x):
     """An argument in the language's syntax."""
-    names = {"float32": "f32", "float64": "f64", "float16": "f16", "int32": "i32", "int64": "i64", "uint8": "u8"}
+    names = {"float32": "f32", "float64": "f64", "float16": "f16", "int32": "i32", "int64": "i64", "int8": "i8", "uint8": "u8"}
     x = np.asarray(x)
     if x.dtype == bool:
         return str(bool(x)).lower()
