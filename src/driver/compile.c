@@ -90,7 +90,7 @@ static bool compile_symbol_varies(const wick_compilation *c, wick_dim symbol)
   int64_t lo, hi;
   const wick_model *m = c->model;
   wick_dim_range(c->module->dims, symbol, &lo, &hi);
-  if (c->given.vary || (c->planned && hi < WICK_ONNX_LARGEST)) return true;
+  if (c->given.vary || (c->planned && hi < WICK_IMPORT_LARGEST)) return true;
   for (uint32_t r = 0; r < c->given.nrange; r++)
     for (uint32_t i = 0; i < m->ninput && i < c->graph->nparam; i++)
       for (uint32_t k = 0; k < m->io[i].rank; k++)

@@ -94,11 +94,11 @@ wick_status wick_model_text_sizes(wick_module *m, const char *path, uint32_t nsi
   return NULL;
 }
 
-static void model_overridables(wick_model *m, const wick_onnx_overridables *list)
+static void model_overridables(wick_model *m, const wick_import_overridables *list)
 {
   wick_io *io = wick_new(&m->mem, wick_io, list->n);
   for (uint32_t i = 0; i < list->n; i++) {
-    const wick_onnx_overridable *o = &list->at[i];
+    const wick_import_overridable *o = &list->at[i];
     uint64_t numel = 1;
     bool known = true;
     io[i] = (wick_io){.name = wick_str_dup(&m->mem, o->name), .elem = o->elem, .rank = o->rank};
@@ -112,49 +112,56 @@ static void model_overridables(wick_model *m, const wick_onnx_overridables *list
   m->noverridable = list->n, m->overridable = io;
 }
 
+/* Is the model a module in Wick's text? */
+static bool model_is_own_text(const wick_model *m)
+{
+  return !m->entry && !m->format && wick_model_is_text(m->bytes);
+}
+
 static wick_status model_read(wick_model *m, const wick_given *given, wick_module *module,
                               wick_arena *mem, wick_arena *tmp, const wick_func **out_main)
 {
   static const wick_given nothing;
   const wick_given *g = given ? given : &nothing;
   if (m->entry) return wick_model_lower(m, given, module, mem, tmp, out_main);
-  if (wick_model_is_text(m->bytes)) {
+  if (model_is_own_text(m)) {
     WICK_TRY(wick_model_parse(module, m->path, m->bytes, &m->tmp, out_main));
     return wick_model_text_sizes(module, m->path, g->nsize, g->sizes, mem, tmp, out_main);
   }
-  wick_onnx_range *range = wick_new(tmp, wick_onnx_range, g->nsize + g->nrange);
+  wick_import_range *range = wick_new(tmp, wick_import_range, g->nsize + g->nrange);
   for (uint32_t i = 0; i < g->nsize; i++)
-    range[i] = (wick_onnx_range){g->sizes[i].name, g->sizes[i].value, g->sizes[i].value, 0};
+    range[i] = (wick_import_range){g->sizes[i].name, g->sizes[i].value, g->sizes[i].value, 0};
   for (uint32_t i = 0; i < g->nrange; i++)
-    range[g->nsize + i] = (wick_onnx_range){g->ranges[i].name, g->ranges[i].least,
-                                            g->ranges[i].most, g->ranges[i].step};
-  wick_onnx_content *content = wick_new(tmp, wick_onnx_content, g->ncontent);
+    range[g->nsize + i] = (wick_import_range){g->ranges[i].name, g->ranges[i].least,
+                                              g->ranges[i].most, g->ranges[i].step};
+  wick_import_content *content = wick_new(tmp, wick_import_content, g->ncontent);
   for (uint32_t i = 0; i < g->ncontent; i++)
     content[i] =
-        (wick_onnx_content){g->contents[i].input, {g->contents[i].data, g->contents[i].nbytes}};
-  wick_onnx_given_shape *shape = wick_new(tmp, wick_onnx_given_shape, g->nlist);
+        (wick_import_content){g->contents[i].input, {g->contents[i].data, g->contents[i].nbytes}};
+  wick_import_shape *shape = wick_new(tmp, wick_import_shape, g->nlist);
   for (uint32_t i = 0; i < g->nlist; i++)
-    shape[i] = (wick_onnx_given_shape){g->list[i].input, g->list[i].rank, g->list[i].dim};
-  wick_onnx_remarks remarks = {0};
-  wick_onnx_overridables overridable = {0};
-  wick_onnx_options o = {.files = &m->files,
-                         .max_nodes = m->context->options.max_nodes,
-                         .range = range,
-                         .nrange = g->nsize + g->nrange,
-                         .shape = shape,
-                         .nshape = g->nlist,
-                         .content = content,
-                         .ncontent = g->ncontent,
-                         .fixed = g->fixed,
-                         .described = given ? NULL : &m->described,
-                         .follows = given ? NULL : &m->follows,
-                         .noverride = m->noverride,
-                         .override = m->override,
-                         .overridable = given ? NULL : &overridable,
-                         .remarks = &remarks,
-                         .loose = true};
+    shape[i] = (wick_import_shape){g->list[i].input, g->list[i].rank, g->list[i].dim};
+  wick_import_remarks remarks = {0};
+  wick_import_overridables overridable = {0};
+  wick_import_options o = {.files = &m->files,
+                           .max_nodes = m->context->options.max_nodes,
+                           .range = range,
+                           .nrange = g->nsize + g->nrange,
+                           .shape = shape,
+                           .nshape = g->nlist,
+                           .content = content,
+                           .ncontent = g->ncontent,
+                           .fixed = g->fixed,
+                           .described = given ? NULL : &m->described,
+                           .follows = given ? NULL : &m->follows,
+                           .noverride = m->noverride,
+                           .override = m->override,
+                           .overridable = given ? NULL : &overridable,
+                           .remarks = &remarks,
+                           .loose = true};
   WICK_TRY(wick_model_custom(m, module, mem, tmp, &o.custom));
-  wick_status bad = wick_import_onnx(module, m->bytes, m->path, &o, mem, tmp, out_main);
+  wick_import_read *read = m->format ? m->format->read : wick_import_onnx;
+  wick_status bad = read(module, m->bytes, m->path, &o, mem, tmp, out_main);
   wick_custom_end(o.custom);
   if (bad) return bad;
   if (!given) model_overridables(m, &overridable);
@@ -178,7 +185,7 @@ static bool model_is_unranked(const wick_module *m, const wick_type_info *t, wic
   if (t->rank != 1 || !wick_dim_is_symbol(m->dims, t->dim[0])) return false;
   wick_text name = wick_text_begin(mem);
   wick_dim_print(m->dims, t->dim[0], &name);
-  return strcmp(name.at, WICK_ONNX_UNRANKED) == 0;
+  return strcmp(name.at, WICK_IMPORT_UNRANKED) == 0;
 }
 
 static void model_describe(const wick_func *f, wick_value v, wick_arena *mem, wick_io *io)
@@ -235,7 +242,7 @@ const char *wick_io_text(const wick_io *io, wick_arena *mem)
     else
       wick_text_int(&t, io->dim[k]);
   }
-  if (io->unranked) wick_text_add(&t, WICK_ONNX_UNRANKED);
+  if (io->unranked) wick_text_add(&t, WICK_IMPORT_UNRANKED);
   wick_text_char(&t, ']');
   return t.at;
 }
@@ -349,7 +356,7 @@ wick_status wick_model_ranges(const wick_model *m, uint32_t n, const wick_size_r
                               bool vary, wick_arena *mem, wick_given *given)
 {
   const char *location = wick_path_base(m->path);
-  if (n && !m->entry && wick_model_is_text(m->bytes))
+  if (n && model_is_own_text(m))
     return wick_fail(mem, WICK_EINVAL, location,
                      "a module in text has the ranges of its sizes itself");
   for (uint32_t i = 0; i < n; i++) {
@@ -401,11 +408,13 @@ static wick_status model_load(wick_model *m, const char *path, const char *entry
   }
   if (!bytes && !entry) { /* from a file */
     wick_file *file;
-    WICK_TRY(wick_format_check_folder(m->path, &m->mem));
-    WICK_TRY(wick_files_map(&m->files, m->path, &file));
-    m->bytes = (wick_span){file->at, file->nbytes};
+    WICK_TRY(wick_format_find_folder(m->path, &m->mem, &m->format));
+    if (!m->format) {
+      WICK_TRY(wick_files_map(&m->files, m->path, &file));
+      m->bytes = (wick_span){file->at, file->nbytes};
+    }
   }
-  if (!entry) WICK_TRY(wick_format_check(m->bytes, m->path, &m->mem));
+  if (!entry && !m->format) WICK_TRY(wick_format_find(m->bytes, m->path, &m->mem, &m->format));
   m->module = wick_module_create(&m->guard, wick_path_base(m->path));
   WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &m->main));
   wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);

@@ -28,6 +28,7 @@ struct wick_model {
   const wick_lang_source *source;
   wick_span ops; /* the texts of wick_options.ops */
   wick_span bytes;
+  const struct wick_format *format; /* NULL: ONNX, text or a program */
   wick_module *module;
   const wick_func *main; /* as imported, with dynamic sizes */
   bool spent;     /* a compilation has taken the module, whose functions the model no longer owns */
@@ -55,7 +56,8 @@ typedef struct wick_given { /* sizes and contents that are given for a model */
   bool vary;                     /* sizes that are not given stay dynamic, too */
 } wick_given;
 
-/* Is the file a module in Wick's text, rather than a protobuf? */
+/* Is the file a module in Wick's text, rather than a protobuf? Other formats may be text, too: ask
+ * import/format.h first. */
 bool wick_model_is_text(wick_span bytes);
 /* Parses a module in Wick's text. Its graph is the function "main", else the first graph function.
  * Fails with WICK_EPARSE if there is none. */
@@ -69,7 +71,7 @@ WICK_CHECKED wick_status wick_model_text_sizes(wick_module *m, const char *path,
                                                const wick_size *sizes, wick_arena *mem,
                                                wick_arena *tmp, const wick_func **main);
 
-/* Imports the model's bytes (ONNX or text, which their contents tell) into a new module with the
+/* Imports the model's bytes (whose contents tell the format) into a new module with the
  * given sizes and contents, and applies the calls of wick_grad. Functions live in `mem`. */
 WICK_CHECKED wick_status wick_model_import(wick_model *m, const wick_given *given,
                                            wick_module *module, wick_arena *mem, wick_arena *tmp,

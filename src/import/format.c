@@ -252,6 +252,7 @@ typedef struct format_row {
   size_t offset, n; /* position and length of the magic bytes; n is 0 if `is` decides */
   const char *magic;
   bool (*is)(wick_span s);
+  bool schema; /* `is` parses the bytes by a schema: other schemas may fit, too */
 } format_row;
 
 #define MAGIC(at, text) .offset = (at), .magic = (text), .n = sizeof(text) - 1
@@ -261,126 +262,163 @@ typedef struct format_row {
 #define FETCH "download the file itself"
 
 static const format_row format_rows[] = {
-    {{"an empty file", FETCH}, .is = format_is_empty},
-    {{"a file of zeros", FETCH}, .is = format_is_zeros},
-    {{"a pointer of Git LFS", "`git lfs pull` fetches the file itself"},
+    {{"an empty file", FETCH, NULL}, .is = format_is_empty},
+    {{"a file of zeros", FETCH, NULL}, .is = format_is_zeros},
+    {{"a pointer of Git LFS", "`git lfs pull` fetches the file itself", NULL},
      MAGIC(0, "version https://git-lfs.github.com/spec/")},
-    {{"a page in HTML", FETCH ", not the page about it"}, .is = format_is_html},
-    {{"a server's message", FETCH}, .is = format_is_message},
-    {{"a TFLite model", FROM_TF "--tflite FILE"}, MAGIC(4, "TFL3")},
-    {{"an ExecuTorch program", "take the model it was made from and write that with "
-                               "torch.onnx.export"},
+    {{"a page in HTML", FETCH ", not the page about it", NULL}, .is = format_is_html},
+    {{"a server's message", FETCH, NULL}, .is = format_is_message},
+    {{"a TFLite model", FROM_TF "--tflite FILE", NULL}, MAGIC(4, "TFL3")},
+    {{"an ExecuTorch program",
+      "take the model it was made from and write that with "
+      "torch.onnx.export",
+      NULL},
      .is = format_is_executorch},
-    {{"a model in ONNX Runtime's own format", "take the ONNX file it was made from"},
+    {{"a model in ONNX Runtime's own format", "take the ONNX file it was made from", NULL},
      MAGIC(4, "ORTM")},
-    {{"a GGUF file",
-      "take the model it was made from, and write that with optimum-cli export onnx"},
+    {{"a GGUF file", "take the model it was made from, and write that with optimum-cli export onnx",
+      NULL},
      MAGIC(0, "GGUF")},
-    {{"a GGML file", "take the model it was made from"}, MAGIC(0, "lmgg")},
-    {{"a GGML file", "take the model it was made from"}, MAGIC(0, "tjgg")},
-    {{"a TensorRT engine", "take the ONNX file it was built from"}, MAGIC(0, "ftrt")},
-    {{"a TensorRT engine", "take the ONNX file it was built from"}, MAGIC(0, "ptrt")},
-    {{"an RKNN model", "take the ONNX file it was made from"}, MAGIC(0, "RKNN")},
-    {{"an ncnn model", "take the ONNX file it was made from"}, MAGIC(0, "7767517\n")},
+    {{"a GGML file", "take the model it was made from", NULL}, MAGIC(0, "lmgg")},
+    {{"a GGML file", "take the model it was made from", NULL}, MAGIC(0, "tjgg")},
+    {{"a TensorRT engine", "take the ONNX file it was built from", NULL}, MAGIC(0, "ftrt")},
+    {{"a TensorRT engine", "take the ONNX file it was built from", NULL}, MAGIC(0, "ptrt")},
+    {{"an RKNN model", "take the ONNX file it was made from", NULL}, MAGIC(0, "RKNN")},
+    {{"an ncnn model", "take the ONNX file it was made from", NULL}, MAGIC(0, "7767517\n")},
     {{"a Keras model in HDF5, or another HDF5 file",
-      "load it with Keras and write it with model.export(\"model.onnx\", format=\"onnx\")"},
+      "load it with Keras and write it with model.export(\"model.onnx\", format=\"onnx\")", NULL},
      MAGIC(0, "\x89HDF\r\n\x1a\n")},
-    {{"a Keras model", "load it with Keras and write it with model.export(\"model.onnx\", "
-                       "format=\"onnx\")"},
+    {{"a Keras model",
+      "load it with Keras and write it with model.export(\"model.onnx\", "
+      "format=\"onnx\")",
+      NULL},
      .is = format_is_keras_zip},
-    {{"a program of torch.export", FROM_TORCH}, .is = format_is_torch_export},
-    {{"a TorchScript model", FROM_TORCH}, .is = format_is_torchscript},
-    {{"a checkpoint of PyTorch", FROM_TORCH}, .is = format_is_checkpoint},
-    {{"a file of safetensors, which has weights and no network", FROM_TORCH},
+    {{"a program of torch.export", FROM_TORCH, NULL}, .is = format_is_torch_export},
+    {{"a TorchScript model", FROM_TORCH, NULL}, .is = format_is_torchscript},
+    {{"a checkpoint of PyTorch", FROM_TORCH, NULL}, .is = format_is_checkpoint},
+    {{"a file of safetensors, which has weights and no network", FROM_TORCH, NULL},
      .is = format_is_safetensors},
-    {{"a Core ML package", "take the model it was made from"}, .is = format_is_coreml_zip},
-    {{"tensors of NumPy", "give them as --inputs"}, .is = format_is_npz},
-    {{"a tensor of NumPy", "give it as --inputs"}, MAGIC(0, "\x93NUMPY")},
-    {{"a model of OpenVINO", "take the model it was made from"}, .is = format_is_openvino},
-    {{"a model of PaddlePaddle", "convert it with paddle2onnx"}, .is = format_is_paddle_json},
-    {{"a model of MXNet", "convert it with mxnet.onnx.export_model"}, .is = format_is_mxnet_json},
-    {{"parameters of MXNet", "convert the model with mxnet.onnx.export_model"},
+    {{"a Core ML package", "take the model it was made from", NULL}, .is = format_is_coreml_zip},
+    {{"tensors of NumPy", "give them as --inputs", NULL}, .is = format_is_npz},
+    {{"a tensor of NumPy", "give it as --inputs", NULL}, MAGIC(0, "\x93NUMPY")},
+    {{"a model of OpenVINO", "take the model it was made from", NULL}, .is = format_is_openvino},
+    {{"a model of PaddlePaddle", "convert it with paddle2onnx", NULL}, .is = format_is_paddle_json},
+    {{"a model of MXNet", "convert it with mxnet.onnx.export_model", NULL},
+     .is = format_is_mxnet_json},
+    {{"parameters of MXNet", "convert the model with mxnet.onnx.export_model", NULL},
      MAGIC(0, "\x12\1\0\0\0\0\0\0")},
-    {{"a model of Keras or TensorFlow.js in JSON", "take the model it was made from"},
+    {{"a model of Keras or TensorFlow.js in JSON", "take the model it was made from", NULL},
      .is = format_is_tfjs},
-    {{"a model of XGBoost", "convert it with onnxmltools"}, .is = format_is_xgboost},
-    {{"a model of LightGBM", "convert it with onnxmltools"}, MAGIC(0, "tree\nversion=")},
-    {{"a network of Darknet", "convert it with a tool such as tool/darknet2onnx.py"},
+    {{"a model of XGBoost", "convert it with onnxmltools", NULL}, .is = format_is_xgboost},
+    {{"a model of LightGBM", "convert it with onnxmltools", NULL}, MAGIC(0, "tree\nversion=")},
+    {{"a network of Darknet", "convert it with a tool such as tool/darknet2onnx.py", NULL},
      .is = format_is_darknet},
-    {{"a network of Caffe", "convert it with caffe2onnx"}, .is = format_is_prototxt},
-    {{"a module of MLIR (OneFlow and others)", "write the model it was made from as ONNX"},
+    {{"a network of Caffe", "convert it with caffe2onnx", NULL}, .is = format_is_prototxt},
+    {{"a module of MLIR (OneFlow and others)", "write the model it was made from as ONNX", NULL},
      .is = format_is_mlir},
-    {{"a picture in PNG", "give it as --input"}, MAGIC(0, "\x89PNG\r\n\x1a\n")},
-    {{"a picture in JPEG", "give it as --input"}, MAGIC(0, "\xff\xd8\xff")},
-    {{"a PDF", ""}, MAGIC(0, "%PDF-")},
-    {{"a program or library", ""},
+    {{"a picture in PNG", "give it as --input", NULL}, MAGIC(0, "\x89PNG\r\n\x1a\n")},
+    {{"a picture in JPEG", "give it as --input", NULL}, MAGIC(0, "\xff\xd8\xff")},
+    {{"a PDF", "", NULL}, MAGIC(0, "%PDF-")},
+    {{"a program or library", "", NULL},
      MAGIC(0, "\x7f"
               "ELF")},
-    {{"a program for Windows", ""}, MAGIC(0, "MZ\x90")},
-    {{"an archive of gzip", "unpack it"}, MAGIC(0, "\x1f\x8b")},
-    {{"an archive of bzip2", "unpack it"}, MAGIC(0, "BZh")},
-    {{"an archive of xz", "unpack it"},
+    {{"a program for Windows", "", NULL}, MAGIC(0, "MZ\x90")},
+    {{"an archive of gzip", "unpack it", NULL}, MAGIC(0, "\x1f\x8b")},
+    {{"an archive of bzip2", "unpack it", NULL}, MAGIC(0, "BZh")},
+    {{"an archive of xz", "unpack it", NULL},
      MAGIC(0, "\xfd"
               "7zXZ")},
-    {{"an archive of zstd", "unpack it"}, MAGIC(0, "\x28\xb5\x2f\xfd")},
-    {{"an archive of 7-Zip", "unpack it"}, MAGIC(0, "7z\xbc\xaf")},
-    {{"an archive of tar", "unpack it"}, .is = format_is_tar},
-    {{"a zip archive", "unpack it"}, .is = format_is_zip},
-    {{"a pickle of Python", "if it is a model of scikit-learn, convert it with skl2onnx"},
+    {{"an archive of zstd", "unpack it", NULL}, MAGIC(0, "\x28\xb5\x2f\xfd")},
+    {{"an archive of 7-Zip", "unpack it", NULL}, MAGIC(0, "7z\xbc\xaf")},
+    {{"an archive of tar", "unpack it", NULL}, .is = format_is_tar},
+    {{"a zip archive", "unpack it", NULL}, .is = format_is_zip},
+    {{"a pickle of Python", "if it is a model of scikit-learn, convert it with skl2onnx", NULL},
      .is = format_is_pickle},
-    {{"a model of TensorFlow (GraphDef)", FROM_TF "--graphdef FILE --inputs ... --outputs ..."},
-     .is = format_is_graphdef},
-    {{"a model of TensorFlow (SavedModel)", FROM_TF "--saved-model FOLDER"},
-     .is = format_is_saved_model},
-    {{"a model of PaddlePaddle", "convert it with paddle2onnx"}, .is = format_is_paddle},
-    {{"a model of Core ML", "take the model it was made from"}, .is = format_is_coreml},
-    {{"a network of Caffe", "convert it with caffe2onnx"}, .is = format_is_caffe},
-    {{"a network of Caffe2", "convert it with caffe2.python.onnx.frontend of an old PyTorch"},
-     .is = format_is_caffe2},
-    {{"an ONNX tensor, not a model", "give it as --inputs"}, .is = format_is_tensor},
+    {{"a model of TensorFlow (GraphDef)", FROM_TF "--graphdef FILE --inputs ... --outputs ...",
+      NULL},
+     .is = format_is_graphdef,
+     .schema = true},
+    {{"a model of TensorFlow (SavedModel)", FROM_TF "--saved-model FOLDER", NULL},
+     .is = format_is_saved_model,
+     .schema = true},
+    {{"a model of PaddlePaddle", "convert it with paddle2onnx", NULL},
+     .is = format_is_paddle,
+     .schema = true},
+    {{"a model of Core ML", "take the model it was made from", NULL},
+     .is = format_is_coreml,
+     .schema = true},
+    {{"a network of Caffe", "convert it with caffe2onnx", NULL},
+     .is = format_is_caffe,
+     .schema = true},
+    {{"a network of Caffe2", "convert it with caffe2.python.onnx.frontend of an old PyTorch", NULL},
+     .is = format_is_caffe2,
+     .schema = true},
+    {{"an ONNX tensor, not a model", "give it as --inputs", NULL},
+     .is = format_is_tensor,
+     .schema = true},
 };
+
+static bool format_fits(const format_row *r, wick_span bytes)
+{
+  return r->is ? r->is(bytes) : format_at(bytes, r->offset, r->magic, r->n);
+}
 
 const wick_format *wick_format_of(wick_span bytes)
 {
-  for (size_t i = 0; i < WICK_COUNT(format_rows); i++) {
-    const format_row *r = &format_rows[i];
-    if (r->is ? r->is(bytes) : format_at(bytes, r->offset, r->magic, r->n)) return &r->format;
-  }
+  for (size_t i = 0; i < WICK_COUNT(format_rows); i++)
+    if (format_fits(&format_rows[i], bytes)) return &format_rows[i].format;
   return NULL;
 }
 
 static wick_status format_fail(const wick_format *f, const char *location, wick_arena *mem)
 {
-  return wick_fail(mem, WICK_EUNSUPPORTED, location, "this is %s; Wick reads ONNX%s%s", f->name,
-                   *f->advice ? ": " : "", f->advice);
+  return wick_fail(mem, WICK_EUNSUPPORTED, location, "this is %s, which Wick does not read%s%s",
+                   f->name, *f->advice ? ": " : "", f->advice);
 }
 
-wick_status wick_format_check(wick_span bytes, const char *location, wick_arena *mem)
+/* Rows of protobuf schemas are at the end of the table: a row before them decides alone. */
+wick_status wick_format_find(wick_span bytes, const char *location, wick_arena *mem,
+                             const wick_format **out)
 {
-  const wick_format *f = wick_format_of(bytes);
-  return f ? format_fail(f, location, mem) : NULL;
+  const wick_format *f = *out = wick_format_of(bytes);
+  if (!f) return NULL;
+  if (!f->read) return format_fail(f, location, mem);
+  bool after = false;
+  for (size_t i = 0; i < WICK_COUNT(format_rows); i++) {
+    const format_row *r = &format_rows[i];
+    if (after && r->format.read && r->format.read != f->read && format_fits(r, bytes))
+      return wick_fail(mem, WICK_EPARSE, location, "this may be %s or %s", f->name, r->format.name);
+    after = after || (&r->format == f && r->schema);
+  }
+  return NULL;
 }
 
-wick_status wick_format_check_folder(const char *path, wick_arena *mem)
+wick_status wick_format_find_folder(const char *path, wick_arena *mem, const wick_format **out)
 {
   static const struct {
     const char *file;
     wick_format format;
   } rows[] = {
-      {"saved_model.pb", {"a model of TensorFlow (SavedModel)", FROM_TF "--saved-model FOLDER"}},
-      {"saved_model.pbtxt", {"a model of TensorFlow (SavedModel)", FROM_TF "--saved-model FOLDER"}},
-      {"Manifest.json", {"a Core ML package", "take the model it was made from"}},
-      {"model.mlir", {"a model of OneFlow", "convert it with oneflow_onnx"}},
-      {"inference.pdmodel", {"a model of PaddlePaddle", "convert it with paddle2onnx"}},
-      {"__model__", {"a model of PaddlePaddle", "convert it with paddle2onnx"}},
-      {"model.onnx", {"a folder", "give the file model.onnx in it"}},
+      {"saved_model.pb",
+       {"a model of TensorFlow (SavedModel)", FROM_TF "--saved-model FOLDER", NULL}},
+      {"saved_model.pbtxt",
+       {"a model of TensorFlow (SavedModel)", FROM_TF "--saved-model FOLDER", NULL}},
+      {"Manifest.json", {"a Core ML package", "take the model it was made from", NULL}},
+      {"model.mlir", {"a model of OneFlow", "convert it with oneflow_onnx", NULL}},
+      {"inference.pdmodel", {"a model of PaddlePaddle", "convert it with paddle2onnx", NULL}},
+      {"__model__", {"a model of PaddlePaddle", "convert it with paddle2onnx", NULL}},
+      {"model.onnx", {"a folder", "give the file model.onnx in it", NULL}},
       {"config.json",
-       {"a model folder of Hugging Face", "give an ONNX file, as optimum-cli export onnx writes"}},
-      {".", {"a folder", "give a file"}},
+       {"a model folder of Hugging Face", "give an ONNX file, as optimum-cli export onnx writes",
+        NULL}},
+      {".", {"a folder", "give a file", NULL}},
   };
   struct stat st;
+  *out = NULL;
   if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return NULL;
   size_t i = 0;
   while (i + 1 < WICK_COUNT(rows) && stat(wick_path_join(mem, path, rows[i].file), &st) != 0) i++;
-  return format_fail(&rows[i].format, path, mem);
+  if (!rows[i].format.read) return format_fail(&rows[i].format, path, mem);
+  *out = &rows[i].format;
+  return NULL;
 }

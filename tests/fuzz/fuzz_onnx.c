@@ -17,7 +17,7 @@ static void fuzz_import(wick_guard *guard, wick_arena *mem, wick_module **m, con
 {
   *m = wick_module_create(guard, "");
   bool described = false;
-  const wick_onnx_options options = {.described = &described};
+  const wick_import_options options = {.described = &described};
   const wick_func *f;
   if (wick_import_onnx(*m, (wick_span){bytes, nbytes}, "fuzz.onnx", &options, mem, mem, &f)) return;
   if (wick_verify_func(f, mem)) abort(); /* the importer built an invalid function */

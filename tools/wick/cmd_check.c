@@ -29,17 +29,17 @@ typedef struct check_flags {
   bool print, data, json, unlimited;
   wick_words inputs; /* files */
   const char *outputs, *ops;
-  wick_onnx_range *range;
+  wick_import_range *range;
   uint32_t nrange;
 } check_flags;
 
 /* The result of an import; f is NULL if it failed. */
 typedef struct check_result {
   const wick_func *f;
-  wick_onnx_problems problems;
+  wick_import_problems problems;
   bool described; /* f is only the interface, and `needs` must be given first */
-  wick_onnx_needs needs;
-  wick_onnx_remarks remarks;
+  wick_import_needs needs;
+  wick_import_remarks remarks;
   const wick_compiled *compiled; /* it is an artifact: there is no f */
 } check_result;
 
@@ -47,14 +47,14 @@ typedef struct check_result {
 static bool check_unranked(const wick_module *m, wick_type type)
 {
   const wick_type_info *t = wick_type_get(m, type);
-  wick_dim unknown = wick_dim_symbol(m->dims, WICK_ONNX_UNRANKED, 1, WICK_ONNX_LARGEST);
+  wick_dim unknown = wick_dim_symbol(m->dims, WICK_IMPORT_UNRANKED, 1, WICK_IMPORT_LARGEST);
   return t->kind == WICK_TENSOR && t->rank == 1 && wick_dim_eq(t->dim[0], unknown);
 }
 
 static void check_type(const wick_module *m, wick_type type, wick_text *out)
 {
   if (check_unranked(m, type))
-    wick_text_printf(out, "%s[" WICK_ONNX_UNRANKED "]",
+    wick_text_printf(out, "%s[" WICK_IMPORT_UNRANKED "]",
                      wick_elem_name(wick_type_get(m, type)->elem));
   else
     wick_type_print(m, type, out);
@@ -166,15 +166,15 @@ static void check_ports(const wick_module *m, wick_arena *tmp, wick_text *out)
 
 /* "net.onnx: node \"a\" (Foo): the operator Foo is not supported (ai.onnx, opset 13; 4 nodes:
  * \"a\", \"b\", \"c\", ...)" */
-static void check_problem(const wick_onnx_problem *p, wick_text *out)
+static void check_problem(const wick_import_problem *p, wick_text *out)
 {
   wick_text_printf(out, "%s%s%s", p->location, *p->location ? ": " : "", p->what);
   if (*p->op_type) {
-    wick_text_printf(out, " (%s, opset %lld", p->domain, (long long)p->opset);
+    wick_text_printf(out, " (%s, %s %lld", p->domain, p->word, (long long)p->opset);
     if (p->count > 1) wick_text_printf(out, "; %u nodes:", p->count);
-    for (uint32_t i = 0; i < p->count && i < WICK_ONNX_NAMES && p->count > 1; i++)
+    for (uint32_t i = 0; i < p->count && i < WICK_IMPORT_NAMES && p->count > 1; i++)
       wick_text_printf(out, "%s \"%s\"", i ? "," : "", p->node[i]);
-    wick_text_add(out, p->count > WICK_ONNX_NAMES ? ", ...)" : ")");
+    wick_text_add(out, p->count > WICK_IMPORT_NAMES ? ", ...)" : ")");
   }
   wick_text_char(out, '\n');
 }
@@ -182,7 +182,7 @@ static void check_problem(const wick_onnx_problem *p, wick_text *out)
 /* Adds what the user must give before the model can be compiled, why, and with which options. */
 static void check_needs(const check_result *c, wick_text *out)
 {
-  const wick_onnx_needs *n = &c->needs;
+  const wick_import_needs *n = &c->needs;
   for (uint32_t i = 0; i < n->ncontent; i++)
     wick_text_printf(out, "  needs  the contents of the input \"%s\"\n", n->content[i]);
   if (n->shapes) wick_text_add(out, "  needs  the shapes of inputs\n");
@@ -223,7 +223,7 @@ static void check_print(const char *path, const check_result *c, wick_arena *tmp
   fputs(wick_str_shown_lines(tmp, t.at), stdout);
 }
 
-static void check_problems(const wick_onnx_problems *list, wick_status s, wick_arena *tmp)
+static void check_problems(const wick_import_problems *list, wick_status s, wick_arena *tmp)
 {
   wick_text t = wick_text_begin(tmp);
   for (uint32_t i = 0; i < list->n; i++) check_problem(&list->at[i], &t);
@@ -262,10 +262,10 @@ static json_t *check_json_outputs(const wick_func *f, wick_arena *tmp)
   return all;
 }
 
-static json_t *check_json_problem(const wick_onnx_problem *p, wick_arena *tmp)
+static json_t *check_json_problem(const wick_import_problem *p, wick_arena *tmp)
 {
   json_t *nodes = json_array();
-  for (uint32_t i = 0; i < p->count && i < WICK_ONNX_NAMES && *p->op_type; i++)
+  for (uint32_t i = 0; i < p->count && i < WICK_IMPORT_NAMES && *p->op_type; i++)
     json_array_append_new(nodes, json_string(wick_str_utf8(tmp, p->node[i])));
   json_t *o =
       json_pack("{s:s, s:s, s:b, s:I, s:o}", "location", wick_str_utf8(tmp, p->location), "message",
@@ -274,7 +274,7 @@ static json_t *check_json_problem(const wick_onnx_problem *p, wick_arena *tmp)
   if (*p->op_type) {
     json_object_set_new(o, "operator", json_string(wick_str_utf8(tmp, p->op_type)));
     json_object_set_new(o, "domain", json_string(wick_str_utf8(tmp, p->domain)));
-    json_object_set_new(o, "opset", json_integer((json_int_t)p->opset));
+    json_object_set_new(o, p->word, json_integer((json_int_t)p->opset));
   }
   return o;
 }
@@ -317,13 +317,13 @@ static json_t *check_json_ports(const wick_module *m, wick_arena *tmp)
   return all;
 }
 
-static json_t *check_json_problems(const wick_onnx_problems *list, wick_status s, wick_arena *tmp)
+static json_t *check_json_problems(const wick_import_problems *list, wick_status s, wick_arena *tmp)
 {
   json_t *problems = json_array();
   for (uint32_t i = 0; i < list->n; i++)
     json_array_append_new(problems, check_json_problem(&list->at[i], tmp));
   if (s && !list->n) {
-    const wick_onnx_problem all = {
+    const wick_import_problem all = {
         .code = s->code, .location = "", .what = s->message, .op_type = "", .count = 1};
     json_array_append_new(problems, check_json_problem(&all, tmp));
   }
@@ -343,7 +343,7 @@ static json_t *check_json_needs(const check_result *r, wick_arena *tmp)
 /* Makes the object for a model. */
 static json_t *check_json(const char *path, const check_result *c, wick_status s, wick_arena *tmp)
 {
-  static const wick_onnx_problems none;
+  static const wick_import_problems none;
   const wick_func *f = s ? NULL : c->f;
   json_t *o = json_pack("{s:s, s:b}", "file", wick_str_utf8(tmp, path), "good", s == NULL),
          *in = json_array(), *out = f ? check_json_outputs(f, tmp) : json_array(),
@@ -364,32 +364,44 @@ static json_t *check_json(const char *path, const check_result *c, wick_status s
 
 /* ---- inputs ---- */
 
+typedef struct check_input {
+  const char *path;
+  const check_flags *flags;
+  wick_span bytes;               /* of a folder: none */
+  wick_import_read *read;        /* the importer of the file's format */
+  wick_module *module;           /* the module to fill */
+  wick_check_artifact *artifact; /* the artifact to fill */
+  wick_files *files;
+  wick_arena *mem, *tmp;
+} check_input;
+
 /* Reads the files' tensors, one for each input, and passes those on which sizes may depend to the
  * import. */
-static wick_status check_feed(const check_flags *flags, wick_span bytes, const char *path,
-                              wick_onnx_options *o, wick_arena *mem, wick_arena *tmp,
-                              wick_arrays *out)
+static wick_status check_feed(check_input *in, wick_import_options *o, wick_arrays *out)
 {
+  const check_flags *flags = in->flags;
+  const char *path = in->path;
+  wick_arena *mem = in->mem, *tmp = in->tmp;
   WICK_TRY(wick_check_arrays(&flags->inputs, path, o->files, mem, tmp, out));
   if (!out->n) return NULL;
   bool described = false;
   const wick_func *f;
-  wick_onnx_options interface = *o;
+  wick_import_options interface = *o;
   interface.described = &described, interface.problems = NULL;
   wick_module *m = wick_module_create(mem->guard, "");
   bool good =
       (!flags->ops || !wick_custom_load(flags->ops, 0, NULL, m, mem, tmp, &interface.custom)) &&
-      !wick_import_onnx(m, bytes, path, &interface, mem, tmp,
-                        &f); /* the next import reports a failure */
+      !in->read(m, in->bytes, path, &interface, mem, tmp,
+                &f); /* the next import reports a failure */
   uint32_t n = good ? f->nparam : out->n;
-  wick_onnx_content *content = wick_new(mem, wick_onnx_content, out->n);
-  wick_onnx_given_shape *shape = wick_new(mem, wick_onnx_given_shape, out->n);
+  wick_import_content *content = wick_new(mem, wick_import_content, out->n);
+  wick_import_shape *shape = wick_new(mem, wick_import_shape, out->n);
   for (uint32_t i = 0; good && i < n && n == out->n; i++) {
     const wick_array *a = &out->at[i];
     const char *name = wick_str_dup(mem, wick_names_get(&m->names, f->value[i + 1].name));
-    content[i] = (wick_onnx_content){name, {a->data, a->nbytes}};
+    content[i] = (wick_import_content){name, {a->data, a->nbytes}};
     if (check_unranked(m, f->value[i + 1].type))
-      shape[o->nshape++] = (wick_onnx_given_shape){name, a->rank, a->dim};
+      shape[o->nshape++] = (wick_import_shape){name, a->rank, a->dim};
   }
   o->shape = shape;
   wick_module_free(m);
@@ -402,31 +414,20 @@ static wick_status check_feed(const check_flags *flags, wick_span bytes, const c
 
 /* ---- one model ---- */
 
-typedef struct check_input {
-  const char *path;
-  const check_flags *flags;
-  wick_span bytes;
-  wick_module *module;           /* the module to fill */
-  wick_check_artifact *artifact; /* the artifact to fill */
-  wick_files *files;
-  wick_arena *mem, *tmp;
-} check_input;
-
-static wick_status check_onnx(check_input *in, check_result *out)
+static wick_status check_imported(check_input *in, check_result *out)
 {
   const check_flags *flags = in->flags;
-  wick_onnx_options options = {.files = in->files,
-                               .range = flags->range,
-                               .nrange = flags->nrange,
-                               .problems = &out->problems,
-                               .remarks = &out->remarks};
+  wick_import_options options = {.files = in->files,
+                                 .range = flags->range,
+                                 .nrange = flags->nrange,
+                                 .problems = &out->problems,
+                                 .remarks = &out->remarks};
   wick_arrays model_inputs = {0};
-  WICK_TRY(check_feed(flags, in->bytes, in->path, &options, in->mem, in->tmp, &model_inputs));
+  WICK_TRY(check_feed(in, &options, &model_inputs));
   if (!model_inputs.n) options.described = &out->described, options.needs = &out->needs;
   if (flags->ops)
     WICK_TRY(wick_custom_load(flags->ops, 0, NULL, in->module, in->mem, in->tmp, &options.custom));
-  wick_status bad =
-      wick_import_onnx(in->module, in->bytes, in->path, &options, in->mem, in->tmp, &out->f);
+  wick_status bad = in->read(in->module, in->bytes, in->path, &options, in->mem, in->tmp, &out->f);
   wick_custom_end(options.custom);
   if (bad) return bad;
   WICK_TRY(wick_verify_func(out->f, in->tmp));
@@ -442,7 +443,7 @@ static wick_status check_text_sizes(check_input *in, check_result *out)
   uint32_t n = in->flags->nrange;
   wick_size *sizes = wick_new(in->mem, wick_size, n + 1);
   for (uint32_t i = 0; i < n; i++) {
-    const wick_onnx_range *r = &in->flags->range[i];
+    const wick_import_range *r = &in->flags->range[i];
     if (r->lo != r->hi)
       return wick_fail(in->mem, WICK_EINVAL, in->path,
                        "a module in text has the ranges of its sizes itself");
@@ -488,12 +489,16 @@ static wick_status check_artifact(check_input *in, check_result *out)
 static wick_status check_import(check_input *in, check_result *out)
 {
   wick_file *file;
-  WICK_TRY(wick_format_check_folder(in->path, in->mem));
-  WICK_TRY(wick_files_map(in->files, in->path, &file));
-  in->bytes = (wick_span){file->at, file->nbytes};
-  if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return check_artifact(in, out);
-  WICK_TRY(wick_format_check(in->bytes, in->path, in->mem));
-  return wick_model_is_text(in->bytes) ? check_text(in, out) : check_onnx(in, out);
+  const wick_format *format;
+  WICK_TRY(wick_format_find_folder(in->path, in->mem, &format));
+  if (!format) {
+    WICK_TRY(wick_files_map(in->files, in->path, &file));
+    in->bytes = (wick_span){file->at, file->nbytes};
+    if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return check_artifact(in, out);
+    WICK_TRY(wick_format_find(in->bytes, in->path, in->mem, &format));
+  }
+  in->read = format ? format->read : wick_import_onnx;
+  return !format && wick_model_is_text(in->bytes) ? check_text(in, out) : check_imported(in, out);
 }
 
 /* Prints a description of the file, or its problems. Returns whether it is valid. */
@@ -552,12 +557,12 @@ static int check_run(int argc, char **argv, wick_guard *guard, wick_files *files
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = UINT32_MAX};
   int stop = wick_args_parse(&args, mem, argc, argv);
   if (stop >= 0) return stop;
-  f.range = wick_new(mem, wick_onnx_range, dims.n);
+  f.range = wick_new(mem, wick_import_range, dims.n);
   for (; f.nrange < dims.n; f.nrange++) {
     wick_size_range r = {0};
     /* valid, because wick_args_parse has checked it */
     (void)wick_value_range(dims.at[f.nrange], mem, &r);
-    f.range[f.nrange] = (wick_onnx_range){r.name, r.least, r.most, r.step};
+    f.range[f.nrange] = (wick_import_range){r.name, r.least, r.most, r.step};
   }
   int exit_status = WICK_EXIT_OK;
   json_t *json = f.json ? json_array() : NULL;

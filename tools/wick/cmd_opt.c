@@ -88,12 +88,14 @@ static wick_status opt_read(opt_state *o, const char *path)
   bool standard_input = strcmp(path, "-") == 0;
   char *text;
   size_t n;
-  WICK_TRY(wick_format_check_folder(path, o->mem));
+  const wick_format *format;
+  WICK_TRY(wick_format_find_folder(path, o->mem, &format));
+  if (format) return opt_import(o);
   WICK_TRY(wick_file_read(o->mem, standard_input ? "/dev/stdin" : path, 0, &text, &n));
   const wick_span bytes = {(const unsigned char *)text, n};
   bool artifact = n >= 4 && memcmp(text, "WICK", 4) == 0;
-  if (n && !artifact) WICK_TRY(wick_format_check(bytes, path, o->mem));
-  if (n && (artifact || !wick_model_is_text(bytes))) {
+  if (n && !artifact) WICK_TRY(wick_format_find(bytes, path, o->mem, &format));
+  if (n && (artifact || format || !wick_model_is_text(bytes))) {
     if (standard_input)
       return wick_fail(o->mem, WICK_EINVAL, path,
                        "standard input takes a module in text; a model is read from its file");

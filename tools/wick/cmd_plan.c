@@ -9,7 +9,6 @@
 #include "base/shown.h"
 #include "base/trace.h"
 #include "driver/report/plan_report.h"
-#include "import/format.h"
 
 #include "args.h"
 #include "command.h"
@@ -170,9 +169,8 @@ static int plan_main(wick_invocation *j, void *arg, int argc, char **argv)
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
-  wick_file *file = NULL;
-  wick_status bad = wick_format_check_folder(j->path, &j->mem);
-  if (!bad) bad = wick_files_map(&j->files, j->path, &file);
+  const wick_file *file;
+  wick_status bad = wick_invocation_map(j, &file);
   if (bad) return wick_invocation_end(j, bad);
   if (plan_is_traces((const char *)file->at, file->nbytes))
     return plan_traces(s, (const char *)file->at, file->nbytes);

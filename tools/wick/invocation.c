@@ -238,6 +238,17 @@ static void invocation_remark(void *arg, const char *line)
   wick_arena_free(&tmp);
 }
 
+wick_status wick_invocation_map(wick_invocation *j, const wick_file **out)
+{
+  static const wick_file folder;
+  const wick_format *format;
+  wick_file *file = NULL;
+  WICK_TRY(wick_format_find_folder(j->path, &j->mem, &format));
+  if (!format) WICK_TRY(wick_files_map(&j->files, j->path, &file));
+  *out = file ? file : &folder;
+  return NULL;
+}
+
 wick_status wick_invocation_load(wick_invocation *j)
 {
   const wick_options options = {.size = sizeof options,
@@ -247,9 +258,8 @@ wick_status wick_invocation_load(wick_invocation *j)
                                 .ops = j->ops,
                                 .arg = j};
   WICK_TRY(wick_invocation_take(j, wick_context_create(&options, &j->context)));
-  wick_file *file;
-  WICK_TRY(wick_format_check_folder(j->path, &j->mem));
-  WICK_TRY(wick_files_map(&j->files, j->path, &file));
+  const wick_file *file;
+  WICK_TRY(wick_invocation_map(j, &file));
   if (file->nbytes >= 4 && memcmp(file->at, "WICK", 4) == 0) return invocation_open(j);
   bool program = j->entry || wick_is_program(file->at, file->nbytes) || wick_relay_is_path(j->path);
   WICK_TRY(wick_invocation_take(

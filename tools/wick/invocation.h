@@ -171,6 +171,9 @@ WICK_CHECKED wick_status wick_invocation_json(wick_invocation *j, json_t *object
 /* Converts a public error to a status of the invocation, and frees it. */
 WICK_CHECKED wick_status wick_invocation_take(wick_invocation *j, wick_error *e);
 
+/* Maps the file at j->path; a folder that is a model gives no bytes. */
+WICK_CHECKED wick_status wick_invocation_map(wick_invocation *j, const wick_file **out);
+
 WICK_CHECKED wick_status wick_invocation_load(wick_invocation *j);
 const char *wick_invocation_metadata(const wick_invocation *j, const char *key);
 /* Returns the inputs of the model, or of the compiled model if it exists. */

@@ -12,14 +12,14 @@ static void activation_plain(wick_onnx_op *o)
  * the row declares. Shrink also accepts integers. */
 static void activation_floats(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
+  wick_emit e = wick_emit_begin(o->b, o->row->op);
   const wick_op *row = wick_ops[o->row->op];
   for (uint32_t i = 0; i < wick_op_nattr(row); i++)
-    wick_onnx_set_float(&e, row->attr[i].name,
+    wick_emit_set_float(&e, row->attr[i].name,
                         wick_onnx_float(o, row->attr[i].name, (float)row->attr[i].dflt));
   wick_value x = o->in[0];
-  if (o->row->op == WICK_OP_shrink) x = wick_onnx_widen(o, WICK_OP_shrink, x);
-  o->out[0] = wick_build_cast(o->b, wick_onnx_end1(&e, x), wick_onnx_info(o, 0)->elem);
+  if (o->row->op == WICK_OP_shrink) x = wick_emit_widen(o->b, WICK_OP_shrink, x);
+  o->out[0] = wick_build_cast(o->b, wick_emit_end1(&e, x), wick_onnx_info(o, 0)->elem);
 }
 
 /* max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0). If alpha is 0 or not finite, builds exactly
@@ -32,26 +32,26 @@ static void activation_celu(wick_onnx_op *o)
     return;
   }
   wick_value x = o->in[0];
-  wick_value low = wick_build1(o->b, WICK_OP_exp, wick_onnx_by(o, WICK_OP_div, x, alpha));
-  low = wick_onnx_by(o, WICK_OP_mul, wick_onnx_by(o, WICK_OP_sub, low, 1), alpha);
-  o->out[0] = wick_build2(o->b, WICK_OP_add, wick_onnx_by(o, WICK_OP_max, x, 0),
-                          wick_onnx_by(o, WICK_OP_min, low, 0));
+  wick_value low = wick_build1(o->b, WICK_OP_exp, wick_emit_by(o->b, WICK_OP_div, x, alpha));
+  low = wick_emit_by(o->b, WICK_OP_mul, wick_emit_by(o->b, WICK_OP_sub, low, 1), alpha);
+  o->out[0] = wick_build2(o->b, WICK_OP_add, wick_emit_by(o->b, WICK_OP_max, x, 0),
+                          wick_emit_by(o->b, WICK_OP_min, low, 0));
 }
 
 /* In opset 1 the constants of Selu have fewer digits. */
 static void activation_selu_1(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_selu);
-  wick_onnx_set_float(&e, "alpha", wick_onnx_float(o, "alpha", 1.6732f));
-  wick_onnx_set_float(&e, "gamma", wick_onnx_float(o, "gamma", 1.0507f));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_selu);
+  wick_emit_set_float(&e, "alpha", wick_onnx_float(o, "alpha", 1.6732f));
+  wick_emit_set_float(&e, "gamma", wick_onnx_float(o, "gamma", 1.0507f));
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 static void activation_gelu(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_gelu);
-  wick_onnx_set_int(&e, "approximate", wick_onnx_word(o, "approximate", "none tanh"));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_gelu);
+  wick_emit_set_int(&e, "approximate", wick_onnx_word(o, "approximate", "none tanh"));
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 /* Before opset 7 a slope of rank 1 aligns with the channels. From 7 on it broadcasts from the last
@@ -63,7 +63,7 @@ static void activation_prelu_1(wick_onnx_op *o)
   if (slope->rank == 1 && x->rank > 2 && !wick_dim_is(slope->dim[0], 1)) {
     wick_dim dim[WICK_MAX_RANK] = {slope->dim[0]};
     for (uint32_t i = 1; i < x->rank - 1u; i++) dim[i] = wick_dim_const(1);
-    s = wick_onnx_reshape(o, s, x->rank - 1u, dim);
+    s = wick_build_reshape(o->b, s, x->rank - 1u, dim);
   }
   o->out[0] = wick_build2(o->b, WICK_OP_prelu, o->in[0], s);
 }
@@ -82,7 +82,7 @@ static void activation_clip_1(wick_onnx_op *o)
   wick_value in[3] = {o->in[0]};
   for (int i = 0; i < 2; i++)
     if (o->opset >= 6 || wick_onnx_attr_find(o, names[i]))
-      in[i + 1] = wick_onnx_number(o, in[0], wick_onnx_float(o, names[i], most[i]));
+      in[i + 1] = wick_emit_number(o->b, in[0], wick_onnx_float(o, names[i], most[i]));
   o->out[0] = wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
 }
 
@@ -95,9 +95,9 @@ static void activation_clip(wick_onnx_op *o)
 /* swish(a) * b */
 static void activation_swiglu(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_swish);
-  wick_onnx_set_float(&e, "alpha", wick_onnx_float(o, "alpha", 1));
-  o->out[0] = wick_build2(o->b, WICK_OP_mul, wick_onnx_end1(&e, o->in[0]), o->in[1]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_swish);
+  wick_emit_set_float(&e, "alpha", wick_onnx_float(o, "alpha", 1));
+  o->out[0] = wick_build2(o->b, WICK_OP_mul, wick_emit_end1(&e, o->in[0]), o->in[1]);
 }
 
 #define PLAIN(type, since, op)                                                                     \

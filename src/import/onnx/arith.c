@@ -7,7 +7,7 @@ static void arith_unary(wick_onnx_op *o) { o->out[0] = wick_build1(o->b, o->row-
  * floats. */
 static void arith_widened(wick_onnx_op *o)
 {
-  wick_value x = o->in[0], y = wick_build1(o->b, o->row->op, wick_onnx_widen(o, o->row->op, x));
+  wick_value x = o->in[0], y = wick_build1(o->b, o->row->op, wick_emit_widen(o->b, o->row->op, x));
   bool logic = !o->b->status && wick_built_info(o->b, y)->elem == WICK_BOOL;
   o->out[0] = logic ? y : wick_build_cast(o->b, y, wick_built_info(o->b, x)->elem);
 }
@@ -34,7 +34,7 @@ static void arith_binary_1(wick_onnx_op *o)
     wick_dim dim[WICK_MAX_RANK];
     uint32_t n = 0, rank = x->rank - (uint32_t)axis;
     for (; n < rank; n++) dim[n] = n < y->rank ? y->dim[n] : wick_dim_const(1);
-    b = wick_onnx_reshape(o, b, n, dim);
+    b = wick_build_reshape(o->b, b, n, dim);
   }
   o->out[0] = wick_build2(o->b, o->row->op, o->in[0], b);
 }
@@ -45,7 +45,7 @@ static void arith_variadic(wick_onnx_op *o)
   wick_value v = o->in[0];
   for (uint32_t i = 1; i < o->nin; i++) v = wick_build2(o->b, o->row->op, v, o->in[i]);
   if (o->row->arg && o->nin > 1)
-    v = wick_build2(o->b, WICK_OP_div, v, wick_onnx_number(o, v, o->nin));
+    v = wick_build2(o->b, WICK_OP_div, v, wick_emit_number(o->b, v, o->nin));
   o->out[0] = o->nin > 1 ? v : v;
 }
 
@@ -80,10 +80,10 @@ static void arith_shift(wick_onnx_op *o)
 
 static void arith_isinf(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_isinf);
-  wick_onnx_set_int(&e, "detect_negative", wick_onnx_int(o, "detect_negative", 1));
-  wick_onnx_set_int(&e, "detect_positive", wick_onnx_int(o, "detect_positive", 1));
-  o->out[0] = wick_onnx_end1(&e, wick_onnx_widen(o, WICK_OP_isinf, o->in[0]));
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_isinf);
+  wick_emit_set_int(&e, "detect_negative", wick_onnx_int(o, "detect_negative", 1));
+  wick_emit_set_int(&e, "detect_positive", wick_onnx_int(o, "detect_positive", 1));
+  o->out[0] = wick_emit_end1(&e, wick_emit_widen(o->b, WICK_OP_isinf, o->in[0]));
 }
 
 static void arith_where(wick_onnx_op *o)

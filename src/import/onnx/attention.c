@@ -22,7 +22,7 @@ static wick_value attention_heads(wick_onnx_op *o, wick_value x, int64_t heads)
   }
   const wick_dim split[] = {t->dim[0], t->dim[1], n,
                             wick_dim_floordiv(o->c->module->dims, t->dim[2], n)};
-  return wick_onnx_transpose(o, wick_onnx_reshape(o, x, 4, split), 4, swap);
+  return wick_build_transpose(o->b, wick_build_reshape(o->b, x, 4, split), 4, swap);
 }
 
 /* [batch, heads, length, size] -> [batch, length, heads * size]. */
@@ -33,7 +33,7 @@ static wick_value attention_joined(wick_onnx_op *o, wick_value x)
   const wick_type_info *t = wick_built_info(o->b, x);
   const wick_dim joined[] = {t->dim[0], t->dim[2],
                              wick_dim_mul(o->c->module->dims, t->dim[1], t->dim[3])};
-  return wick_onnx_reshape(o, wick_onnx_transpose(o, x, 4, swap), 3, joined);
+  return wick_build_reshape(o->b, wick_build_transpose(o->b, x, 4, swap), 3, joined);
 }
 
 /* ---- biases ---- */
@@ -57,8 +57,8 @@ static wick_value attention_allowed(attention *a, wick_value allowed)
 {
   wick_onnx_op *o = a->o;
   if (o->b->status) return allowed;
-  return wick_build3(o->b, WICK_OP_where, allowed, wick_onnx_number(o, a->q, 0),
-                     wick_onnx_number(o, a->q, -(double)INFINITY));
+  return wick_build3(o->b, WICK_OP_where, allowed, wick_emit_number(o->b, a->q, 0),
+                     wick_emit_number(o->b, a->q, -(double)INFINITY));
 }
 
 /* Pads a mask that is shorter than the keys. The remaining keys are not attended to. */
@@ -73,10 +73,10 @@ static wick_value attention_padded(attention *a, wick_value mask)
   wick_dim pad[2 * WICK_MAX_RANK];
   for (uint32_t k = 0; k < 2 * t->rank; k++) pad[k] = wick_dim_const(0);
   pad[2 * t->rank - 1] = less;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_pad);
-  wick_onnx_set_dims(&e, "pad", 2 * t->rank, pad);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_pad);
+  wick_emit_set_dims(&e, "pad", 2 * t->rank, pad);
   double fill = t->elem == WICK_BOOL ? 0 : -(double)INFINITY;
-  return wick_onnx_end2(&e, mask, wick_onnx_number(o, mask, fill));
+  return wick_emit_end2(&e, mask, wick_emit_number(o->b, mask, fill));
 }
 
 static void attention_mask(attention *a, uint32_t i)
@@ -100,8 +100,8 @@ static void attention_frontier(attention *a, wick_value first)
   bool causal = wick_onnx_int(o, "is_causal", 0) != 0;
   if (!causal && left < 0 && right < 0) return;
   uint32_t rank = first.id ? 4 : 2;
-  wick_value ahead = wick_build2(b, WICK_OP_sub, wick_onnx_count_along(o, a->nk, rank - 1, rank),
-                                 wick_onnx_count_along(o, a->nq, rank - 2, rank));
+  wick_value ahead = wick_build2(b, WICK_OP_sub, wick_emit_count_along(o->b, a->nk, rank - 1, rank),
+                                 wick_emit_count_along(o->b, a->nq, rank - 2, rank));
   if (first.id) ahead = wick_build2(b, WICK_OP_sub, ahead, first);
   wick_value allowed = {0};
   const struct {
@@ -112,7 +112,7 @@ static void attention_frontier(attention *a, wick_value first)
       {causal, WICK_OP_le, 0}, {left >= 0, WICK_OP_ge, -left}, {right >= 0, WICK_OP_le, right}};
   for (size_t i = 0; i < WICK_COUNT(rule); i++) {
     if (!rule[i].is || b->status) continue;
-    wick_value is = wick_onnx_by(o, rule[i].op, ahead, (double)rule[i].bound);
+    wick_value is = wick_emit_by(o->b, rule[i].op, ahead, (double)rule[i].bound);
     allowed = allowed.id ? wick_build2(b, WICK_OP_and, allowed, is) : is;
   }
   attention_add(a, attention_allowed(a, allowed));
@@ -128,19 +128,21 @@ static void attention_padding(attention *a, uint32_t i, wick_dim past)
   if (counted) {
     const wick_dim column[] = {wick_built_info(b, a->q)->dim[0], wick_dim_const(1),
                                wick_dim_const(1), wick_dim_const(1)};
-    wick_value n = wick_onnx_reshape(o, o->in[i], 4, column);
-    wick_value queries = wick_build1(b, WICK_OP_size, wick_onnx_count(o, a->nq));
+    wick_value n = wick_build_reshape(o->b, o->in[i], 4, column);
+    wick_value queries = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, a->nq));
     first = wick_build2(b, WICK_OP_sub, n, queries);
     attention_frontier(a, first);
-    attention_add(a, attention_allowed(
-                         a, wick_build2(b, WICK_OP_lt, wick_onnx_count_along(o, a->nk, 3, 4), n)));
+    attention_add(a,
+                  attention_allowed(
+                      a, wick_build2(b, WICK_OP_lt, wick_emit_count_along(o->b, a->nk, 3, 4), n)));
     a->may_be_empty = true;
     return;
   }
   if (!wick_dim_is(past, 0)) {
     const wick_dim one[] = {wick_dim_const(1), wick_dim_const(1), wick_dim_const(1),
                             wick_dim_const(1)};
-    first = wick_onnx_reshape(o, wick_build1(b, WICK_OP_size, wick_onnx_count(o, past)), 4, one);
+    first =
+        wick_build_reshape(o->b, wick_build1(b, WICK_OP_size, wick_emit_count(o->b, past)), 4, one);
   }
   a->may_be_empty = a->may_be_empty || wick_onnx_int(o, "left_window_size", -1) >= 0 ||
                     wick_onnx_int(o, "right_window_size", -1) >= 0;
@@ -162,8 +164,8 @@ static wick_value attention_product(attention *a, wick_value x, wick_value y)
   const wick_dim rows[] = {
       tx->dim[0], ty->dim[1],
       wick_dim_mul(dims, wick_dim_floordiv(dims, tx->dim[1], ty->dim[1]), tx->dim[2]), tx->dim[3]};
-  wick_value z = wick_build2(o->b, WICK_OP_matmul, wick_onnx_reshape(o, x, 4, rows), y);
-  return wick_onnx_reshape(o, z, 4, shape);
+  wick_value z = wick_build2(o->b, WICK_OP_matmul, wick_build_reshape(o->b, x, 4, rows), y);
+  return wick_build_reshape(o->b, z, 4, shape);
 }
 
 /* Computes the softmax of scores. Rows that attend to no key are 0, not NaN. */
@@ -171,22 +173,23 @@ static wick_value attention_softmax(attention *a, wick_value scores, wick_elem p
 {
   wick_onnx_op *o = a->o;
   wick_builder *b = o->b;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_softmax);
-  wick_onnx_set_int(&e, "axis", -1);
-  wick_value p = wick_onnx_end1(&e, wick_build_cast(b, scores, precision));
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_softmax);
+  wick_emit_set_int(&e, "axis", -1);
+  wick_value p = wick_emit_end1(&e, wick_build_cast(b, scores, precision));
   if (b->status || !a->may_be_empty) return p;
-  wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, a->bias, -1, true),
-             empty = wick_onnx_by(o, WICK_OP_eq, most, -(double)INFINITY);
+  wick_value most = wick_emit_reduce1(o->b, WICK_OP_reduce_max, a->bias, -1, true),
+             empty = wick_emit_by(o->b, WICK_OP_eq, most, -(double)INFINITY);
   if (b->status) return p;
-  return wick_build3(b, WICK_OP_where, empty, wick_onnx_number(o, p, 0), p);
+  return wick_build3(b, WICK_OP_where, empty, wick_emit_number(o->b, p, 0), p);
 }
 
 static wick_value attention_softcap(attention *a, wick_value x, double cap)
 {
   wick_onnx_op *o = a->o;
   if (!(cap > 0)) return x;
-  return wick_onnx_by(o, WICK_OP_mul,
-                      wick_build1(o->b, WICK_OP_tanh, wick_onnx_by(o, WICK_OP_div, x, cap)), cap);
+  return wick_emit_by(o->b, WICK_OP_mul,
+                      wick_build1(o->b, WICK_OP_tanh, wick_emit_by(o->b, WICK_OP_div, x, cap)),
+                      cap);
 }
 
 /* Reads Q, K and V as heads, and appends K and V to the cache. Returns false after it added a
@@ -217,8 +220,8 @@ static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
   }
   if (wick_onnx_has(o, 4)) {
     *out_past = wick_onnx_info(o, 4)->dim[2];
-    a->k = wick_onnx_concat(o, 2, 2, (wick_value[]){o->in[4], a->k});
-    a->v = wick_onnx_concat(o, 2, 2, (wick_value[]){o->in[5], a->v});
+    a->k = wick_build_concat(o->b, 2, 2, (wick_value[]){o->in[4], a->k});
+    a->v = wick_build_concat(o->b, 2, 2, (wick_value[]){o->in[5], a->v});
   }
   if (o->b->status) return false;
   const wick_type_info *q = wick_built_info(o->b, a->q), *k = wick_built_info(o->b, a->k);
@@ -238,12 +241,12 @@ static wick_value attention_scaled(const attention *a, wick_value x, bool half)
   wick_dim size = b->status ? wick_dim_const(1) : wick_built_info(b, a->q)->dim[3];
   if (wick_dim_is_const(size) || wick_onnx_attr_find(o, "scale")) {
     double scale = wick_onnx_float(o, "scale", (float)(1 / sqrt((double)size.v)));
-    return wick_onnx_by(o, WICK_OP_mul, x, half ? sqrt(scale) : scale);
+    return wick_emit_by(o->b, WICK_OP_mul, x, half ? sqrt(scale) : scale);
   }
-  wick_value n = wick_build1(b, WICK_OP_size, wick_onnx_count(o, size)),
+  wick_value n = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, size)),
              root = wick_build1(b, WICK_OP_sqrt, wick_build_cast(b, n, WICK_F64));
   if (b->status) return x;
-  wick_value scale = wick_build2(b, WICK_OP_div, wick_onnx_number(o, root, 1), root);
+  wick_value scale = wick_build2(b, WICK_OP_div, wick_emit_number(o->b, root, 1), root);
   scale = wick_build_cast(b, wick_build_cast(b, scale, WICK_F32), WICK_F64);
   if (half) scale = wick_build1(b, WICK_OP_sqrt, scale);
   return wick_build2(b, WICK_OP_mul, x, wick_build_cast(b, scale, a->elem));
@@ -254,7 +257,7 @@ static wick_value attention_scaled(const attention *a, wick_value x, bool half)
 static wick_value attention_scores(attention *a)
 {
   wick_onnx_op *o = a->o;
-  wick_value k = wick_onnx_transpose(o, a->k, 4, (const int64_t[]){0, 1, 3, 2});
+  wick_value k = wick_build_transpose(o->b, a->k, 4, (const int64_t[]){0, 1, 3, 2});
   bool half = a->elem == WICK_F16 || a->elem == WICK_BF16;
   if (half) k = attention_scaled(a, k, half);
   return attention_product(a, attention_scaled(a, a->q, half), k);
@@ -344,8 +347,8 @@ static void attention_flex(wick_onnx_op *o)
 static wick_value attention_angles(wick_onnx_op *o, uint32_t i, uint32_t axis)
 {
   wick_value x = o->in[i];
-  if (wick_onnx_has(o, 3)) x = wick_onnx_gather(o, WICK_OP_gather, x, o->in[3], 0);
-  return wick_onnx_unsqueeze(o, x, axis);
+  if (wick_onnx_has(o, 3)) x = wick_emit_gather(o->b, WICK_OP_gather, x, o->in[3], 0);
+  return wick_emit_unsqueeze(o->b, x, axis);
 }
 
 /* Rotates pairs of numbers by an angle. Pairs are corresponding elements of the two halves, or
@@ -369,8 +372,8 @@ static void attention_rotary(wick_onnx_op *o)
       wick_onnx_fail(o, WICK_ETYPE, "%lld heads do not divide the last size", (long long)n.v);
       return;
     }
-    x = wick_onnx_reshape(
-        o, x, 4,
+    x = wick_build_reshape(
+        o->b, x, 4,
         (const wick_dim[]){t->dim[0], t->dim[1], n, wick_dim_floordiv(dims, t->dim[2], n)});
   }
   if (b->status) return;
@@ -378,15 +381,16 @@ static void attention_rotary(wick_onnx_op *o)
   wick_dim size = h->dim[3], half = cos->dim[cos->rank - 1], turned = wick_dim_mul(dims, half, two),
            rest = wick_dim_sub(dims, size, turned);
   wick_value c = attention_angles(o, 1, flat ? 2 : 1), s = attention_angles(o, 2, flat ? 2 : 1);
-  wick_value part = wick_onnx_slice(o, x, 3, zero, turned), x1, x2;
+  wick_value part = wick_emit_slice(o->b, x, 3, zero, turned), x1, x2;
   if (interleaved) {
     const wick_dim pairs[] = {h->dim[0], h->dim[1], h->dim[2], half, two};
-    part = wick_onnx_reshape(o, part, 5, pairs);
-    x1 = wick_onnx_squeeze(o, wick_onnx_slice(o, part, 4, zero, wick_dim_const(1)), 4);
-    x2 = wick_onnx_squeeze(o, wick_onnx_slice(o, part, 4, wick_dim_const(1), wick_dim_const(1)), 4);
+    part = wick_build_reshape(o->b, part, 5, pairs);
+    x1 = wick_emit_squeeze(o->b, wick_emit_slice(o->b, part, 4, zero, wick_dim_const(1)), 4);
+    x2 = wick_emit_squeeze(o->b,
+                           wick_emit_slice(o->b, part, 4, wick_dim_const(1), wick_dim_const(1)), 4);
   } else {
-    x1 = wick_onnx_slice(o, part, 3, zero, half);
-    x2 = wick_onnx_slice(o, part, 3, half, half);
+    x1 = wick_emit_slice(o->b, part, 3, zero, half);
+    x2 = wick_emit_slice(o->b, part, 3, half, half);
   }
   wick_value real = wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_mul, c, x1),
                                 wick_build2(b, WICK_OP_mul, s, x2)),
@@ -394,14 +398,16 @@ static void attention_rotary(wick_onnx_op *o)
                                 wick_build2(b, WICK_OP_mul, c, x2));
   if (interleaved) {
     const wick_dim joined[] = {h->dim[0], h->dim[1], h->dim[2], turned};
-    const wick_value both[] = {wick_onnx_unsqueeze(o, real, 4), wick_onnx_unsqueeze(o, imag, 4)};
-    part = wick_onnx_reshape(o, wick_onnx_concat(o, 4, 2, both), 4, joined);
+    const wick_value both[] = {wick_emit_unsqueeze(o->b, real, 4),
+                               wick_emit_unsqueeze(o->b, imag, 4)};
+    part = wick_build_reshape(o->b, wick_build_concat(o->b, 4, 2, both), 4, joined);
   } else {
-    part = wick_onnx_concat(o, 3, 2, (wick_value[]){real, imag});
+    part = wick_build_concat(o->b, 3, 2, (wick_value[]){real, imag});
   }
   if (!wick_dim_is(rest, 0))
-    part = wick_onnx_concat(o, 3, 2, (wick_value[]){part, wick_onnx_slice(o, x, 3, turned, rest)});
-  o->out[0] = flat ? wick_onnx_reshape(o, part, 3, t->dim) : part;
+    part = wick_build_concat(o->b, 3, 2,
+                             (wick_value[]){part, wick_emit_slice(o->b, x, 3, turned, rest)});
+  o->out[0] = flat ? wick_build_reshape(o->b, part, 3, t->dim) : part;
 }
 
 /* ---- causal convolution ---- */
@@ -425,21 +431,21 @@ static void attention_causal_conv(wick_onnx_op *o)
   const wick_dim state[] = {x->dim[0], x->dim[1], before};
   wick_value past = wick_onnx_has(o, 3)
                         ? o->in[3]
-                        : wick_onnx_expand(o, wick_onnx_number(o, o->in[0], 0), 3, state);
-  wick_value whole = wick_onnx_concat(o, 2, 2, (wick_value[]){past, o->in[0]});
+                        : wick_emit_expand(o->b, wick_emit_number(o->b, o->in[0], 0), 3, state);
+  wick_value whole = wick_build_concat(o->b, 2, 2, (wick_value[]){past, o->in[0]});
   wick_onnx_window window = {.n = 1, .kernel = {w->dim[2].v}, .stride = {1}, .dilation = {1}};
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_conv);
   wick_onnx_window_set(&e, &window);
-  wick_onnx_set_int(&e, "group", w->dim[0].v);
+  wick_emit_set_int(&e, "group", w->dim[0].v);
   wick_value y =
-      wick_onnx_end(&e, wick_onnx_has(o, 2) ? 3 : 2, (wick_value[]){whole, o->in[1], o->in[2]});
+      wick_emit_end(&e, wick_onnx_has(o, 2) ? 3 : 2, (wick_value[]){whole, o->in[1], o->in[2]});
   if (wick_onnx_word(o, "activation", "none silu swish") && !b->status) {
     wick_value f = wick_build_cast(b, y, WICK_F32);
     y = wick_build_cast(b, wick_build2(b, WICK_OP_mul, f, wick_build1(b, WICK_OP_sigmoid, f)),
                         x->elem);
   }
   o->out[0] = y;
-  o->out[1] = wick_onnx_slice(o, whole, 2, x->dim[2], before);
+  o->out[1] = wick_emit_slice(o->b, whole, 2, x->dim[2], before);
 }
 
 /* ---- linear attention ---- */
@@ -456,12 +462,12 @@ typedef struct attention_state {
 /* Returns step t of x: [batch, heads, 1, size]. */
 static wick_value attention_at(const attention_state *a, wick_value x, int64_t t)
 {
-  return wick_onnx_slice(a->o, x, 2, wick_dim_const(t), wick_dim_const(1));
+  return wick_emit_slice(a->o->b, x, 2, wick_dim_const(t), wick_dim_const(1));
 }
 
 static wick_value attention_column(const attention_state *a, wick_value row)
 {
-  return wick_onnx_transpose(a->o, row, 4, (const int64_t[]){0, 1, 3, 2});
+  return wick_build_transpose(a->o->b, row, 4, (const int64_t[]){0, 1, 3, 2});
 }
 
 /* Computes step t of the recurrence. Returns the row that the query reads from the state. */
@@ -479,7 +485,7 @@ static wick_value attention_step(attention_state *a, int64_t t)
   a->state =
       wick_build2(b, WICK_OP_add, a->state, wick_build2(b, WICK_OP_mul, attention_column(a, k), v));
   attention read = {.o = a->o};
-  return wick_onnx_by(a->o, WICK_OP_mul,
+  return wick_emit_by(a->o->b, WICK_OP_mul,
                       attention_product(&read, attention_at(a, a->q, t), a->state), a->scale);
 }
 
@@ -529,11 +535,11 @@ static void attention_linear(wick_onnx_op *o)
   a.v = wick_build_cast(b, a.v, WICK_F32);
   if (b->status) return;
   a.state = wick_onnx_has(o, 3) ? wick_build_cast(b, o->in[3], WICK_F32)
-                                : wick_onnx_expand(o, wick_onnx_number(o, a.q, 0), 4, shape);
+                                : wick_emit_expand(o->b, wick_emit_number(o->b, a.q, 0), 4, shape);
   wick_value *row = wick_new(o->c->tmp, wick_value, (size_t)steps.v);
   for (int64_t t = 0; t < steps.v && !b->status; t++) row[t] = attention_step(&a, t);
   if (b->status) return;
-  wick_value y = steps.v > 1 ? wick_onnx_concat(o, 2, (uint32_t)steps.v, row) : row[0];
+  wick_value y = steps.v > 1 ? wick_build_concat(o->b, 2, (uint32_t)steps.v, row) : row[0];
   o->out[0] = wick_build_cast(b, attention_joined(o, y), elem);
   o->out[1] = wick_build_cast(b, a.state, kept);
 }

@@ -14,7 +14,7 @@ wick_value wick_onnx_bound(wick_onnx_op *o, wick_value v, uint32_t axis, wick_va
   int64_t known;
   if (!v.id || o->b->status) return v;
   if (wick_onnx_known_int(o->c, count, &known))
-    return wick_onnx_slice(o, v, axis, wick_dim_const(0), wick_dim_const(known));
+    return wick_emit_slice(o->b, v, axis, wick_dim_const(0), wick_dim_const(known));
   wick_push(o->c->tmp, &o->c->bounded, (wick_onnx_bounded){v, axis, count});
   return v;
 }
@@ -43,7 +43,7 @@ static wick_value compact_number(wick_onnx_op *o, int64_t i)
 wick_value wick_onnx_size(wick_onnx_op *o, wick_dim d)
 {
   return wick_dim_is_const(d) ? compact_number(o, d.v)
-                              : wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, d));
+                              : wick_build1(o->b, WICK_OP_size, wick_emit_count(o->b, d));
 }
 
 static int64_t compact_most(const wick_onnx_op *o, wick_dim d)
@@ -55,14 +55,14 @@ static int64_t compact_most(const wick_onnx_op *o, wick_dim d)
 
 static wick_value compact_flat(wick_onnx_op *o, wick_value x, wick_dim n)
 {
-  return wick_onnx_reshape(o, x, 1, &n);
+  return wick_build_reshape(o->b, x, 1, &n);
 }
 
 wick_value wick_onnx_sums(wick_onnx_op *o, wick_value x)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_cumsum);
-  wick_onnx_set_int(&e, "axis", 0);
-  return wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_cumsum);
+  wick_emit_set_int(&e, "axis", 0);
+  return wick_emit_end1(&e, x);
 }
 
 /* If a mask is known, returns the number of its true elements and a constant of their indices.
@@ -92,7 +92,7 @@ wick_value wick_onnx_places(wick_onnx_op *o, wick_value mask, wick_dim n, wick_d
     *size = wick_dim_const(known);
     return positions;
   }
-  if (wick_dim_is(n, 0)) return wick_onnx_count(o, n);
+  if (wick_dim_is(n, 0)) return wick_emit_count(o->b, n);
   positions = wick_build1(o->b, WICK_OP_nonzero, mask);
   *count = (wick_value){positions.id + 1};
   return positions;
@@ -119,7 +119,7 @@ static bool compact_numel(wick_onnx_op *o, wick_value x, wick_dim *out)
 /* Divides x by a size; `op` selects the quotient or the remainder. */
 static wick_value compact_by(wick_onnx_op *o, wick_opcode op, wick_value x, wick_dim by)
 {
-  return wick_dim_is_const(by) ? wick_onnx_by(o, op, x, (double)by.v)
+  return wick_dim_is_const(by) ? wick_emit_by(o->b, op, x, (double)by.v)
                                : wick_build2(o->b, op, x, wick_onnx_size(o, by));
 }
 
@@ -136,16 +136,16 @@ static void compact_non_zero(wick_onnx_op *o)
     o->out[0] = wick_onnx_table(o, WICK_I64, 2, none, NULL);
     return;
   }
-  if (t.elem != WICK_BOOL) x = wick_onnx_by(o, WICK_OP_ne, x, 0);
+  if (t.elem != WICK_BOOL) x = wick_emit_by(o->b, WICK_OP_ne, x, 0);
   wick_value position = wick_onnx_places(o, x, n, &size, &count);
   for (uint32_t k = rank; k-- > 0;) {
     wick_dim extent = t.rank ? t.dim[k] : wick_dim_const(1);
     row[k] = wick_dim_is(stride, 1) ? position : compact_by(o, WICK_OP_div, position, stride);
     if (k) row[k] = compact_by(o, WICK_OP_mod, row[k], extent);
-    row[k] = wick_onnx_unsqueeze(o, row[k], 0);
+    row[k] = wick_emit_unsqueeze(o->b, row[k], 0);
     stride = wick_dim_mul(o->c->module->dims, stride, extent);
   }
-  o->out[0] = wick_onnx_concat(o, 0, rank, row);
+  o->out[0] = wick_build_concat(o->b, 0, rank, row);
   if (count.id) o->out[0] = wick_onnx_bound(o, o->out[0], 1, count);
 }
 
@@ -173,7 +173,7 @@ static void compact_compress(wick_onnx_op *o)
     return;
   }
   wick_value position = wick_onnx_places(o, o->in[1], rows, &size, &count);
-  o->out[0] = wick_onnx_gather(o, WICK_OP_gather, x, position, axis);
+  o->out[0] = wick_emit_gather(o->b, WICK_OP_gather, x, position, axis);
   if (count.id) o->out[0] = wick_onnx_bound(o, o->out[0], axis, count);
 }
 

@@ -16,8 +16,7 @@ static wick_value constant_row(wick_onnx_op *o, wick_elem elem, const void *data
   int64_t dim = (int64_t)n;
   const void *kept = wick_arena_copy(&m->mem, data, n * size, size);
   wick_type type = wick_type_tensor_const(m, elem, 1, &dim);
-  return wick_build_constant(o->b,
-                             wick_onnx_constant_add(m, constant_name(o), type, kept, n * size));
+  return wick_build_constant(o->b, wick_emit_constant(m, constant_name(o), type, kept, n * size));
 }
 
 int64_t wick_onnx_string(wick_onnx_context *c, wick_span s)
@@ -124,7 +123,7 @@ wick_value wick_onnx_saturate(wick_onnx_op *o, wick_value x, wick_elem to)
 {
   double most = constant_largest(to);
   if (most == 0 || !wick_onnx_int(o, "saturate", 1)) return x;
-  wick_value in[3] = {x, wick_onnx_number(o, x, -most), wick_onnx_number(o, x, most)};
+  wick_value in[3] = {x, wick_emit_number(o->b, x, -most), wick_emit_number(o->b, x, most)};
   return wick_build(o->b, WICK_OP_clip, 3, in, NULL, 0, NULL);
 }
 
@@ -144,20 +143,21 @@ wick_value wick_onnx_power(wick_onnx_op *o, wick_value x)
   int mode = wick_onnx_word(o, "round_mode", "up down nearest");
   bool saturate = wick_onnx_int(o, "saturate", 1) != 0;
   x = wick_build_cast(b, x, WICK_F64);
-  wick_value word = constant_bits(o, x, WICK_I64), zero = wick_onnx_number(o, word, 0);
+  wick_value word = constant_bits(o, x, WICK_I64), zero = wick_emit_number(o->b, word, 0);
   wick_value fraction = wick_build2(b, WICK_OP_bit_and, word,
-                                    wick_onnx_number(o, word, (double)((INT64_C(1) << 52) - 1)));
-  wick_value code =
-      wick_onnx_by(o, WICK_OP_sub,
-                   wick_build2(b, WICK_OP_shift_right, word, wick_onnx_number(o, word, 52)), BIAS);
-  wick_value more = wick_onnx_by(o, WICK_OP_ge, fraction, mode == NEAREST ? 0x1p51 : 1);
+                                    wick_emit_number(o->b, word, (double)((INT64_C(1) << 52) - 1)));
+  wick_value code = wick_emit_by(
+      o->b, WICK_OP_sub,
+      wick_build2(b, WICK_OP_shift_right, word, wick_emit_number(o->b, word, 52)), BIAS);
+  wick_value more = wick_emit_by(o->b, WICK_OP_ge, fraction, mode == NEAREST ? 0x1p51 : 1);
   if (mode != DOWN) code = wick_build2(b, WICK_OP_add, code, wick_build_cast(b, more, WICK_I64));
-  wick_value most = wick_onnx_number(o, word, MOST), nan = wick_onnx_number(o, word, NOT_A_NUMBER);
+  wick_value most = wick_emit_number(o->b, word, MOST),
+             nan = wick_emit_number(o->b, word, NOT_A_NUMBER);
   wick_value low = wick_build2(b, WICK_OP_lt, code, zero),
              high = wick_build2(b, WICK_OP_gt, code, most);
   code = wick_build3(b, WICK_OP_where, low, saturate ? zero : nan, code);
   code = wick_build3(b, WICK_OP_where, high, saturate ? most : nan, code);
-  wick_value number = wick_onnx_by(o, WICK_OP_ge, x, 0);
+  wick_value number = wick_emit_by(o->b, WICK_OP_ge, x, 0);
   code = wick_build3(b, WICK_OP_where, number, code, nan);
   return constant_bits(o, wick_build_cast(b, code, WICK_U8), WICK_F8E8M0);
 }

@@ -11,13 +11,13 @@ const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i)
   return NULL;
 }
 
-static wick_value conv_end(wick_onnx_op *o, wick_onnx_emit *e, const wick_onnx_window *w)
+static wick_value conv_end(wick_onnx_op *o, wick_emit *e, const wick_onnx_window *w)
 {
   wick_value in[3] = {o->in[0], o->in[1], o->in[2]};
   for (uint32_t k = 0; k < w->n; k++) in[1] = wick_onnx_sized(o, in[1], 2 + k, w->kernel[k]);
   wick_onnx_window_set(e, w);
-  wick_onnx_set_int(e, "group", wick_onnx_int(o, "group", 1));
-  return wick_onnx_end(e, wick_onnx_has(o, 2) ? 3 : 2, in);
+  wick_emit_set_int(e, "group", wick_onnx_int(o, "group", 1));
+  return wick_emit_end(e, wick_onnx_has(o, 2) ? 3 : 2, in);
 }
 
 static void conv_conv(wick_onnx_op *o)
@@ -29,7 +29,7 @@ static void conv_conv(wick_onnx_op *o)
     o->out[0] = wick_onnx_spatial_conv(o, WICK_OP_conv, &w, NULL);
     return;
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_conv);
   o->out[0] = conv_end(o, &e, &w);
 }
 
@@ -43,10 +43,10 @@ static void conv_transpose(wick_onnx_op *o)
     o->out[0] = wick_onnx_spatial_conv(o, WICK_OP_conv_transpose, &w, out_pad);
     return;
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv_transpose);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_conv_transpose);
   bool longer = false;
   for (uint32_t i = 0; i < w.n; i++) longer |= out_pad[i] != 0;
-  if (longer) wick_onnx_set_ints(&e, "output_pad", w.n, out_pad);
+  if (longer) wick_emit_set_ints(&e, "output_pad", w.n, out_pad);
   o->out[0] = conv_end(o, &e, &w);
 }
 

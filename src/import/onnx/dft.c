@@ -39,7 +39,7 @@ static wick_value dft_roots(const fourier *f, int64_t from, int64_t to, int64_t 
 
 static wick_value dft_plane(const fourier *f, wick_value x, int64_t k)
 {
-  return wick_onnx_slice(f->o, x, 0, wick_dim_const(k), wick_dim_const(1));
+  return wick_emit_slice(f->o->b, x, 0, wick_dim_const(k), wick_dim_const(1));
 }
 
 static bool dft_is_real(const fourier *f, wick_value x)
@@ -60,7 +60,7 @@ static wick_value dft_times(const fourier *f, wick_opcode op, wick_value x, wick
     v = wick_build2(b, op, xi, yr);
     z[1] = wick_build2(b, WICK_OP_add, z[1], v);
   }
-  return wick_onnx_concat(f->o, 0, 2, z);
+  return wick_build_concat(f->o->b, 0, 2, z);
 }
 
 /* ---- passes ---- */
@@ -70,13 +70,13 @@ static wick_value dft_times(const fourier *f, wick_opcode op, wick_value x, wick
 static wick_value dft_dense(const fourier *f, wick_value x, int64_t r)
 {
   static const int64_t last[] = {0, 1, 3, 2}, first[] = {0, 2, 1, 3};
-  x = wick_onnx_transpose(f->o, x, 4, last); /* [planes, lines, rest, r] */
+  x = wick_build_transpose(f->o->b, x, 4, last); /* [planes, lines, rest, r] */
   wick_value m = dft_roots(f, 0, r, r, r);
   const wick_dim dim[] = {wick_dim_const(2), wick_dim_const(1), wick_dim_const(r),
                           wick_dim_const(r)};
-  wick_value y = dft_times(f, WICK_OP_matmul, x, wick_onnx_reshape(f->o, m, 4, dim));
-  y = wick_onnx_transpose(f->o, y, 4, last);
-  return wick_onnx_transpose(f->o, y, 4, first);
+  wick_value y = dft_times(f, WICK_OP_matmul, x, wick_build_reshape(f->o->b, m, 4, dim));
+  y = wick_build_transpose(f->o->b, y, 4, last);
+  return wick_build_transpose(f->o->b, y, 4, first);
 }
 
 /* [planes, lines, r, rest] -> [2, r, lines, rest], times the roots of r * rest. In the last pass
@@ -89,22 +89,22 @@ static wick_value dft_pass(const fourier *f, wick_value x, wick_dim lines, int64
   wick_dim planes = wick_built_info(o->b, x)->dim[0], one = wick_dim_const(1),
            n = wick_dim_const(r), side = wick_dim_const(rest);
   if (last) {
-    x = wick_onnx_reshape(o, x, 3, (const wick_dim[]){planes, lines, n});
-    x = wick_onnx_transpose(o, x, 3, (const int64_t[]){0, 2, 1});
+    x = wick_build_reshape(o->b, x, 3, (const wick_dim[]){planes, lines, n});
+    x = wick_build_transpose(o->b, x, 3, (const int64_t[]){0, 2, 1});
     side = lines, lines = one;
   }
-  x = wick_onnx_reshape(o, x, 4, (const wick_dim[]){planes, lines, n, side});
+  x = wick_build_reshape(o->b, x, 4, (const wick_dim[]){planes, lines, n, side});
   if (dense) {
     x = dft_dense(f, x, r);
     if (last) return x;
     wick_value w = dft_roots(f, 0, r, rest, r * rest);
-    w = wick_onnx_reshape(o, w, 4, (const wick_dim[]){wick_dim_const(2), n, one, side});
+    w = wick_build_reshape(o->b, w, 4, (const wick_dim[]){wick_dim_const(2), n, one, side});
     return dft_times(f, WICK_OP_mul, x, w);
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_dft_pass);
-  wick_onnx_set_int(&e, "inverse", f->inverse);
-  if (last) return wick_onnx_end1(&e, x);
-  return wick_onnx_end2(&e, x, dft_roots(f, 1, r, rest, r * rest));
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_dft_pass);
+  wick_emit_set_int(&e, "inverse", f->inverse);
+  if (last) return wick_emit_end1(&e, x);
+  return wick_emit_end2(&e, x, dft_roots(f, 1, r, rest, r * rest));
 }
 
 static int64_t dft_prime(int64_t n) /* the largest prime that divides n */
@@ -143,13 +143,14 @@ wick_value wick_onnx_fit(wick_onnx_op *o, wick_value x, int64_t size)
   uint32_t rank = wick_built_info(o->b, x)->rank;
   int64_t from = wick_built_info(o->b, x)->dim[rank - 1].v;
   if (size == from) return x;
-  if (size < from) return wick_onnx_slice(o, x, rank - 1, wick_dim_const(0), wick_dim_const(size));
+  if (size < from)
+    return wick_emit_slice(o->b, x, rank - 1, wick_dim_const(0), wick_dim_const(size));
   wick_dim pad[2 * WICK_MAX_RANK];
   for (uint32_t k = 0; k < 2 * rank; k++) pad[k] = wick_dim_const(0);
   pad[2 * rank - 1] = wick_dim_const(size - from);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_pad);
-  wick_onnx_set_dims(&e, "pad", 2 * rank, pad);
-  return wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_pad);
+  wick_emit_set_dims(&e, "pad", 2 * rank, pad);
+  return wick_emit_end1(&e, x);
 }
 
 static wick_value dft_lines(const fourier *f, wick_value x, int64_t n);
@@ -172,13 +173,13 @@ static wick_value dft_chirped(const fourier *f, wick_value x, int64_t n)
   fourier forth = {f->o, f->elem, false}, back = {f->o, f->elem, true};
   wick_value w = wick_onnx_table(f->o, f->elem, 3, (const int64_t[]){2, 1, n}, chirp),
              filter = wick_onnx_table(f->o, f->elem, 3, (const int64_t[]){2, 1, m}, at);
-  filter = wick_onnx_transpose(f->o, dft_lines(&forth, filter, m), 3, turn); /* of constants */
+  filter = wick_build_transpose(f->o->b, dft_lines(&forth, filter, m), 3, turn); /* of constants */
   wick_value y = wick_onnx_fit(f->o, dft_times(f, WICK_OP_mul, x, w), m);
-  y = wick_onnx_transpose(f->o, dft_lines(&forth, y, m), 3, turn);
+  y = wick_build_transpose(f->o->b, dft_lines(&forth, y, m), 3, turn);
   y = dft_lines(&back, dft_times(f, WICK_OP_mul, y, filter), m);
-  y = wick_onnx_slice(f->o, y, 1, wick_dim_const(0), wick_dim_const(n));
-  y = wick_onnx_by(f->o, WICK_OP_div, y, (double)m);
-  return dft_times(f, WICK_OP_mul, y, wick_onnx_transpose(f->o, w, 3, turn));
+  y = wick_emit_slice(f->o->b, y, 1, wick_dim_const(0), wick_dim_const(n));
+  y = wick_emit_by(f->o->b, WICK_OP_div, y, (double)m);
+  return dft_times(f, WICK_OP_mul, y, wick_build_transpose(f->o->b, w, 3, turn));
 }
 
 /* [planes, lines, n] -> [2, n, lines] */
@@ -199,7 +200,7 @@ static wick_value dft_lines(const fourier *f, wick_value x, int64_t n)
   } while (rest > 1);
   if (f->o->b->status) return x;
   const wick_dim dim[] = {wick_dim_const(2), wick_dim_const(n), lines};
-  return wick_onnx_reshape(f->o, x, 3, dim);
+  return wick_build_reshape(f->o->b, x, 3, dim);
 }
 
 wick_value wick_onnx_dft(wick_onnx_op *o, wick_value x, int64_t n, bool inverse)

@@ -137,8 +137,8 @@ static void einsum_arrange(einsum_equation *q, einsum_term *t, uint32_t n, const
     dim[k] = einsum_size(q, t, label[k]);
     if (einsum_has(t, label[k])) perm[there++] = einsum_axis(t, label[k]);
   }
-  t->v = wick_onnx_transpose(q->o, t->v, there, perm);
-  t->v = wick_onnx_reshape(q->o, t->v, n, dim);
+  t->v = wick_build_transpose(q->o->b, t->v, there, perm);
+  t->v = wick_build_reshape(q->o->b, t->v, n, dim);
   t->n = n;
   memcpy(t->label, label, n);
 }
@@ -164,14 +164,14 @@ static bool einsum_diagonal(einsum_equation *q, einsum_term *t)
       }
       perm[n] = i, perm[n + 1] = k, label[n] = t->label[i];
       dim[n] = wick_dim_const(size.v * size.v);
-      t->v = wick_onnx_reshape(o, wick_onnx_transpose(o, t->v, t->n, perm), n + 1u, dim);
+      t->v = wick_build_reshape(o->b, wick_build_transpose(o->b, t->v, t->n, perm), n + 1u, dim);
       for (uint32_t j = 0; j <= n; j++) begin[j] = wick_dim_const(0), step[j] = 1;
       dim[n] = size, step[n] = size.v + 1;
-      wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
-      wick_onnx_set_dims(&e, "begin", n + 1u, begin);
-      wick_onnx_set_dims(&e, "shape", n + 1u, dim);
-      wick_onnx_set_ints(&e, "step", n + 1u, step);
-      t->v = wick_onnx_end1(&e, t->v);
+      wick_emit e = wick_emit_begin(o->b, WICK_OP_slice);
+      wick_emit_set_dims(&e, "begin", n + 1u, begin);
+      wick_emit_set_dims(&e, "shape", n + 1u, dim);
+      wick_emit_set_ints(&e, "step", n + 1u, step);
+      t->v = wick_emit_end1(&e, t->v);
       t->n = n + 1u;
       memcpy(t->label, label, t->n);
       return einsum_diagonal(q, t);
@@ -200,7 +200,7 @@ static void einsum_sum(einsum_equation *q, einsum_term *t, const einsum_term *ot
       axes[n++] = k;
   }
   if (!n) return;
-  t->v = wick_onnx_reduce(q->o, WICK_OP_reduce_sum, t->v, n, axes, false);
+  t->v = wick_emit_reduce(q->o->b, WICK_OP_reduce_sum, t->v, n, axes, false);
   t->n = kept;
   memcpy(t->label, label, kept);
 }
@@ -248,7 +248,7 @@ static void einsum_matrix(einsum_equation *q, einsum_term *t, const einsum_split
   for (uint32_t k = 0; k < na; k++) dim[n] = wick_dim_mul(dims, dim[n], einsum_size(q, t, a[k]));
   for (uint32_t k = 0; k < nb; k++)
     dim[n + 1] = wick_dim_mul(dims, dim[n + 1], einsum_size(q, t, b[k]));
-  t->v = wick_onnx_reshape(q->o, t->v, n + 2, dim);
+  t->v = wick_build_reshape(q->o->b, t->v, n + 2, dim);
 }
 
 /* Multiplies x and y to one term. Sums over labels that no later term and not the result has. */
@@ -270,7 +270,7 @@ static bool einsum_product(einsum_equation *q, einsum_term *x, einsum_term *y, u
   if (s.nsum) {
     einsum_matrix(q, x, &s, s.nx, s.x, s.nsum, s.sum);
     einsum_matrix(q, y, &s, s.nsum, s.sum, s.ny, s.y);
-    x->v = wick_onnx_reshape(o, wick_build2(o->b, WICK_OP_matmul, x->v, y->v), n, dim);
+    x->v = wick_build_reshape(o->b, wick_build2(o->b, WICK_OP_matmul, x->v, y->v), n, dim);
   } else {
     einsum_arrange(q, x, n, label);
     einsum_arrange(q, y, n, label);

@@ -1,82 +1,5 @@
-/* Builds nodes of Wick with attributes by name, and constants. */
+/* Builds constants from tensors of the file. */
 #include "import/onnx/import.h"
-
-#include <string.h>
-
-#include "ir/element.h"
-
-wick_onnx_emit wick_onnx_begin(wick_onnx_op *o, wick_opcode op)
-{
-  wick_onnx_emit e = {.o = o, .op = op};
-  for (uint32_t i = 0; i < WICK_MAX_ATTR; i++) e.attr[i].n = WICK_ATTR_UNSET;
-  return e;
-}
-
-static wick_attr *emit_attr(wick_onnx_emit *e, const char *name)
-{
-  const wick_op *row = wick_ops[e->op];
-  for (uint32_t i = 0; i < WICK_MAX_ATTR && row->attr[i].name; i++)
-    if (strcmp(row->attr[i].name, name) == 0) return &e->attr[i];
-  wick_build_fail(e->o->b, WICK_EINTERNAL, "%s has no attribute \"%s\"", row->name, name);
-  return e->attr;
-}
-
-void wick_onnx_set_int(wick_onnx_emit *e, const char *name, int64_t i)
-{
-  *emit_attr(e, name) = (wick_attr){.i = i};
-}
-
-void wick_onnx_set_float(wick_onnx_emit *e, const char *name, double f)
-{
-  *emit_attr(e, name) = (wick_attr){.f = f};
-}
-
-void wick_onnx_set_ints(wick_onnx_emit *e, const char *name, uint32_t n, const int64_t *ints)
-{
-  *emit_attr(e, name) = (wick_attr){.n = n, .ints = ints};
-}
-
-void wick_onnx_set_floats(wick_onnx_emit *e, const char *name, uint32_t n, const double *floats)
-{
-  *emit_attr(e, name) = (wick_attr){.n = n, .floats = floats};
-}
-
-void wick_onnx_set_dims(wick_onnx_emit *e, const char *name, uint32_t n, const wick_dim *dims)
-{
-  *emit_attr(e, name) = (wick_attr){.n = n, .dims = dims};
-}
-
-wick_value wick_onnx_end(wick_onnx_emit *e, uint32_t nin, const wick_value *in)
-{
-  return wick_build(e->o->b, e->op, nin, in, e->attr, 0, NULL);
-}
-
-wick_value wick_onnx_end1(wick_onnx_emit *e, wick_value x) { return wick_onnx_end(e, 1, &x); }
-
-wick_value wick_onnx_end2(wick_onnx_emit *e, wick_value x, wick_value y)
-{
-  return wick_onnx_end(e, 2, (wick_value[]){x, y});
-}
-
-wick_value wick_onnx_number(wick_onnx_op *o, wick_value x, double number)
-{
-  if (o->b->status) return (wick_value){0};
-  wick_elem e = wick_built_info(o->b, x)->elem;
-  bool is_float = wick_elem_is_float(e), plain = is_float || wick_elem_is_int(e) || e == WICK_BOOL;
-  int64_t whole =
-      is_float || !plain ? 0 : wick_cast_elem(WICK_F64, e, (wick_scalar){.f = number}).i;
-  return wick_build_const(o->b, wick_type_tensor(o->c->module, e, 0, NULL), is_float ? number : 0,
-                          whole);
-}
-
-/* Finds a free name in constant time even if many constants have the same name, as in functions. */
-uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
-                                uint64_t nbytes)
-{
-  if (*name && wick_constant_find(m, name))
-    name = wick_str_printf(&m->mem, "%s.%u", name, m->constants.n);
-  return wick_constant_add(m, name, type, data, nbytes);
-}
 
 /* Builds the constant. Returns 0 and adds an error if reading failed. */
 static wick_value emit_data(wick_onnx_context *c, wick_status s, const wick_onnx_data *d,
@@ -88,8 +11,7 @@ static wick_value emit_data(wick_onnx_context *c, wick_status s, const wick_onnx
     return (wick_value){0};
   }
   wick_type type = wick_type_tensor_const(c->module, d->elem, d->rank, d->dim);
-  return wick_build_constant(&c->b,
-                             wick_onnx_constant_add(c->module, name, type, d->data, d->nbytes));
+  return wick_build_constant(&c->b, wick_emit_constant(c->module, name, type, d->data, d->nbytes));
 }
 
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,

@@ -8,15 +8,15 @@ static void experimental_by_two(wick_onnx_op *o)
   double alpha = wick_onnx_float(o, "alpha", 1),
          beta = wick_onnx_float(o, "beta", (float)o->row->arg);
   wick_opcode f = o->row->op;
-  wick_value y = wick_onnx_by(o, WICK_OP_mul, o->in[0], f == WICK_OP_none ? alpha : beta);
+  wick_value y = wick_emit_by(o->b, WICK_OP_mul, o->in[0], f == WICK_OP_none ? alpha : beta);
   if (o->b->status) return;
-  o->out[0] = f == WICK_OP_none ? wick_onnx_by(o, WICK_OP_add, y, beta)
-                                : wick_onnx_by(o, WICK_OP_mul, wick_build1(o->b, f, y), alpha);
+  o->out[0] = f == WICK_OP_none ? wick_emit_by(o->b, WICK_OP_add, y, beta)
+                                : wick_emit_by(o->b, WICK_OP_mul, wick_build1(o->b, f, y), alpha);
 }
 
 static void experimental_scale(wick_onnx_op *o)
 {
-  o->out[0] = wick_onnx_by(o, WICK_OP_mul, o->in[0], wick_onnx_float(o, "scale", 1));
+  o->out[0] = wick_emit_by(o->b, WICK_OP_mul, o->in[0], wick_onnx_float(o, "scale", 1));
 }
 
 /* Checks that the input is an image [N, C, H, W]. Returns false after it added a failure. */
@@ -67,7 +67,7 @@ static void experimental_crop(wick_onnx_op *o)
                      (long long)border.at[1 - k], (long long)border.at[3 - k]);
       return;
     }
-    y = wick_onnx_slice(o, y, 2 + k, begin, size);
+    y = wick_emit_slice(o->b, y, 2 + k, begin, size);
   }
   o->out[0] = y;
 }

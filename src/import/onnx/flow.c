@@ -26,12 +26,12 @@ static bool flow_same_types(const wick_onnx_op *o, uint32_t n, const wick_value 
 /* Returns the node that computes a bool, looking through nodes that only move or negate it. */
 static const wick_node *flow_source(wick_onnx_op *o, wick_value v, bool *negated)
 {
-  const wick_node *n = wick_onnx_definer(o->b, v);
+  const wick_node *n = wick_emit_definer(o->b, v);
   while (n && n->nin) {
     bool bit = n->op == WICK_OP_cast && wick_built_info(o->b, n->in[0])->elem == WICK_BOOL;
     if (n->op != WICK_OP_not && n->op != WICK_OP_reshape && !bit) return n;
     *negated = *negated != (n->op == WICK_OP_not);
-    n = wick_onnx_definer(o->b, n->in[0]);
+    n = wick_emit_definer(o->b, n->in[0]);
   }
   return n;
 }
@@ -154,7 +154,7 @@ void wick_onnx_loop_counted(wick_onnx_op *o, wick_dim n, wick_onnx_loop *l)
   bool known = wick_dim_is_const(l->most);
   l->steps = known ? l->most.v : -1;
   l->count = known ? flow_number(o, WICK_I64, l->steps)
-                   : wick_build1(o->b, WICK_OP_size, wick_onnx_count(o, l->most));
+                   : wick_build1(o->b, WICK_OP_size, wick_emit_count(o->b, l->most));
 }
 
 /* Gives the index or the condition the shape that the body declares, which may be [1]. */
@@ -162,12 +162,12 @@ static wick_value flow_declared(wick_onnx_op *o, const wick_onnx_value_info *v, 
 {
   const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
   wick_dim one = wick_dim_const(1);
-  return t && t->shape && t->shape->dim.n == 1 ? wick_onnx_reshape(o, x, 1, &one) : x;
+  return t && t->shape && t->shape->dim.n == 1 ? wick_build_reshape(o->b, x, 1, &one) : x;
 }
 
 static wick_value flow_plain(wick_onnx_op *o, wick_value x)
 {
-  return wick_built_info(o->b, x)->rank ? wick_onnx_reshape(o, x, 0, NULL) : x;
+  return wick_built_info(o->b, x)->rank ? wick_build_reshape(o->b, x, 0, NULL) : x;
 }
 
 /* Imports the body at an index. Its operands are the index and the condition as it declares them,
@@ -188,10 +188,10 @@ static bool flow_body(wick_onnx_op *o, const wick_onnx_loop *l, wick_value index
   }
   for (uint32_t k = 0; k < l->ncarried; k++) in[n++] = carried[k];
   for (uint32_t k = 0; k < l->nscan; k++) {
-    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_dynamic_index);
-    wick_onnx_set_int(&e, "axis", l->scan[k].axis);
-    wick_onnx_set_int(&e, "reverse", l->scan[k].reverse);
-    in[n++] = wick_onnx_end2(&e, l->scan[k].x, index);
+    wick_emit e = wick_emit_begin(o->b, WICK_OP_dynamic_index);
+    wick_emit_set_int(&e, "axis", l->scan[k].axis);
+    wick_emit_set_int(&e, "reverse", l->scan[k].reverse);
+    in[n++] = wick_emit_end2(&e, l->scan[k].x, index);
   }
   if (!wick_onnx_subgraph(o, l->body, n, in, out)) return false;
   if (l->conditional) out[0] = flow_plain(o, out[0]);
@@ -253,13 +253,13 @@ static bool flow_loop_unrolled(wick_onnx_op *o, const wick_onnx_loop *l)
     for (uint32_t k = 0; k < l->ncarried; k++) l->result[k] = y[l->conditional + k];
     for (uint32_t k = 0; k < nstacked; k++)
       row[(uint64_t)n * nstacked + k] =
-          wick_onnx_unsqueeze(o, y[l->conditional + l->ncarried + k], 0);
+          wick_emit_unsqueeze(o->b, y[l->conditional + l->ncarried + k], 0);
     if (l->conditional && !wick_onnx_known_int(o->c, y[0], &on)) return false;
   }
   wick_value *part = wick_new(o->c->tmp, wick_value, (size_t)n + 1);
   for (uint32_t k = 0; k < nstacked; k++) {
     for (int64_t i = 0; i < n; i++) part[i] = row[(uint64_t)i * nstacked + k];
-    l->result[l->ncarried + k] = n == 1 ? part[0] : wick_onnx_concat(o, 0, (uint32_t)n, part);
+    l->result[l->ncarried + k] = n == 1 ? part[0] : wick_build_concat(o->b, 0, (uint32_t)n, part);
   }
   return n > 0 && !o->b->status;
 }

@@ -68,11 +68,11 @@ static wick_value scan_reversed(wick_onnx_op *o, wick_value x)
     shape[k] = t->dim[k], begin[k] = wick_dim_const(0), step[k] = k ? 1 : -1;
     if (!k) begin[k] = wick_dim_sub(o->c->module->dims, t->dim[k], wick_dim_const(1));
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
-  wick_onnx_set_dims(&e, "begin", t->rank, begin);
-  wick_onnx_set_dims(&e, "shape", t->rank, shape);
-  wick_onnx_set_ints(&e, "step", t->rank, step);
-  return wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_slice);
+  wick_emit_set_dims(&e, "begin", t->rank, begin);
+  wick_emit_set_dims(&e, "shape", t->rank, shape);
+  wick_emit_set_ints(&e, "step", t->rank, step);
+  return wick_emit_end1(&e, x);
 }
 
 /* Moves axis 0 to `axis`. */
@@ -81,7 +81,7 @@ static wick_value scan_turned(wick_onnx_op *o, wick_value x, uint32_t axis)
   int64_t perm[WICK_MAX_RANK];
   uint32_t rank = wick_built_info(o->b, x)->rank;
   for (uint32_t k = 0; k < rank; k++) perm[k] = k < axis ? k + 1 : k == axis ? 0 : k;
-  return axis ? wick_onnx_transpose(o, x, rank, perm) : x;
+  return axis ? wick_build_transpose(o->b, x, rank, perm) : x;
 }
 
 void wick_onnx_scan(wick_onnx_op *o)
@@ -127,13 +127,13 @@ static bool scan_item(wick_onnx_op *o, const scan_form *whole, int64_t b, int64_
   s.loop.scan = s.scan;
   for (uint32_t k = 0; k < s.loop.ncarried + s.loop.nscan; k++) {
     wick_value x = whole->loop.carried[k];
-    x = wick_onnx_squeeze(o, wick_onnx_slice(o, x, 0, at, one), 0);
+    x = wick_emit_squeeze(o->b, wick_emit_slice(o->b, x, 0, at, one), 0);
     if (k < s.loop.ncarried) {
       carried[k] = x;
       continue;
     }
     uint32_t i = k - s.loop.ncarried;
-    x = wick_onnx_slice(o, x, 0, zero, wick_dim_const(steps));
+    x = wick_emit_slice(o->b, x, 0, zero, wick_dim_const(steps));
     s.scan[i] = (wick_onnx_scanned){x, 0, i < directions.n && directions.at[i] == 1};
   }
   s.loop.carried = carried;
@@ -149,8 +149,8 @@ static wick_value scan_padded(wick_onnx_op *o, wick_value x, int64_t steps, int6
   const wick_type_info *t = wick_built_info(o->b, x);
   uint32_t rank = t->rank;
   for (uint32_t k = 0; k < rank; k++) dim[k] = k ? t->dim[k] : wick_dim_const(most - steps);
-  wick_value part[2] = {x, wick_onnx_expand(o, wick_onnx_number(o, x, 0), rank, dim)};
-  return wick_onnx_concat(o, 0, 2, part);
+  wick_value part[2] = {x, wick_emit_expand(o->b, wick_emit_number(o->b, x, 0), rank, dim)};
+  return wick_build_concat(o->b, 0, 2, part);
 }
 
 void wick_onnx_scan_batched(wick_onnx_op *o)
@@ -191,8 +191,8 @@ void wick_onnx_scan_batched(wick_onnx_op *o)
     for (int64_t b = 0; b < batch; b++) {
       part[b] = result[(uint64_t)b * nresult + k];
       if (k >= s.loop.ncarried) part[b] = scan_padded(o, part[b], len ? len[b] : most, most);
-      part[b] = wick_onnx_unsqueeze(o, part[b], 0);
+      part[b] = wick_emit_unsqueeze(o->b, part[b], 0);
     }
-    o->out[k] = wick_onnx_concat(o, 0, (uint32_t)batch, part);
+    o->out[k] = wick_build_concat(o->b, 0, (uint32_t)batch, part);
   }
 }

@@ -132,7 +132,7 @@ static bool fraction_find(wick_onnx_op *o, wick_value v, uint32_t depth, fractio
   const wick_value_info *info = &o->b->values.at[v.id];
   if (info->content) return fraction_whole(o, info, out);
   wick_dim numel = wick_type_numel(o->c->module, info->type);
-  const wick_node *d = wick_onnx_definer(o->b, v);
+  const wick_node *d = wick_emit_definer(o->b, v);
   if (!d || d->nregion || !wick_dim_is_const(numel) || numel.v > WICK_MAX_CONTENT) return false;
   const wick_node n = *d; /* a copy, because the list may be reallocated */
   wick_elem e = wick_built_info(o->b, v)->elem;
@@ -154,7 +154,7 @@ static bool fraction_find(wick_onnx_op *o, wick_value v, uint32_t depth, fractio
 void wick_onnx_fraction_cast(wick_onnx_op *o, wick_value y)
 {
   if (o->b->status || !y.id || o->b->values.at[y.id].content) return;
-  const wick_node *n = wick_onnx_definer(o->b, y);
+  const wick_node *n = wick_emit_definer(o->b, y);
   wick_elem to = wick_built_info(o->b, y)->elem;
   if (!n || n->op != WICK_OP_cast || (to != WICK_I64 && to != WICK_I32)) return;
   wick_elem from = wick_built_info(o->b, n->in[0])->elem;

@@ -47,9 +47,9 @@ static void generate_range(wick_onnx_op *o)
   wick_dim count;
   bool floats = wick_elem_is_float(wick_onnx_info(o, 0)->elem);
   if (!(floats ? generate_float_count(o, &count) : generate_int_count(o, &count))) return;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_range);
-  wick_onnx_set_dims(&e, "count", 1, &count);
-  o->out[0] = wick_onnx_end2(&e, wick_onnx_scalar(o, 0), wick_onnx_scalar(o, 2));
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_range);
+  wick_emit_set_dims(&e, "count", 1, &count);
+  o->out[0] = wick_emit_end2(&e, wick_onnx_scalar(o, 0), wick_onnx_scalar(o, 2));
 }
 
 /* Indices and depth may be of any type of number. */
@@ -61,7 +61,7 @@ static wick_value generate_whole(wick_onnx_op *o, wick_value x)
   wick_value whole =
       wick_build2(o->b, WICK_OP_eq, wick_build_cast(o->b, index, wick_onnx_info(o, 0)->elem), x);
   if (o->b->status) return index;
-  return wick_build3(o->b, WICK_OP_where, whole, index, wick_onnx_number(o, index, -0x1p62));
+  return wick_build3(o->b, WICK_OP_where, whole, index, wick_emit_number(o->b, index, -0x1p62));
 }
 
 static void generate_one_hot(wick_onnx_op *o)
@@ -80,20 +80,20 @@ static void generate_one_hot(wick_onnx_op *o)
     depth = n == 1 ? known[0] : wick_dim_const(-1);
   }
   if (!wick_elem_is_int(wick_onnx_info(o, 0)->elem)) indices = generate_whole(o, indices);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_one_hot);
-  wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", -1));
-  wick_onnx_set_dims(&e, "depth", 1, &depth);
-  o->out[0] = wick_onnx_end2(&e, indices, o->in[2]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_one_hot);
+  wick_emit_set_int(&e, "axis", wick_onnx_int(o, "axis", -1));
+  wick_emit_set_dims(&e, "depth", 1, &depth);
+  o->out[0] = wick_emit_end2(&e, indices, o->in[2]);
 }
 
 static void generate_triangle(wick_onnx_op *o)
 {
   int64_t k;
   if (!wick_onnx_one(o, 1, "k", 0, &k)) return;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_trilu);
-  wick_onnx_set_int(&e, "upper", wick_onnx_int(o, "upper", 1));
-  wick_onnx_set_int(&e, "k", k);
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_trilu);
+  wick_emit_set_int(&e, "upper", wick_onnx_int(o, "upper", 1));
+  wick_emit_set_int(&e, "k", k);
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 /* The result has the input's shape, and its type unless an attribute gives another. */
@@ -107,8 +107,8 @@ static void generate_eye(wick_onnx_op *o)
     return;
   }
   wick_type want = wick_type_with_elem(o->c->module, wick_built_type(o->b, o->in[0]), elem);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_eye);
-  wick_onnx_set_int(&e, "k", wick_onnx_int(o, "k", 0));
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_eye);
+  wick_emit_set_int(&e, "k", wick_onnx_int(o, "k", 0));
   o->out[0] = wick_build(o->b, WICK_OP_eye, 0, NULL, e.attr, 1, &want);
 }
 
@@ -116,11 +116,11 @@ static void generate_scan(wick_onnx_op *o)
 {
   int64_t axis;
   if (!wick_onnx_one(o, 1, "axis", 0, &axis)) return;
-  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
-  wick_onnx_set_int(&e, "axis", axis);
-  wick_onnx_set_int(&e, "exclusive", wick_onnx_int(o, "exclusive", 0));
-  wick_onnx_set_int(&e, "reverse", wick_onnx_int(o, "reverse", 0));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, o->row->op);
+  wick_emit_set_int(&e, "axis", axis);
+  wick_emit_set_int(&e, "exclusive", wick_onnx_int(o, "exclusive", 0));
+  wick_emit_set_int(&e, "reverse", wick_onnx_int(o, "reverse", 0));
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 const wick_onnx_row wick_onnx_generate_rows[] = {

@@ -43,7 +43,7 @@ static bool given_mark(given_slice *s, wick_value v)
   while (s->open.n) {
     v = s->open.at[--s->open.n];
     if (v.id <= b->nparam || wick_built_info(b, v)->elem == WICK_STRING) return false;
-    const wick_node *n = wick_onnx_definer(b, v);
+    const wick_node *n = wick_emit_definer(b, v);
     if (!n) continue; /* a parameter of a region, whose node is marked */
     for (const wick_node *k = n; k < &b->nodes.at[n->end]; k++) {
       if (wick_op_of(k)->effect == WICK_EFFECT) return false;

@@ -40,10 +40,10 @@ static void image_decoder(wick_onnx_op *o)
     return;
   }
   wick_dim size[2] = {wick_dim_const(image.height), wick_dim_const(image.width)};
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_image_decode);
-  wick_onnx_set_dims(&e, "size", 2, size);
-  wick_onnx_set_int(&e, "format", format);
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_image_decode);
+  wick_emit_set_dims(&e, "size", 2, size);
+  wick_emit_set_int(&e, "format", format);
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 const wick_onnx_row wick_onnx_image_rows[] = {

@@ -81,7 +81,7 @@ static const char *import_param(const wick_onnx_context *c, uint32_t i)
 static bool import_shape(wick_onnx_context *c, const wick_onnx_shape *shape, const char *name,
                          const char *location, uint32_t *out_rank, wick_dim *dim)
 {
-  const wick_onnx_given_shape *given = shape ? NULL : wick_onnx_shape_given(c, name);
+  const wick_import_shape *given = shape ? NULL : wick_onnx_shape_given(c, name);
   size_t rank = shape ? shape->dim.n : given ? given->rank : 1;
   if (rank > WICK_MAX_RANK)
     return wick_onnx_error(c, WICK_EUNSUPPORTED, location, "its rank is %zu, the most is %d", rank,
@@ -98,7 +98,7 @@ static bool import_shape(wick_onnx_context *c, const wick_onnx_shape *shape, con
     else if (d || given)
       dim[i] = wick_onnx_symbol(c, d ? d->dim_param : (wick_span){0}, name, i);
     else
-      dim[i] = wick_dim_symbol(c->module->dims, WICK_ONNX_UNRANKED, 1, WICK_ONNX_LARGEST);
+      dim[i] = wick_dim_symbol(c->module->dims, WICK_IMPORT_UNRANKED, 1, WICK_IMPORT_LARGEST);
   }
   return true;
 }
@@ -135,7 +135,7 @@ static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, con
 /* Returns whether the name is an overridden initializer, which becomes a parameter. */
 static bool import_is_overridden(const wick_onnx_context *c, wick_span name)
 {
-  const wick_onnx_options *o = c->options;
+  const wick_import_options *o = c->options;
   for (uint32_t i = 0; o && i < o->noverride && c->model->ir_version >= 4; i++) {
     if (!wick_span_is(name, o->override[i])) continue;
     for (size_t k = 0; k < c->model->graph->input.n; k++)
@@ -161,7 +161,7 @@ static void import_overridable(wick_onnx_context *c, const wick_onnx_value_info 
   const wick_onnx_tensor *t = import_initializer(c->model->graph, v->name);
   const wick_onnx_tensor_type *type = v->type ? v->type->tensor_type : NULL;
   const wick_onnx_shape *shape = type ? type->shape : NULL;
-  wick_onnx_overridable o = {.name = wick_wire_text(mem, v->name)};
+  wick_import_overridable o = {.name = wick_wire_text(mem, v->name)};
   size_t rank = shape ? shape->dim.n : t ? t->dims.n : 0;
   if (!t || c->model->ir_version < 4 || !c->options || !c->options->overridable ||
       rank > WICK_MAX_RANK || !wick_onnx_elem(t->data_type, &o.elem))
@@ -238,7 +238,7 @@ static void import_contents(wick_onnx_context *c)
 {
   wick_module *m = c->module;
   for (uint32_t i = 0; i < c->options->ncontent; i++) {
-    const wick_onnx_content *given = &c->options->content[i];
+    const wick_import_content *given = &c->options->content[i];
     wick_span name = {(const unsigned char *)given->input, strlen(given->input)};
     const wick_onnx_binding *b = c->options->fixed[i] ? wick_onnx_find(c, name) : NULL;
     if (!b || !b->v.id) continue;
@@ -255,7 +255,7 @@ static void import_contents(wick_onnx_context *c)
     }
     const void *kept = text ? import_strings(m, &given->data, &nbytes)
                             : wick_arena_copy(&m->mem, given->data.at, nbytes, IMPORT_ALIGN);
-    uint32_t k = wick_onnx_constant_add(m, given->input, type, kept, nbytes);
+    uint32_t k = wick_emit_constant(m, given->input, type, kept, nbytes);
     wick_onnx_rebind(c, name, wick_build_constant(&c->b, k));
   }
 }
@@ -425,13 +425,12 @@ static void import_graph(wick_onnx_context *c)
 
 static void import_begin(wick_onnx_context *c, wick_arena *mem)
 {
-  c->errors = wick_errors_begin(c->tmp, WICK_ONNX_ERRORS);
-  c->symbols = wick_names_begin(c->tmp);
-  c->taken = wick_names_begin(c->tmp);
-  c->symbol_dims.n = c->bounded.n = c->given.n = c->remarks.n = 0;
-  wick_push(c->tmp, &c->symbol_dims, (wick_dim){0});
-  if (c->options && c->options->problems) *c->options->problems = (wick_onnx_problems){0};
-  if (c->options && c->options->overridable) *c->options->overridable = (wick_onnx_overridables){0};
+  c->errors = wick_errors_begin(c->tmp, WICK_IMPORT_ERRORS);
+  c->symbols = wick_symbols_begin(c->module, c->options, c->tmp);
+  c->bounded.n = c->given.n = c->remarks.n = 0;
+  if (c->options && c->options->problems) *c->options->problems = (wick_import_problems){0};
+  if (c->options && c->options->overridable)
+    *c->options->overridable = (wick_import_overridables){0};
   wick_build_begin(&c->b, c->module, WICK_GRAPH, "main", mem);
 }
 
@@ -463,7 +462,7 @@ static bool import_interface(wick_onnx_context *c)
 
 /* Returns the largest number of nodes. Functions that call functions can expand to any number of
  * nodes, so the limit depends on the file's size. */
-static uint64_t import_most_nodes(const wick_onnx_options *options, size_t nbytes)
+static uint64_t import_most_nodes(const wick_import_options *options, size_t nbytes)
 {
   uint64_t most = options && options->max_nodes ? options->max_nodes : 10000000,
            fit = 100000 + nbytes / 8;
@@ -473,7 +472,7 @@ static uint64_t import_most_nodes(const wick_onnx_options *options, size_t nbyte
 /* Imports the graph. Tries again until it is known which inputs' contents are needed. */
 static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
 {
-  const wick_onnx_options *o = c->options;
+  const wick_import_options *o = c->options;
   const wick_onnx_context first = *c;
   uint32_t nmetadata = c->module->metadata.n;
   for (bool again = true; again;) {
@@ -494,22 +493,22 @@ static wick_status import_tries(wick_onnx_context *c, wick_arena *mem)
 static bool import_is_dynamic(const wick_onnx_context *c)
 {
   uint32_t errors = c->errors.list.n + c->errors.more;
-  return c->branches || c->unlisted || errors == (c->symbolic ? c->misfits : c->unknown);
+  return c->branches || c->unlisted || errors == (c->symbols.symbolic ? c->misfits : c->unknown);
 }
 
 /* Lists the facts that are missing. Returns false if there are other errors. */
-static bool import_needs(const wick_onnx_context *c, wick_onnx_needs *out, wick_arena *mem)
+static bool import_needs(const wick_onnx_context *c, wick_import_needs *out, wick_arena *mem)
 {
   wick_list(const char *) content = {0};
   uint32_t errors = c->errors.list.n + c->errors.more;
   for (uint32_t k = 0; k < c->b.nparam && c->wanted; k++)
     if (c->wanted[k]) wick_push(mem, &content, wick_str_dup(mem, import_param(c, k)));
-  *out = (wick_onnx_needs){content.at, content.n, c->unlisted != NULL, c->sizes > 0};
+  *out = (wick_import_needs){content.at, content.n, c->unlisted != NULL, c->sizes > 0};
   return c->branches || c->unlisted || errors == c->unknown + c->sizes;
 }
 
 wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
-                             const wick_onnx_options *options, wick_arena *mem, wick_arena *tmp,
+                             const wick_import_options *options, wick_arena *mem, wick_arena *tmp,
                              const wick_func **out)
 {
   static const wick_onnx_opset first = {
@@ -545,7 +544,7 @@ wick_status wick_import_onnx(wick_module *m, wick_span bytes, const char *path,
   if (failure) {
     if (!options || !options->described || !import_is_dynamic(&c)) return failure;
     if (options->needs && !import_needs(&c, options->needs, mem)) return failure;
-    wick_onnx_problems why = options->problems ? *options->problems : (wick_onnx_problems){0};
+    wick_import_problems why = options->problems ? *options->problems : (wick_import_problems){0};
     import_begin(&c, mem);
     m->metadata.n = nmetadata;
     bool good = import_interface(&c);

@@ -4,6 +4,9 @@
 #ifndef WICK_IMPORT_ONNX_IMPORT_H
 #define WICK_IMPORT_ONNX_IMPORT_H
 
+#include "import/kit/emit.h"
+#include "import/kit/known.h"
+#include "import/kit/symbols.h"
 #include "import/onnx/onnx.h"
 #include "ir/build.h"
 
@@ -104,11 +107,11 @@ typedef struct wick_onnx_context {
   wick_builder b;
   wick_arena *tmp;
   const wick_onnx_model *model;
-  const wick_onnx_options *options;
+  const wick_import_options *options;
   wick_onnx_outside outside;
   const char *file; /* the path's base name */
   wick_errors errors;
-  wick_onnx_remarks remarks;
+  wick_import_remarks remarks;
   uint32_t misfits; /* the number of errors that operators found: these may depend on sizes */
   wick_list(wick_onnx_unsupported) unsupported;
   wick_onnx_scope *scope;
@@ -118,7 +121,6 @@ typedef struct wick_onnx_context {
   uint64_t call_bytes, expanded_bytes,
       most_bytes;   /* bytes in use before the outermost call; bytes that earlier calls needed; the
                        limit for all calls */
-  bool symbolic;    /* an input has a symbolic size */
   uint32_t unknown; /* misfits that contents of inputs would avoid */
   uint32_t sizes;   /* misfits that a number for a symbol would avoid */
   bool branches;    /* contents of inputs may show that branches with errors are not executed */
@@ -129,10 +131,8 @@ typedef struct wick_onnx_context {
   bool again;                          /* nodes need more of a map than this try has; try again */
   const char *unlisted, *unlisted_why; /* the first input whose shape is not given; or NULL */
   bool *wanted;                        /* by parameter: its contents must be known */
-  wick_names symbols;                  /* dimension names of the model, made fit for Wick's text */
-  wick_list(wick_dim) symbol_dims;     /* by the name's number in `symbols` */
-  wick_names taken;                    /* names of symbols that are in use */
-  wick_names functions;                /* "domain::name:overload" */
+  wick_symbols symbols;
+  wick_names functions;                           /* "domain::name:overload" */
   wick_list(const wick_onnx_function *) function; /* by that name's number */
 } wick_onnx_context;
 
@@ -182,7 +182,7 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
  * imported. */
 void wick_onnx_unlisted(wick_onnx_context *c, const char *location, const char *why);
 /* Returns the shape that the caller gave for that name, or NULL. */
-const wick_onnx_given_shape *wick_onnx_shape_given(const wick_onnx_context *c, const char *name);
+const wick_import_shape *wick_onnx_shape_given(const wick_onnx_context *c, const char *name);
 void wick_onnx_list_inputs_end(wick_onnx_context *c); /* after all parameters: binds their names */
 typedef struct wick_onnx_result {                     /* a tensor that the function returns */
   wick_value v;
@@ -336,9 +336,6 @@ bool wick_onnx_given_value(wick_onnx_context *c, wick_value v, wick_tensor *out)
  * constants. */
 bool wick_onnx_known(wick_onnx_context *c, wick_value v, wick_tensor *out);
 bool wick_onnx_known_int(wick_onnx_context *c, wick_value v, int64_t *out);
-/* Returns the node that defines a value, or NULL for parameters of the function or a region. */
-const wick_node *wick_onnx_definer(const wick_builder *b, wick_value v);
-
 /* fraction.c: finds the dimension expressions of integers that a cast makes of floats, if the
  * floats were computed from sizes. */
 void wick_onnx_fraction_cast(wick_onnx_op *o, wick_value y);
@@ -375,25 +372,7 @@ void wick_onnx_trial_stop(wick_onnx_op *o, const wick_onnx_trial *t);
 bool wick_onnx_subgraph(wick_onnx_op *o, const wick_onnx_graph *g, uint32_t nin,
                         const wick_value *in, wick_value *out);
 
-/* emit.c: builds a node of Wick. Attributes are set by name; the others have their defaults. */
-typedef struct wick_onnx_emit {
-  wick_onnx_op *o;
-  wick_opcode op;
-  wick_attr attr[WICK_MAX_ATTR];
-} wick_onnx_emit;
-wick_onnx_emit wick_onnx_begin(wick_onnx_op *o, wick_opcode op);
-void wick_onnx_set_int(wick_onnx_emit *e, const char *name, int64_t i);
-void wick_onnx_set_float(wick_onnx_emit *e, const char *name, double f);
-void wick_onnx_set_ints(wick_onnx_emit *e, const char *name, uint32_t n, const int64_t *ints);
-void wick_onnx_set_floats(wick_onnx_emit *e, const char *name, uint32_t n, const double *floats);
-void wick_onnx_set_dims(wick_onnx_emit *e, const char *name, uint32_t n, const wick_dim *dims);
-wick_value wick_onnx_end(wick_onnx_emit *e, uint32_t nin, const wick_value *in);
-wick_value wick_onnx_end1(wick_onnx_emit *e, wick_value x);
-wick_value wick_onnx_end2(wick_onnx_emit *e, wick_value x, wick_value y);
-
-/* Makes a tensor of the file (a Constant's value) a constant of the module. */
-uint32_t wick_onnx_constant_add(wick_module *m, const char *name, wick_type type, const void *data,
-                                uint64_t nbytes);
+/* emit.c: makes a tensor of the file (a Constant's value) a constant of the module. */
 wick_value wick_onnx_constant(wick_onnx_context *c, const wick_onnx_tensor *t, const char *name,
                               const char *location);
 wick_value wick_onnx_sparse_constant(wick_onnx_context *c, const wick_onnx_sparse_tensor *t,
@@ -403,13 +382,6 @@ wick_value wick_onnx_sparse_constant(wick_onnx_context *c, const wick_onnx_spars
 int64_t wick_onnx_string(wick_onnx_context *c, wick_span s);
 wick_value wick_onnx_strings(wick_onnx_op *o, wick_wire_spans list);
 
-/* Builds an immediate of rank 0 and of x's element type; integers saturate. */
-wick_value wick_onnx_number(wick_onnx_op *o, wick_value x, double number);
-/* Functions that several families use. One size of a reshape may be -1: it is inferred. */
-wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim);
-wick_value wick_onnx_transpose(wick_onnx_op *o, wick_value x, uint32_t n, const int64_t *perm);
-wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint32_t n,
-                            const int64_t *axes, bool keepdims);
 /* Converts x to `to`: strings to numbers, numbers to strings, else as the operator cast does. */
 wick_value wick_onnx_cast_text(wick_onnx_op *o, wick_value x, wick_elem to);
 /* Clamps x, a float, to the range of the 8-bit float `to`, unless the attribute `saturate` is 0. */
@@ -421,29 +393,8 @@ wick_value wick_onnx_power(wick_onnx_op *o, wick_value x);
  * failure. */
 const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i);
 
-/* compose.c: helpers for operators that are compositions. Axes count from 0; an axis that x does
- * not have is an error of the node. */
+/* compose.c */
 wick_value wick_onnx_scalar(wick_onnx_op *o, uint32_t i); /* operand i, of one element, as rank 0 */
-wick_value wick_onnx_expand(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim);
-/* Returns 0, 1, ... n - 1 in i64; along: with rank `rank`, where all axes but `axis` have size
- * 1. */
-wick_value wick_onnx_count(wick_onnx_op *o, wick_dim n);
-wick_value wick_onnx_count_along(wick_onnx_op *o, wick_dim n, uint32_t axis, uint32_t rank);
-wick_value wick_onnx_unsqueeze(wick_onnx_op *o, wick_value x, uint32_t axis);
-wick_value wick_onnx_squeeze(wick_onnx_op *o, wick_value x, uint32_t axis);
-wick_value wick_onnx_slice(wick_onnx_op *o, wick_value x, uint32_t axis, wick_dim begin,
-                           wick_dim size);
-wick_value wick_onnx_concat(wick_onnx_op *o, uint32_t axis, uint32_t n, const wick_value *in);
-/* gather or gather_elements */
-wick_value wick_onnx_gather(wick_onnx_op *o, wick_opcode op, wick_value x, wick_value index,
-                            uint32_t axis);
-/* Converts x to a type that Wick's operator accepts, if ONNX accepts more: integers to f64, narrow
- * floats to f32. */
-wick_value wick_onnx_widen(wick_onnx_op *o, wick_opcode op, wick_value x);
-/* Returns x op number, with the number in x's element type. */
-wick_value wick_onnx_by(wick_onnx_op *o, wick_opcode op, wick_value x, double number);
-wick_value wick_onnx_reduce1(wick_onnx_op *o, wick_opcode op, wick_value x, int64_t axis,
-                             bool keepdims);
 /* dft.c: the discrete Fourier transform of x [planes, lines, numbers] along its last axis, which is
  * truncated or zero-padded to n. The planes are the real and imaginary parts, or the real part
  * alone. Returns [2, n, lines], not divided by n. */
@@ -473,14 +424,14 @@ void wick_onnx_window_crop(wick_onnx_op *o, wick_onnx_window *w);
  * result. */
 bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
                                       wick_onnx_window *out, int64_t *out_pad);
-void wick_onnx_window_set(wick_onnx_emit *e, const wick_onnx_window *w); /* stride, pad, dilation */
+void wick_onnx_window_set(wick_emit *e, const wick_onnx_window *w); /* stride, pad, dilation */
 
 /* spatial.c: windows with more spatial dimensions than Wick's operators have. out_pad is for
  * transposed convolutions, else NULL. `form` has the pool's other attributes. */
 enum { WICK_ONNX_WINDOW = 3 };
 wick_value wick_onnx_spatial_conv(wick_onnx_op *o, wick_opcode op, const wick_onnx_window *w,
                                   const int64_t *out_pad);
-wick_value wick_onnx_spatial_pool(wick_onnx_op *o, const wick_onnx_emit *form,
+wick_value wick_onnx_spatial_pool(wick_onnx_op *o, const wick_emit *form,
                                   const wick_onnx_window *w);
 
 #endif

@@ -266,8 +266,8 @@ static void test_options(void **state)
 {
   (void)state;
   wick_span bytes = onnx_encode(&mem, "opset 13; in x 1 N,M; Relu x -> y; out y");
-  static const wick_onnx_range range[] = {{"N", 2, 8, 1}, {"M", 5, 5, 1}};
-  wick_onnx_options options = {.range = range, .nrange = 2};
+  static const wick_import_range range[] = {{"N", 2, 8, 1}, {"M", 5, 5, 1}};
+  wick_import_options options = {.range = range, .nrange = 2};
   wick_module *m = wick_module_create(&guard, "");
   const wick_func *f;
   assert_null(wick_import_onnx(m, bytes, "net.onnx", &options, &mem, &mem, &f));
@@ -288,10 +288,10 @@ static void test_describe(void **state)
   (void)state;
   static const char model[] = "opset 15; in x 1 N,2,2; const z 7 1 = 0; Shape x -> n end=i1; "
                               "Unsqueeze x,n -> y; out y 1 N,2";
-  static const wick_onnx_range range = {"N", 2, 2, 1};
+  static const wick_import_range range = {"N", 2, 2, 1};
   bool described = false;
   const struct {
-    wick_onnx_options options;
+    wick_import_options options;
     const char *want;
   } rows[] = {
       {{.described = NULL},
@@ -319,11 +319,11 @@ static void test_contents(void **state)
                               "Add z,y -> v; out v 1 3,2";
   static const int64_t shape[2] = {3, 2};
   static const float y[6];
-  const wick_onnx_content content[] = {{"y", {(const void *)y, sizeof y}},
-                                       {"shape", {(const void *)shape, sizeof shape}}};
+  const wick_import_content content[] = {{"y", {(const void *)y, sizeof y}},
+                                         {"shape", {(const void *)shape, sizeof shape}}};
   bool described = false, follows = false, fixed[2];
-  wick_onnx_options open = {.described = &described, .follows = &follows},
-                    given = {.content = content, .ncontent = 2, .fixed = fixed};
+  wick_import_options open = {.described = &described, .follows = &follows},
+                      given = {.content = content, .ncontent = 2, .fixed = fixed};
   assert_string_equal(onnx_import_with(&guard, &mem, onnx_encode(&mem, model), &open, 0),
                       "graph @main(%p0: f32[6], %p1: i64[2], %p2: f32[3,2]) -> f32[3,2] {\n"
                       "  %0 = const 0 : f32[3,2]\n  return %0\n}");

@@ -22,16 +22,16 @@ static void index_gather(wick_onnx_op *o)
   if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), x->rank, &axis) ||
       !index_known(o, &o->b->values.at[o->in[1].id], x->dim[axis]))
     return;
-  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
-  wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
-  o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);
+  wick_emit e = wick_emit_begin(o->b, o->row->op);
+  wick_emit_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
+  o->out[0] = wick_emit_end2(&e, o->in[0], o->in[1]);
 }
 
 static void index_gather_nd(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_gather_nd);
-  wick_onnx_set_int(&e, "batch", wick_onnx_int(o, "batch_dims", 0));
-  o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_gather_nd);
+  wick_emit_set_int(&e, "batch", wick_onnx_int(o, "batch_dims", 0));
+  o->out[0] = wick_emit_end2(&e, o->in[0], o->in[1]);
 }
 
 /* Returns the list attribute as dimensions. */
@@ -104,11 +104,11 @@ static void index_slice_over(wick_onnx_op *o, const index_slices *s)
       return;
     }
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
-  wick_onnx_set_dims(&e, "begin", x->rank, begin);
-  wick_onnx_set_dims(&e, "shape", x->rank, size);
-  if (!plain) wick_onnx_set_ints(&e, "step", x->rank, step);
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_slice);
+  wick_emit_set_dims(&e, "begin", x->rank, begin);
+  wick_emit_set_dims(&e, "shape", x->rank, size);
+  if (!plain) wick_emit_set_ints(&e, "step", x->rank, step);
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 static void index_slice_1(wick_onnx_op *o)
@@ -150,10 +150,10 @@ static wick_value index_crop(wick_onnx_op *o, wick_value x, wick_dim *pad)
     *before = wick_dim_max(t, *before, none), *after = wick_dim_max(t, *after, none);
   }
   if (!cut) return x;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
-  wick_onnx_set_dims(&e, "begin", info->rank, begin);
-  wick_onnx_set_dims(&e, "shape", info->rank, size);
-  return wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_slice);
+  wick_emit_set_dims(&e, "begin", info->rank, begin);
+  wick_emit_set_dims(&e, "shape", info->rank, size);
+  return wick_emit_end1(&e, x);
 }
 
 /* Pads the given axes. `pad` has all begins, then all ends; value is 0 if there is none. */
@@ -176,10 +176,10 @@ static void index_pad_over(wick_onnx_op *o, uint32_t n, const wick_dim *pad, uin
   int mode = wick_onnx_word(o, "mode",
                             o->opset < 19 ? "constant reflect edge" : "constant reflect edge wrap");
   wick_value x = mode ? index_crop(o, o->in[0], all) : o->in[0];
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_pad);
-  wick_onnx_set_dims(&e, "pad", 2 * rank, all);
-  wick_onnx_set_int(&e, "mode", mode);
-  o->out[0] = wick_onnx_end(&e, value.id ? 2 : 1, (wick_value[]){x, value});
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_pad);
+  wick_emit_set_dims(&e, "pad", 2 * rank, all);
+  wick_emit_set_int(&e, "mode", mode);
+  o->out[0] = wick_emit_end(&e, value.id ? 2 : 1, (wick_value[]){x, value});
 }
 
 static void index_pad_1(wick_onnx_op *o)
@@ -188,7 +188,7 @@ static void index_pad_1(wick_onnx_op *o)
   const wick_dim *pad = index_attr(o, o->opset < 2 ? "paddings" : "pads", &n);
   double fill = wick_onnx_float(o, "value", 0);
   wick_value value = {0};
-  if (fill != 0) value = wick_onnx_number(o, o->in[0], fill);
+  if (fill != 0) value = wick_emit_number(o->b, o->in[0], fill);
   index_pad_over(o, n, pad, 0, NULL, value);
 }
 
@@ -201,7 +201,7 @@ static void index_pad(wick_onnx_op *o)
   if (wick_onnx_has(o, 3) && !wick_onnx_numbers(o, 3, "axes", &naxis, &axis)) return;
   wick_value value = wick_onnx_has(o, 2) ? o->in[2] : (wick_value){0};
   if (value.id && wick_onnx_info(o, 2)->rank)
-    value = wick_onnx_reshape(o, value, 0, NULL); /* some exporters write [1] */
+    value = wick_build_reshape(o->b, value, 0, NULL); /* some exporters write [1] */
   index_pad_over(o, n, pad, naxis, axis, value);
 }
 
@@ -212,16 +212,16 @@ static void index_expand(wick_onnx_op *o)
   uint32_t n;
   const wick_dim *dim;
   if (!wick_onnx_dims(o, 1, "the shape", &n, &dim)) return;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_broadcast_to);
-  wick_onnx_set_dims(&e, "shape", n, dim);
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_broadcast_to);
+  wick_emit_set_dims(&e, "shape", n, dim);
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 static void index_tile_by(wick_onnx_op *o, uint32_t n, const wick_dim *repeats)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_tile);
-  wick_onnx_set_dims(&e, "repeats", n, repeats);
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_tile);
+  wick_emit_set_dims(&e, "repeats", n, repeats);
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 static void index_tile(wick_onnx_op *o)

@@ -8,19 +8,19 @@ static wick_value loss_of(wick_onnx_op *o, wick_value x)
   wick_builder *b = o->b;
   wick_value target = wick_build_cast(b, o->in[1], WICK_I64), ignored = {0}, weight = {0};
   if (wick_onnx_attr_find(o, "ignore_index")) {
-    ignored = wick_onnx_by(o, WICK_OP_eq, target, (double)wick_onnx_int(o, "ignore_index", 0));
+    ignored = wick_emit_by(o->b, WICK_OP_eq, target, (double)wick_onnx_int(o, "ignore_index", 0));
     if (b->status) return x;
-    target = wick_build3(b, WICK_OP_where, ignored, wick_onnx_number(o, target, 0), target);
+    target = wick_build3(b, WICK_OP_where, ignored, wick_emit_number(o->b, target, 0), target);
   }
   wick_value picked =
-      wick_onnx_gather(o, WICK_OP_gather_elements, x, wick_onnx_unsqueeze(o, target, 1), 1);
-  wick_value loss = wick_build1(b, WICK_OP_neg, wick_onnx_squeeze(o, picked, 1));
+      wick_emit_gather(o->b, WICK_OP_gather_elements, x, wick_emit_unsqueeze(o->b, target, 1), 1);
+  wick_value loss = wick_build1(b, WICK_OP_neg, wick_emit_squeeze(o->b, picked, 1));
   if (b->status) return x;
-  if (wick_onnx_has(o, 2)) weight = wick_onnx_gather(o, WICK_OP_gather, o->in[2], target, 0);
+  if (wick_onnx_has(o, 2)) weight = wick_emit_gather(o->b, WICK_OP_gather, o->in[2], target, 0);
   if (weight.id) loss = wick_build2(b, WICK_OP_mul, loss, weight);
   if (ignored.id && !b->status) {
-    wick_value zero = wick_onnx_number(o, loss, 0);
-    if (!weight.id) weight = wick_onnx_number(o, loss, 1);
+    wick_value zero = wick_emit_number(o->b, loss, 0);
+    if (!weight.id) weight = wick_emit_number(o->b, loss, 1);
     loss = wick_build3(b, WICK_OP_where, ignored, zero, loss);
     weight = wick_build3(b, WICK_OP_where, ignored, zero, weight);
   }
@@ -30,11 +30,11 @@ static wick_value loss_of(wick_onnx_op *o, wick_value x)
   int64_t axes[WICK_MAX_RANK];
   for (uint32_t k = 0; k < rank; k++) axes[k] = k;
   if (reduction == 0 && !weight.id)
-    return wick_onnx_reduce(o, WICK_OP_reduce_mean, loss, rank, axes, false);
-  wick_value sum = wick_onnx_reduce(o, WICK_OP_reduce_sum, loss, rank, axes, false);
+    return wick_emit_reduce(o->b, WICK_OP_reduce_mean, loss, rank, axes, false);
+  wick_value sum = wick_emit_reduce(o->b, WICK_OP_reduce_sum, loss, rank, axes, false);
   if (reduction == 1) return sum;
   return wick_build2(b, WICK_OP_div, sum,
-                     wick_onnx_reduce(o, WICK_OP_reduce_sum, weight, rank, axes, false));
+                     wick_emit_reduce(o->b, WICK_OP_reduce_sum, weight, rank, axes, false));
 }
 
 static bool loss_fits(wick_onnx_op *o)
@@ -53,9 +53,9 @@ static void loss_likelihood(wick_onnx_op *o)
 static void loss_cross_entropy(wick_onnx_op *o)
 {
   if (!loss_fits(o)) return;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_log_softmax);
-  wick_onnx_set_int(&e, "axis", 1);
-  wick_value p = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_log_softmax);
+  wick_emit_set_int(&e, "axis", 1);
+  wick_value p = wick_emit_end1(&e, o->in[0]);
   o->out[0] = loss_of(o, p);
   if (o->nout > 1) o->out[1] = p;
 }

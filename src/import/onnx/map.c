@@ -33,12 +33,12 @@ static wick_onnx_ask *map_ask(const wick_onnx_context *c, wick_value v)
 
 static wick_onnx_map map_parts(const wick_onnx_context *c, wick_value v)
 {
-  const wick_node *n = wick_onnx_definer(&c->b, v);
+  const wick_node *n = wick_emit_definer(&c->b, v);
   wick_onnx_map m = {.keys = n->in[1], .values = n->in[2]};
   const wick_type_info *k = wick_built_info(&c->b, m.keys), *x = wick_built_info(&c->b, m.values);
   m.seq = x->rank == 2;
   m.key = k->elem, m.elem = x->elem;
-  const wick_node *d = wick_onnx_definer(&c->b, m.keys);
+  const wick_node *d = wick_emit_definer(&c->b, m.keys);
   if (!d || d->op != WICK_OP_const || !wick_dim_is_const(k->dim[0])) return m;
   uint32_t constant = wick_const_imm(d)->constant;
   m.known = constant && wick_constant_get(c->module, constant)->data;
@@ -62,7 +62,7 @@ wick_value wick_onnx_keys(wick_onnx_context *c, wick_elem elem, uint32_t n, cons
   int64_t *kept = wick_arena_alloc(&m->mem, nbytes + sizeof *key, 64);
   if (n) memcpy(kept, key, nbytes);
   wick_type type = wick_type_tensor_const(m, elem, 1, &dim);
-  return wick_build_constant(&c->b, wick_onnx_constant_add(m, "keys", type, kept, nbytes));
+  return wick_build_constant(&c->b, wick_emit_constant(m, "keys", type, kept, nbytes));
 }
 
 /* ---- keys in order ---- */
@@ -135,9 +135,9 @@ static wick_value map_columns(wick_onnx_op *o, const wick_onnx_map *m, bool abse
     dim[axis] = wick_dim_const(1);
     wick_type type = wick_type_tensor(o->c->module, m->elem, axis + 1, dim);
     wick_value part[] = {x, wick_build_const(o->b, type, 0, 0)};
-    x = wick_onnx_concat(o, axis, 2, part);
+    x = wick_build_concat(o->b, axis, 2, part);
   }
-  return wick_onnx_gather(o, WICK_OP_gather, x, at, axis);
+  return wick_emit_gather(o->b, WICK_OP_gather, x, at, axis);
 }
 
 /* Gathers columns at known indices. Returns the values themselves if these are all indices in
@@ -160,14 +160,14 @@ static wick_value map_search(wick_onnx_op *o, const wick_onnx_map *m, uint32_t n
 {
   wick_builder *b = o->b;
   wick_dim have = wick_built_info(b, m->keys)->dim[0];
-  wick_value wanted = wick_onnx_unsqueeze(o, wick_onnx_keys(o->c, m->key, n, key), 1),
-             each = wick_onnx_unsqueeze(o, m->keys, 0);
+  wick_value wanted = wick_emit_unsqueeze(o->b, wick_onnx_keys(o->c, m->key, n, key), 1),
+             each = wick_emit_unsqueeze(o->b, m->keys, 0);
   wick_value hit = wick_build_cast(b, wick_build2(b, WICK_OP_eq, wanted, each), WICK_I64);
-  wick_value positions = wick_onnx_count_along(o, have, 1, 2);
-  wick_value at = wick_onnx_reduce1(o, WICK_OP_reduce_sum,
+  wick_value positions = wick_emit_count_along(o->b, have, 1, 2);
+  wick_value at = wick_emit_reduce1(o->b, WICK_OP_reduce_sum,
                                     wick_build2(b, WICK_OP_mul, hit, positions), 1, false);
   wick_value miss =
-      wick_onnx_by(o, WICK_OP_eq, wick_onnx_reduce1(o, WICK_OP_reduce_sum, hit, 1, false), 0);
+      wick_emit_by(o->b, WICK_OP_eq, wick_emit_reduce1(o->b, WICK_OP_reduce_sum, hit, 1, false), 0);
   wick_value none = wick_onnx_size(o, have);
   return map_columns(o, m, true, wick_build3(b, WICK_OP_where, miss, none, at));
 }
@@ -205,7 +205,7 @@ wick_value wick_onnx_map_dense(wick_onnx_op *o, wick_value v)
 wick_value wick_onnx_map_row(wick_onnx_op *o, wick_value v, wick_value at)
 {
   wick_onnx_map m = wick_onnx_map_all(o->c, v);
-  wick_value row = wick_onnx_gather(o, WICK_OP_gather, m.values, at, 0);
+  wick_value row = wick_emit_gather(o->b, WICK_OP_gather, m.values, at, 0);
   return o->b->status ? (wick_value){0} : wick_onnx_map_make(o->b, m.keys, row);
 }
 

@@ -12,7 +12,7 @@ static wick_value matmul_side(wick_onnx_op *o, uint32_t i, const char *flag)
   if (wick_onnx_info(o, i)->rank != 2)
     wick_onnx_fail(o, WICK_ETYPE, "input %u has rank %u, expected 2", i,
                    wick_onnx_info(o, i)->rank);
-  return wick_onnx_int(o, flag, 0) && !o->failed ? wick_onnx_transpose(o, o->in[i], 2, swap)
+  return wick_onnx_int(o, flag, 0) && !o->failed ? wick_build_transpose(o->b, o->in[i], 2, swap)
                                                  : o->in[i];
 }
 
@@ -22,7 +22,7 @@ static wick_value matmul_scale(wick_onnx_op *o, wick_value x, const char *name)
   if (factor == 1) return x;
   if (!wick_elem_is_float(wick_onnx_info(o, 0)->elem))
     wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s is %g, expected 1 for integers", name, factor);
-  return wick_build2(o->b, WICK_OP_mul, x, wick_onnx_number(o, x, factor));
+  return wick_build2(o->b, WICK_OP_mul, x, wick_emit_number(o->b, x, factor));
 }
 
 /* Returns true if y still has the type `want` after an addition. Sizes that may differ get a

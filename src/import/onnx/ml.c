@@ -11,7 +11,7 @@ wick_value wick_ml_matrix(wick_onnx_op *o, uint32_t i, wick_elem elem)
     wick_onnx_fail(o, WICK_ETYPE, "input %u has rank %u, expected 1 or 2", i, t->rank);
     return (wick_value){0};
   }
-  if (t->rank == 1) x = wick_onnx_unsqueeze(o, x, 0);
+  if (t->rank == 1) x = wick_emit_unsqueeze(o->b, x, 0);
   return o->b->status ? (wick_value){0} : wick_build_cast(o->b, x, elem);
 }
 
@@ -39,9 +39,9 @@ wick_value wick_ml_ints(wick_onnx_op *o, wick_wire_i64s list)
   wick_module *m = o->c->module;
   int64_t n = (int64_t)list.n;
   const void *kept = wick_arena_copy(&m->mem, list.at, list.n * sizeof *list.at, sizeof *list.at);
-  uint32_t k = wick_onnx_constant_add(m, wick_onnx_name(o->c, o->node->output.at[0]),
-                                      wick_type_tensor_const(m, WICK_I64, 1, &n), kept,
-                                      list.n * sizeof *list.at);
+  uint32_t k = wick_emit_constant(m, wick_onnx_name(o->c, o->node->output.at[0]),
+                                  wick_type_tensor_const(m, WICK_I64, 1, &n), kept,
+                                  list.n * sizeof *list.at);
   return wick_build_constant(o->b, k);
 }
 
@@ -53,19 +53,19 @@ static wick_value ml_probit(wick_onnx_op *o, wick_value p)
 {
   const double a = 0.147;
   wick_builder *b = o->b;
-  wick_value x = wick_onnx_by(o, WICK_OP_sub, wick_onnx_by(o, WICK_OP_mul, p, 2), 1);
+  wick_value x = wick_emit_by(o->b, WICK_OP_sub, wick_emit_by(o->b, WICK_OP_mul, p, 2), 1);
   if (b->status) return x;
-  wick_value one = wick_onnx_number(o, x, 1);
+  wick_value one = wick_emit_number(o->b, x, 1);
   wick_value below = wick_build2(b, WICK_OP_sub, one, x),
              above = wick_build2(b, WICK_OP_add, one, x);
   wick_value log = wick_build1(b, WICK_OP_log, wick_build2(b, WICK_OP_mul, below, above));
-  wick_value half = wick_onnx_by(o, WICK_OP_mul, log, 0.5);
-  wick_value v = wick_onnx_by(o, WICK_OP_add, half, 2 / (3.14159265358979323846 * a)),
-             w = wick_onnx_by(o, WICK_OP_mul, log, 1 / a);
+  wick_value half = wick_emit_by(o->b, WICK_OP_mul, log, 0.5);
+  wick_value v = wick_emit_by(o->b, WICK_OP_add, half, 2 / (3.14159265358979323846 * a)),
+             w = wick_emit_by(o->b, WICK_OP_mul, log, 1 / a);
   wick_value square = wick_build2(b, WICK_OP_mul, v, v);
   wick_value root = wick_build1(b, WICK_OP_sqrt, wick_build2(b, WICK_OP_sub, square, w));
   wick_value y = wick_build1(b, WICK_OP_sqrt, wick_build2(b, WICK_OP_sub, root, v));
-  y = wick_onnx_by(o, WICK_OP_mul, y, sqrt(2));
+  y = wick_emit_by(o->b, WICK_OP_mul, y, sqrt(2));
   wick_value sign = wick_build1(b, WICK_OP_sign, x);
   return wick_build2(b, WICK_OP_mul, y, sign);
 }
@@ -74,13 +74,13 @@ static wick_value ml_probit(wick_onnx_op *o, wick_value p)
 static wick_value ml_softmax_zero(wick_onnx_op *o, wick_value x)
 {
   wick_builder *b = o->b;
-  wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, x, 1, true),
+  wick_value most = wick_emit_reduce1(o->b, WICK_OP_reduce_max, x, 1, true),
              size = wick_build1(b, WICK_OP_abs, x);
-  wick_value in = wick_onnx_by(o, WICK_OP_gt, size, 1e-7);
+  wick_value in = wick_emit_by(o->b, WICK_OP_gt, size, 1e-7);
   wick_value e = wick_build1(b, WICK_OP_exp, wick_build2(b, WICK_OP_sub, x, most));
   if (b->status) return e;
-  e = wick_build3(b, WICK_OP_where, in, e, wick_onnx_number(o, e, 0));
-  return wick_build2(b, WICK_OP_div, e, wick_onnx_reduce1(o, WICK_OP_reduce_sum, e, 1, true));
+  e = wick_build3(b, WICK_OP_where, in, e, wick_emit_number(o->b, e, 0));
+  return wick_build2(b, WICK_OP_div, e, wick_emit_reduce1(o->b, WICK_OP_reduce_sum, e, 1, true));
 }
 
 wick_value wick_ml_post_apply(wick_onnx_op *o, wick_value scores, wick_ml_post post)
@@ -91,9 +91,9 @@ wick_value wick_ml_post_apply(wick_onnx_op *o, wick_value scores, wick_ml_post p
   if (post == WICK_ML_PROBIT) return ml_probit(o, scores);
   if (post == WICK_ML_LOGISTIC) return wick_build1(o->b, WICK_OP_sigmoid, scores);
   if (post == WICK_ML_SOFTMAX_ZERO) return ml_softmax_zero(o, scores);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_softmax);
-  wick_onnx_set_int(&e, "axis", 1);
-  return wick_onnx_end1(&e, scores);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_softmax);
+  wick_emit_set_int(&e, "axis", 1);
+  return wick_emit_end1(&e, scores);
 }
 
 wick_value wick_ml_post_two(wick_onnx_op *o, wick_value score, wick_ml_post post, bool odds)
@@ -108,9 +108,9 @@ wick_value wick_ml_post_two(wick_onnx_op *o, wick_value score, wick_ml_post post
   } else if (odds) {
     other = wick_build1(b, WICK_OP_neg, score);
   } else {
-    other = wick_build2(b, WICK_OP_sub, wick_onnx_number(o, score, 1), score);
+    other = wick_build2(b, WICK_OP_sub, wick_emit_number(o->b, score, 1), score);
   }
-  return wick_onnx_concat(o, 1, 2, (const wick_value[]){other, score});
+  return wick_build_concat(o->b, 1, 2, (const wick_value[]){other, score});
 }
 
 /* ---- labels ---- */
@@ -133,5 +133,5 @@ wick_value wick_ml_labels(wick_onnx_op *o, const char *ints, const char *strings
 
 wick_value wick_ml_label_at(wick_onnx_op *o, wick_value labels, wick_value index)
 {
-  return wick_onnx_gather(o, WICK_OP_gather, labels, index, 0);
+  return wick_emit_gather(o->b, WICK_OP_gather, labels, index, 0);
 }

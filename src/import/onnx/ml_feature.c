@@ -12,9 +12,9 @@ static void feature_extract(wick_onnx_op *o)
     wick_onnx_fail(o, WICK_ETYPE, "x has rank 0");
     return;
   }
-  wick_value flat = wick_onnx_reshape(o, o->in[1], 1, (const wick_dim[]){wick_dim_const(-1)});
-  wick_value y = wick_onnx_gather(o, WICK_OP_gather, o->in[0], flat, x->rank - 1u);
-  o->out[0] = x->rank == 1 ? wick_onnx_unsqueeze(o, y, 0) : y;
+  wick_value flat = wick_build_reshape(o->b, o->in[1], 1, (const wick_dim[]){wick_dim_const(-1)});
+  wick_value y = wick_emit_gather(o->b, WICK_OP_gather, o->in[0], flat, x->rank - 1u);
+  o->out[0] = x->rank == 1 ? wick_emit_unsqueeze(o->b, y, 0) : y;
 }
 
 static void feature_binarize(wick_onnx_op *o)
@@ -22,7 +22,7 @@ static void feature_binarize(wick_onnx_op *o)
   wick_elem e = wick_onnx_info(o, 0)->elem;
   double threshold = wick_onnx_float(o, "threshold", 0);
   if (wick_elem_is_int(e)) threshold = floor(threshold); /* for integers, x > 0.5 is x > 0 */
-  o->out[0] = wick_build_cast(o->b, wick_onnx_by(o, WICK_OP_gt, o->in[0], threshold), e);
+  o->out[0] = wick_build_cast(o->b, wick_emit_by(o->b, WICK_OP_gt, o->in[0], threshold), e);
 }
 
 /* Cuts each input to its stated number of columns, or fills it with zeros. */
@@ -30,7 +30,8 @@ static wick_value feature_columns(wick_onnx_op *o, uint32_t i, int64_t n)
 {
   const wick_type_info *t = wick_onnx_info(o, i);
   wick_dim rows = t->rank > 1 ? t->dim[0] : wick_dim_const(1);
-  wick_value x = wick_onnx_reshape(o, o->in[i], 2, (const wick_dim[]){rows, wick_dim_const(-1)});
+  wick_value x =
+      wick_build_reshape(o->b, o->in[i], 2, (const wick_dim[]){rows, wick_dim_const(-1)});
   if (o->b->status) return x;
   wick_dim have = wick_built_info(o->b, x)->dim[1];
   x = wick_build_cast(o->b, x, WICK_F32);
@@ -39,10 +40,10 @@ static wick_value feature_columns(wick_onnx_op *o, uint32_t i, int64_t n)
     wick_onnx_must_be_known(o, "the number of features", have);
     return x;
   }
-  if (have.v > n) return wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(n));
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_pad);
-  wick_onnx_set_ints(&e, "pad", 4, (const int64_t[]){0, 0, 0, n - have.v});
-  return wick_onnx_end1(&e, x);
+  if (have.v > n) return wick_emit_slice(o->b, x, 1, wick_dim_const(0), wick_dim_const(n));
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_pad);
+  wick_emit_set_ints(&e, "pad", 4, (const int64_t[]){0, 0, 0, n - have.v});
+  return wick_emit_end1(&e, x);
 }
 
 static void feature_join(wick_onnx_op *o)
@@ -51,7 +52,7 @@ static void feature_join(wick_onnx_op *o)
   wick_value *part = wick_new(o->c->tmp, wick_value, o->nin);
   for (uint32_t i = 0; i < o->nin; i++)
     part[i] = feature_columns(o, i, i < sizes.n ? sizes.at[i] : -1);
-  if (!o->failed) o->out[0] = wick_onnx_concat(o, 1, o->nin, part);
+  if (!o->failed) o->out[0] = wick_build_concat(o->b, 1, o->nin, part);
 }
 
 /* Replaces a value by one number, or by one for each column. */
@@ -74,7 +75,7 @@ static void feature_impute(wick_onnx_op *o)
   if (is_float && isnan(replaced)) {
     hit = wick_build1(o->b, WICK_OP_isnan, o->in[0]);
   } else if (is_float) {
-    hit = wick_onnx_by(o, WICK_OP_eq, o->in[0], replaced);
+    hit = wick_emit_by(o->b, WICK_OP_eq, o->in[0], replaced);
   } else {
     wick_value it = wick_build_const(o->b, wick_type_tensor(o->c->module, e, 0, NULL), 0,
                                      wick_onnx_int(o, "replaced_value_int64", 0));
@@ -96,10 +97,10 @@ static void feature_normalize(wick_onnx_op *o)
     return;
   }
   wick_value x = wick_build_cast(o->b, o->in[0], e);
-  wick_value by = wick_onnx_reduce1(o, rows[norm], x, rank > 1, true);
-  wick_value zero = wick_onnx_by(o, WICK_OP_eq, by, 0);
+  wick_value by = wick_emit_reduce1(o->b, rows[norm], x, rank > 1, true);
+  wick_value zero = wick_emit_by(o->b, WICK_OP_eq, by, 0);
   if (o->b->status) return;
-  by = wick_build3(o->b, WICK_OP_where, zero, wick_onnx_number(o, by, 1), by);
+  by = wick_build3(o->b, WICK_OP_where, zero, wick_emit_number(o->b, by, 1), by);
   o->out[0] = wick_build_cast(o->b, wick_build2(o->b, WICK_OP_div, x, by), WICK_F32);
 }
 
@@ -130,7 +131,7 @@ static void feature_one_hot(wick_onnx_op *o)
   }
   wick_value x = text ? o->in[0] : wick_build_cast(o->b, o->in[0], WICK_I64),
              cats = text ? wick_onnx_strings(o, a->strings) : wick_ml_ints(o, ints);
-  x = wick_onnx_unsqueeze(o, x, wick_onnx_info(o, 0)->rank);
+  x = wick_emit_unsqueeze(o->b, x, wick_onnx_info(o, 0)->rank);
   wick_value hit = wick_build2(o->b, WICK_OP_eq, x, cats);
   if (o->b->status) return;
   wick_value y = wick_build_cast(o->b, hit, WICK_F32);
@@ -138,12 +139,12 @@ static void feature_one_hot(wick_onnx_op *o)
     /* 1 if there is no category: an index out of range for one element, so that the run fails */
     uint32_t rank = wick_built_info(o->b, y)->rank;
     static const double one = 1;
-    wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, y, rank - 1u, true);
+    wick_value most = wick_emit_reduce1(o->b, WICK_OP_reduce_max, y, rank - 1u, true);
     if (o->b->status) return;
-    most = wick_build2(o->b, WICK_OP_sub, wick_onnx_number(o, y, 1), most);
+    most = wick_build2(o->b, WICK_OP_sub, wick_emit_number(o->b, y, 1), most);
     wick_value at = wick_build_cast(o->b, most, WICK_I64);
     wick_value ones = wick_onnx_table(o, WICK_F32, 1, (const int64_t[]){1}, &one);
-    y = wick_build2(o->b, WICK_OP_mul, y, wick_onnx_gather(o, WICK_OP_gather, ones, at, 0));
+    y = wick_build2(o->b, WICK_OP_mul, y, wick_emit_gather(o->b, WICK_OP_gather, ones, at, 0));
   }
   o->out[0] = y;
 }

@@ -192,8 +192,8 @@ static wick_value forest_i32(wick_onnx_op *o, uint32_t rank, const int64_t *dim,
   size_t n = sizeof *v;
   for (uint32_t k = 0; k < rank; k++) n *= (size_t)dim[k];
   const void *kept = wick_arena_copy(&m->mem, v, n, 64);
-  uint32_t k = wick_onnx_constant_add(m, wick_onnx_name(o->c, o->node->output.at[0]),
-                                      wick_type_tensor_const(m, WICK_I32, rank, dim), kept, n);
+  uint32_t k = wick_emit_constant(m, wick_onnx_name(o->c, o->node->output.at[0]),
+                                  wick_type_tensor_const(m, WICK_I32, rank, dim), kept, n);
   return wick_build_constant(o->b, k);
 }
 
@@ -203,7 +203,7 @@ static wick_value forest_input(wick_onnx_op *o, const forest *t, wick_value x)
   x = wick_build_cast(o->b, x, t->f->elem);
   if (!t->negated) return x;
   wick_value negative = wick_build1(o->b, WICK_OP_neg, x);
-  return wick_onnx_concat(o, 1, 2, (const wick_value[]){x, negative});
+  return wick_build_concat(o->b, 1, 2, (const wick_value[]){x, negative});
 }
 
 /* Returns the leaf for each row and tree, [rows, trees], or [trees, rows] if `rows_last`. */
@@ -219,10 +219,10 @@ static wick_value forest_leaves(wick_onnx_op *o, const forest *t, wick_value x, 
                       forest_i32(o, 2, two, t->child), forest_i32(o, 2, roots, root)};
   do { /* at least one step, because the operand x determines the number of rows */
     uint32_t some = steps < FOREST_STEPS ? steps : FOREST_STEPS;
-    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_tree_walk);
-    wick_onnx_set_int(&e, "depth", some ? some : 1);
-    wick_onnx_set_int(&e, "rows_last", rows_last);
-    in[4] = wick_onnx_end(&e, 5, in);
+    wick_emit e = wick_emit_begin(o->b, WICK_OP_tree_walk);
+    wick_emit_set_int(&e, "depth", some ? some : 1);
+    wick_emit_set_int(&e, "rows_last", rows_last);
+    in[4] = wick_emit_end(&e, 5, in);
     steps -= some;
   } while (steps);
   return in[4];
@@ -250,6 +250,6 @@ wick_value wick_forest_apply(wick_onnx_op *o, const wick_forest *f, wick_value x
   wick_value leaf = forest_leaves(o, &t, x, deepest - 1, rows_last);
   wick_value table =
       wick_onnx_table(o, f->elem, 2, (const int64_t[]){f->nleaf, f->ntarget}, f->weight);
-  wick_value weights = wick_onnx_gather(o, WICK_OP_gather, table, leaf, 0);
-  return wick_onnx_reduce1(o, by[aggregate], weights, rows_last ? 0 : 1, false);
+  wick_value weights = wick_emit_gather(o->b, WICK_OP_gather, table, leaf, 0);
+  return wick_emit_reduce1(o->b, by[aggregate], weights, rows_last ? 0 : 1, false);
 }

@@ -118,8 +118,8 @@ static wick_value label_constant(wick_onnx_op *o, wick_elem elem, uint32_t n, co
   uint64_t nbytes = wick_elem_bytes(elem, n);
   void *data = wick_arena_alloc(&m->mem, (size_t)nbytes + 8, 64);
   for (uint32_t k = 0; k < n; k++) wick_store_elem(elem, data, k, keys ? p[k].key : p[k].value);
-  uint32_t c = wick_onnx_constant_add(m, wick_onnx_name(o->c, o->node->output.at[0]),
-                                      wick_type_tensor_const(m, elem, 1, &dim), data, nbytes);
+  uint32_t c = wick_emit_constant(m, wick_onnx_name(o->c, o->node->output.at[0]),
+                                  wick_type_tensor_const(m, elem, 1, &dim), data, nbytes);
   return wick_build_constant(o->b, c);
 }
 
@@ -154,8 +154,8 @@ static wick_value label_direct(wick_onnx_op *o, const label_list *keys, wick_ele
   wick_value inside = wick_build2(b, WICK_OP_and, low, high);
   wick_value at = wick_build2(b, WICK_OP_sub, x, least);
   if (b->status) return at;
-  at = wick_build3(b, WICK_OP_where, inside, at, wick_onnx_number(o, at, 0));
-  wick_value found = wick_onnx_gather(o, WICK_OP_gather, table, at, 0);
+  at = wick_build3(b, WICK_OP_where, inside, at, wick_emit_number(o->b, at, 0));
+  wick_value found = wick_emit_gather(o->b, WICK_OP_gather, table, at, 0);
   return wick_build3(b, WICK_OP_where, inside, found, label_number(o, value, otherwise));
 }
 
@@ -180,14 +180,14 @@ static wick_value label_map(wick_onnx_op *o, const label_list *keys, const label
     wick_value table = label_constant(o, keys->elem, n, p, true),
                results = label_constant(o, values->elem, n, p, false);
     wick_value at = wick_build2(b, WICK_OP_search_sorted, x, table);
-    at = wick_onnx_by(o, WICK_OP_min, at, n - 1);
-    wick_value found = wick_onnx_gather(o, WICK_OP_gather, table, at, 0);
+    at = wick_emit_by(o->b, WICK_OP_min, at, n - 1);
+    wick_value found = wick_emit_gather(o->b, WICK_OP_gather, table, at, 0);
     wick_value hit = wick_build2(b, WICK_OP_eq, found, x);
-    wick_value value = wick_onnx_gather(o, WICK_OP_gather, results, at, 0);
+    wick_value value = wick_emit_gather(o->b, WICK_OP_gather, results, at, 0);
     y = wick_build3(b, WICK_OP_where, hit, value, none);
   } else if (!b->status) {
     const wick_type_info *t = wick_onnx_info(o, 0);
-    y = wick_onnx_expand(o, none, t->rank, t->dim);
+    y = wick_emit_expand(o->b, none, t->rank, t->dim);
   }
   if (!nan) return y;
   wick_value is = wick_build1(b, WICK_OP_isnan, x),

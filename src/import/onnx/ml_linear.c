@@ -4,7 +4,7 @@
 /* Builds x [rows, f] times the transposed table [n, f]. */
 static wick_value linear_product(wick_onnx_op *o, wick_value x, wick_value table)
 {
-  wick_value t = wick_onnx_transpose(o, table, 2, (const int64_t[]){1, 0});
+  wick_value t = wick_build_transpose(o->b, table, 2, (const int64_t[]){1, 0});
   return wick_build2(o->b, WICK_OP_matmul, x, t);
 }
 
@@ -50,16 +50,16 @@ static void linear_regressor(wick_onnx_op *o)
 
 static wick_value linear_argmax(wick_onnx_op *o, wick_value scores)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_argmax);
-  wick_onnx_set_int(&e, "axis", 1);
-  wick_onnx_set_int(&e, "keepdims", 0);
-  return wick_onnx_end1(&e, scores);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_argmax);
+  wick_emit_set_int(&e, "axis", 1);
+  wick_emit_set_int(&e, "keepdims", 0);
+  return wick_emit_end1(&e, scores);
 }
 
 /* Returns 1 where the score [rows, 1] is positive, else 0. */
 static wick_value linear_positive(wick_onnx_op *o, wick_value score)
 {
-  wick_value yes = wick_onnx_by(o, WICK_OP_gt, wick_onnx_squeeze(o, score, 1), 0);
+  wick_value yes = wick_emit_by(o->b, WICK_OP_gt, wick_emit_squeeze(o->b, score, 1), 0);
   return wick_build_cast(o->b, yes, WICK_I64);
 }
 
@@ -94,9 +94,9 @@ enum { LINEAR_DOT, LINEAR_POLY, LINEAR_RBF, LINEAR_SIGMOID };
 static wick_value linear_distance(wick_onnx_op *o, wick_value x, wick_value vectors)
 {
   wick_builder *b = o->b;
-  wick_value wide = wick_onnx_unsqueeze(o, x, 1), others = wick_onnx_unsqueeze(o, vectors, 0);
+  wick_value wide = wick_emit_unsqueeze(o->b, x, 1), others = wick_emit_unsqueeze(o->b, vectors, 0);
   wick_value d = wick_build2(b, WICK_OP_sub, wide, others);
-  return wick_onnx_reduce1(o, WICK_OP_reduce_sum_square, d, 2, false);
+  return wick_emit_reduce1(o->b, WICK_OP_reduce_sum_square, d, 2, false);
 }
 
 /* Builds the kernel of each row of x and each vector [n, f]: [rows, n]. */
@@ -109,11 +109,12 @@ static wick_value linear_kernel(wick_onnx_op *o, wick_value x, wick_value vector
   wick_builder *b = o->b;
   if (kind == LINEAR_RBF)
     return wick_build1(b, WICK_OP_exp,
-                       wick_onnx_by(o, WICK_OP_mul, linear_distance(o, x, vectors), -gamma));
+                       wick_emit_by(o->b, WICK_OP_mul, linear_distance(o, x, vectors), -gamma));
   wick_value dot = linear_product(o, x, vectors);
   if (kind == LINEAR_DOT) return dot;
-  wick_value v = wick_onnx_by(o, WICK_OP_add, wick_onnx_by(o, WICK_OP_mul, dot, gamma), coef0);
-  if (kind == LINEAR_POLY) return wick_onnx_by(o, WICK_OP_pow, v, degree);
+  wick_value v =
+      wick_emit_by(o->b, WICK_OP_add, wick_emit_by(o->b, WICK_OP_mul, dot, gamma), coef0);
+  if (kind == LINEAR_POLY) return wick_emit_by(o->b, WICK_OP_pow, v, degree);
   return b->status ? v : wick_build1(b, WICK_OP_tanh, v);
 }
 
@@ -133,11 +134,11 @@ static void linear_svm_regressor(wick_onnx_op *o)
   wick_value row = wick_ml_table(o, w, 1, n > 0 ? n : f);
   if (!row.id) return;
   wick_value y = linear_product(o, k, row);
-  y = wick_onnx_by(o, WICK_OP_add, y, rho.n ? (double)rho.at[0] : 0);
+  y = wick_emit_by(o->b, WICK_OP_add, y, rho.n ? (double)rho.at[0] : 0);
   if (wick_onnx_int(o, "one_class", 0)) {
-    wick_value yes = wick_onnx_by(o, WICK_OP_gt, y, 0);
+    wick_value yes = wick_emit_by(o->b, WICK_OP_gt, y, 0);
     if (o->b->status) return;
-    wick_value one = wick_onnx_number(o, y, 1), other = wick_onnx_number(o, y, -1);
+    wick_value one = wick_emit_number(o->b, y, 1), other = wick_emit_number(o->b, y, -1);
     y = wick_build3(o->b, WICK_OP_where, yes, one, other);
   }
   o->out[0] = y;
@@ -183,7 +184,7 @@ static wick_value linear_votes(wick_onnx_op *o, wick_value scores, int64_t n)
          *base = wick_new(o->c->tmp, double, (size_t)n + 1);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i + 1; j < n; j++, e++) first[e * n + i] = 1, first[e * n + j] = -1, base[j]++;
-  wick_value yes = wick_build_cast(o->b, wick_onnx_by(o, WICK_OP_gt, scores, 0), WICK_F32);
+  wick_value yes = wick_build_cast(o->b, wick_emit_by(o->b, WICK_OP_gt, scores, 0), WICK_F32);
   wick_value m = wick_onnx_table(o, WICK_F32, 2, dim, first),
              c = wick_onnx_table(o, WICK_F32, 1, &n, base);
   wick_value votes = wick_build2(o->b, WICK_OP_matmul, yes, m);
@@ -201,19 +202,19 @@ static wick_value linear_probabilities(wick_onnx_op *o, wick_value scores, int64
   wick_value v = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, scores, ta), tb);
   wick_value p = wick_build1(b, WICK_OP_sigmoid, wick_build1(b, WICK_OP_neg, v));
   if (b->status) return p;
-  wick_value limits[3] = {p, wick_onnx_number(o, p, 1e-7), wick_onnx_number(o, p, 1 - 1e-7)};
+  wick_value limits[3] = {p, wick_emit_number(o->b, p, 1e-7), wick_emit_number(o->b, p, 1 - 1e-7)};
   p = wick_build(b, WICK_OP_clip, 3, limits, NULL, 0, NULL);
-  wick_value other = wick_build2(b, WICK_OP_sub, wick_onnx_number(o, p, 1), p);
-  wick_value both = wick_onnx_concat(o, 1, 2, (const wick_value[]){p, other});
+  wick_value other = wick_build2(b, WICK_OP_sub, wick_emit_number(o->b, p, 1), p);
+  wick_value both = wick_build_concat(o->b, 1, 2, (const wick_value[]){p, other});
   int64_t *at = wick_new(o->c->tmp, int64_t, (size_t)(n * n)); /* the diagonal is not used */
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i + 1; j < n; j++, e++) at[i * n + j] = e, at[j * n + i] = pairs + e;
   wick_value columns = wick_ml_ints(o, (wick_wire_i64s){at, (size_t)(n * n)});
-  wick_value r = wick_onnx_gather(o, WICK_OP_gather, both, columns, 1);
+  wick_value r = wick_emit_gather(o->b, WICK_OP_gather, both, columns, 1);
   if (b->status) return r;
   wick_dim dim[3] = {wick_built_info(b, r)->dim[0], wick_dim_const(n), wick_dim_const(n)};
-  p = wick_build1(b, WICK_OP_pairwise_coupling, wick_onnx_reshape(o, r, 3, dim));
-  return wick_onnx_transpose(o, p, 2, (const int64_t[]){1, 0});
+  p = wick_build1(b, WICK_OP_pairwise_coupling, wick_build_reshape(o->b, r, 3, dim));
+  return wick_build_transpose(o->b, p, 2, (const int64_t[]){1, 0});
 }
 
 /* The form with support vectors: a machine for each pair of classes. */
@@ -254,11 +255,11 @@ static wick_value linear_svm_choice(wick_onnx_op *o, wick_value scores, int64_t 
   if (nlabel != 2 || wick_ml_floats(o, "prob_a").n || o->b->status) return index;
   bool negative = false;
   for (size_t i = 0; i < w.n; i++) negative |= w.at[i] < 0;
-  wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, scores, 1, false);
-  wick_value high =
-      negative ? wick_onnx_by(o, WICK_OP_gt, most, 0) : wick_onnx_by(o, WICK_OP_ge, most, 0.5);
+  wick_value most = wick_emit_reduce1(o->b, WICK_OP_reduce_max, scores, 1, false);
+  wick_value high = negative ? wick_emit_by(o->b, WICK_OP_gt, most, 0)
+                             : wick_emit_by(o->b, WICK_OP_ge, most, 0.5);
   if (o->b->status) return index;
-  return wick_build3(o->b, WICK_OP_where, high, wick_onnx_number(o, index, 1), index);
+  return wick_build3(o->b, WICK_OP_where, high, wick_emit_number(o->b, index, 1), index);
 }
 
 /* The form without support vectors: a linear machine for each class. As in ONNX Runtime, all use
@@ -273,7 +274,7 @@ static void linear_svm_classes(wick_onnx_op *o, wick_value x, wick_value labels,
   if (!table.id) return;
   wick_onnx_word(o, "kernel_type", LINEAR_KERNELS);
   wick_value scores = linear_product(o, x, table);
-  scores = wick_onnx_by(o, WICK_OP_add, scores, rho.n ? (double)rho.at[0] : 0);
+  scores = wick_emit_by(o->b, WICK_OP_add, scores, rho.n ? (double)rho.at[0] : 0);
   o->out[0] = wick_ml_label_at(o, labels, linear_svm_choice(o, scores, n));
   o->out[1] = wick_ml_post_apply(o, scores, post);
 }

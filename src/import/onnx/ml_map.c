@@ -70,7 +70,7 @@ static void map_zip(wick_onnx_op *o)
     return;
   }
   wick_value x = o->in[0];
-  if (t->rank == 1) x = wick_onnx_unsqueeze(o, x, 0);
+  if (t->rank == 1) x = wick_emit_unsqueeze(o->b, x, 0);
   if (o->b->status) return;
   if (!wick_onnx_equal(o, wick_built_info(o->b, x)->dim[1], wick_dim_const(n))) {
     wick_text type = wick_text_begin(o->c->tmp);
@@ -117,7 +117,7 @@ static void map_vectorize(wick_onnx_op *o)
     return;
   }
   wick_value y = wick_onnx_map_look(o, o->in[0], n, key);
-  o->out[0] = wick_onnx_unsqueeze(o, y, 0);
+  o->out[0] = wick_emit_unsqueeze(o->b, y, 0);
 }
 
 /* Returns the values at the positions that their keys give. */
@@ -168,7 +168,7 @@ static void map_cast(wick_onnx_op *o)
   if (value == WICK_STRING && sparse) x = map_padded(o, x, x, to);
   wick_value y = wick_onnx_cast_text(o, x, to);
   if (value != WICK_STRING && sparse) y = map_padded(o, x, y, to);
-  o->out[0] = wick_onnx_unsqueeze(o, y, 0);
+  o->out[0] = wick_emit_unsqueeze(o->b, y, 0);
 }
 
 const wick_onnx_row wick_onnx_ml_map_rows[] = {

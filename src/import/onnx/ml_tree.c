@@ -268,7 +268,7 @@ static wick_value tree_scores(wick_onnx_op *o, const wick_forest *f, int aggrega
   wick_value y = wick_forest_apply(o, f, x, aggregate);
   if (!y.id || o->b->status || aggregate == WICK_FOREST_SUM || aggregate == WICK_FOREST_AVERAGE)
     return y;
-  wick_value none = wick_build1(o->b, WICK_OP_isinf, y), zero = wick_onnx_number(o, y, 0);
+  wick_value none = wick_build1(o->b, WICK_OP_isinf, y), zero = wick_emit_number(o->b, y, 0);
   return wick_build3(o->b, WICK_OP_where, none, zero, y);
 }
 
@@ -299,17 +299,17 @@ static void tree_regressor(wick_onnx_op *o)
 /* Returns 1, the second of two classes, if the score in column k is above the threshold, else 0. */
 static wick_value tree_above(wick_onnx_op *o, wick_value scores, int64_t k, double threshold)
 {
-  wick_value one = wick_onnx_slice(o, scores, 1, wick_dim_const(k), wick_dim_const(1));
-  wick_value yes = wick_onnx_by(o, WICK_OP_gt, wick_onnx_squeeze(o, one, 1), threshold);
+  wick_value one = wick_emit_slice(o->b, scores, 1, wick_dim_const(k), wick_dim_const(1));
+  wick_value yes = wick_emit_by(o->b, WICK_OP_gt, wick_emit_squeeze(o->b, one, 1), threshold);
   return o->b->status ? yes : wick_build_cast(o->b, yes, WICK_I64);
 }
 
 static wick_value tree_best(wick_onnx_op *o, wick_value scores)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_argmax);
-  wick_onnx_set_int(&e, "axis", 1);
-  wick_onnx_set_int(&e, "keepdims", 0);
-  return wick_onnx_end1(&e, scores);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_argmax);
+  wick_emit_set_int(&e, "axis", 1);
+  wick_emit_set_int(&e, "keepdims", 0);
+  return wick_emit_end1(&e, scores);
 }
 
 /* For two classes, all weights may belong to one class. If it is class 0, its score is that of
@@ -333,7 +333,7 @@ static void tree_classifier(wick_onnx_op *o)
   index = alone ? tree_above(o, scores, w.only, w.positive ? 0.5 : 0) : tree_best(o, scores);
   o->out[0] = wick_ml_label_at(o, labels, index);
   if (alone && w.only == 0) {
-    wick_value one = wick_onnx_slice(o, scores, 1, wick_dim_const(0), wick_dim_const(1));
+    wick_value one = wick_emit_slice(o->b, scores, 1, wick_dim_const(0), wick_dim_const(1));
     o->out[1] = wick_ml_post_two(o, one, post, !w.positive);
   } else {
     o->out[1] = wick_ml_post_apply(o, scores, post);

@@ -24,7 +24,7 @@ void wick_onnx_remark(wick_onnx_context *c, const char *location, const char *fm
   va_end(args);
   for (uint32_t i = 0; i < c->remarks.n; i++)
     if (strcmp(c->remarks.at[i], text) == 0) return;
-  if (c->remarks.n < WICK_ONNX_REMARKS) wick_push(c->tmp, &c->remarks, text);
+  if (c->remarks.n < WICK_IMPORT_REMARKS) wick_push(c->tmp, &c->remarks, text);
 }
 
 void wick_onnx_fail(wick_onnx_op *o, wick_code code, const char *fmt, ...)

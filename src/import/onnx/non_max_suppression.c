@@ -18,11 +18,11 @@ static void non_max_suppression_sides(wick_onnx_op *o, int64_t k, wick_value *ou
   static const int64_t turned[3] = {0, 2, 1};
   wick_value p[2];
   for (int64_t i = 0; i < 2; i++) {
-    p[i] = wick_onnx_slice(o, o->in[0], 2, wick_dim_const(k + 2 * i), wick_dim_const(1));
-    p[i] = wick_onnx_transpose(o, p[i], 3, turned);
+    p[i] = wick_emit_slice(o->b, o->in[0], 2, wick_dim_const(k + 2 * i), wick_dim_const(1));
+    p[i] = wick_build_transpose(o->b, p[i], 3, turned);
   }
   if (wick_onnx_int(o, "center_point_box", 0)) {
-    wick_value half = wick_onnx_by(o, WICK_OP_mul, p[1], 0.5);
+    wick_value half = wick_emit_by(o->b, WICK_OP_mul, p[1], 0.5);
     p[1] = wick_build2(b, WICK_OP_add, p[0], half);
     p[0] = wick_build2(b, WICK_OP_sub, p[0], half);
   }
@@ -36,7 +36,7 @@ static wick_value non_max_suppression_corners(wick_onnx_op *o)
   wick_value y[2], x[2];
   non_max_suppression_sides(o, 0, y);
   non_max_suppression_sides(o, 1, x);
-  return wick_onnx_concat(o, 1, 4, (wick_value[]){y[0], x[0], y[1], x[1]});
+  return wick_build_concat(o->b, 1, 4, (wick_value[]){y[0], x[0], y[1], x[1]});
 }
 
 static bool non_max_suppression_begin(wick_onnx_op *o, non_max_suppression_boxes *s)
@@ -69,14 +69,14 @@ static bool non_max_suppression_begin(wick_onnx_op *o, non_max_suppression_boxes
 static wick_value non_max_suppression_among(wick_onnx_op *o, const non_max_suppression_boxes *s,
                                             wick_value corners, wick_value scores, wick_dim k)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_top_k);
-  wick_onnx_set_int(&e, "axis", 2);
-  wick_onnx_set_dims(&e, "k", 1, &k);
-  wick_value top = wick_onnx_end1(&e, scores), in[3] = {corners, top, {top.id + 1}};
-  e = wick_onnx_begin(o, WICK_OP_non_max_suppression);
-  wick_onnx_set_dims(&e, "most", 1, &s->most);
-  wick_onnx_set_float(&e, "overlap", s->overlap);
-  return wick_onnx_end(&e, 3, in);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_top_k);
+  wick_emit_set_int(&e, "axis", 2);
+  wick_emit_set_dims(&e, "k", 1, &k);
+  wick_value top = wick_emit_end1(&e, scores), in[3] = {corners, top, {top.id + 1}};
+  e = wick_emit_begin(o->b, WICK_OP_non_max_suppression);
+  wick_emit_set_dims(&e, "most", 1, &s->most);
+  wick_emit_set_float(&e, "overlap", s->overlap);
+  return wick_emit_end(&e, 3, in);
 }
 
 /* Selects the boxes and counts them. It first selects among a few times as many boxes as are
@@ -95,8 +95,9 @@ static wick_value non_max_suppression_taken(wick_onnx_op *o, const non_max_suppr
   wick_value some = non_max_suppression_among(o, s, corners, scores, few);
   wick_value more = wick_build_cast(b, (wick_value){some.id + 2}, WICK_I32);
   wick_dim lines = wick_dim_mul(t, s->batch, s->classes);
-  more = wick_onnx_reduce1(o, WICK_OP_reduce_max, wick_onnx_reshape(o, more, 1, &lines), 0, false);
-  more = wick_onnx_by(o, WICK_OP_gt, more, 0);
+  more = wick_emit_reduce1(o->b, WICK_OP_reduce_max, wick_build_reshape(o->b, more, 1, &lines), 0,
+                           false);
+  more = wick_emit_by(o->b, WICK_OP_gt, more, 0);
   wick_build_open(b, WICK_OP_if, 1, &more, NULL, 0, NULL);
   wick_region_begin(b, 0, NULL);
   wick_value all = non_max_suppression_among(o, s, corners, scores, s->n);
@@ -114,14 +115,14 @@ static wick_value non_max_suppression_select(wick_onnx_op *o, const non_max_supp
   wick_value scores = o->in[1];
   if (wick_onnx_has(o, 4)) {
     wick_value more = wick_build2(b, WICK_OP_gt, scores, wick_onnx_scalar(o, 4));
-    scores =
-        wick_build3(b, WICK_OP_where, more, scores, wick_onnx_number(o, scores, -(double)INFINITY));
+    scores = wick_build3(b, WICK_OP_where, more, scores,
+                         wick_emit_number(o->b, scores, -(double)INFINITY));
   }
   wick_value boxes = non_max_suppression_taken(o, s, scores), count = {boxes.id + 1};
-  wick_value position = wick_onnx_count_along(o, s->most, 2, 3);
-  count = wick_onnx_unsqueeze(o, count, 2);
-  *there = wick_onnx_reshape(o, wick_build2(b, WICK_OP_lt, position, count), 1, &all);
-  return wick_onnx_reshape(o, boxes, 1, &all);
+  wick_value position = wick_emit_count_along(o->b, s->most, 2, 3);
+  count = wick_emit_unsqueeze(o->b, count, 2);
+  *there = wick_build_reshape(o->b, wick_build2(b, WICK_OP_lt, position, count), 1, &all);
+  return wick_build_reshape(o->b, boxes, 1, &all);
 }
 
 static void non_max_suppression_import(wick_onnx_op *o)
@@ -144,9 +145,9 @@ static void non_max_suppression_import(wick_onnx_op *o)
   wick_value line = wick_build2(b, WICK_OP_div, position, wick_onnx_size(o, s.most));
   column[0] = wick_build2(b, WICK_OP_div, line, wick_onnx_size(o, s.classes));
   column[1] = wick_build2(b, WICK_OP_mod, line, wick_onnx_size(o, s.classes));
-  column[2] = wick_onnx_gather(o, WICK_OP_gather, box, position, 0);
-  for (uint32_t k = 0; k < 3; k++) column[k] = wick_onnx_unsqueeze(o, column[k], 1);
-  o->out[0] = wick_onnx_concat(o, 1, 3, column);
+  column[2] = wick_emit_gather(o->b, WICK_OP_gather, box, position, 0);
+  for (uint32_t k = 0; k < 3; k++) column[k] = wick_emit_unsqueeze(o->b, column[k], 1);
+  o->out[0] = wick_build_concat(o->b, 1, 3, column);
   if (count.id) o->out[0] = wick_onnx_bound(o, o->out[0], 0, count);
 }
 

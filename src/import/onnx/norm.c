@@ -2,17 +2,16 @@
 #include "import/onnx/import.h"
 
 /* Begins a node of an operator that adds epsilon to a variance. */
-static wick_onnx_emit norm_begin(wick_onnx_op *o, wick_opcode op)
+static wick_emit norm_begin(wick_onnx_op *o, wick_opcode op)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, op);
-  wick_onnx_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_emit e = wick_emit_begin(o->b, op);
+  wick_emit_set_float(&e, "epsilon", wick_onnx_float(o, "epsilon", 1e-5f));
   return e;
 }
 
 /* Converts the operands to one element type: the first operand's or, if they differ, f32 or f64.
  * The result is cast back. */
-static wick_value norm_row_of(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin,
-                              const wick_value *in)
+static wick_value norm_row_of(wick_onnx_op *o, wick_emit *e, uint32_t nin, const wick_value *in)
 {
   wick_builder *b = o->b;
   if (b->status) return in[0];
@@ -22,10 +21,10 @@ static wick_value norm_row_of(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin,
     if (in[i].id && wick_built_info(b, in[i])->elem != wide && wide != WICK_F64)
       wide = wick_built_info(b, in[i])->elem == WICK_F64 ? WICK_F64 : WICK_F32;
   for (uint32_t i = 0; i < nin; i++) alike[i] = in[i].id ? wick_build_cast(b, in[i], wide) : in[i];
-  return wick_build_cast(b, wick_onnx_end(e, nin, alike), x);
+  return wick_build_cast(b, wick_emit_end(e, nin, alike), x);
 }
 
-static wick_value norm_row(wick_onnx_op *o, wick_onnx_emit *e, uint32_t nin)
+static wick_value norm_row(wick_onnx_op *o, wick_emit *e, uint32_t nin)
 {
   return norm_row_of(o, e, nin, o->in);
 }
@@ -38,10 +37,10 @@ static wick_value norm_batch_by(wick_onnx_op *o, const wick_value in[5])
 {
   wick_builder *b = o->b;
   if (wick_onnx_int(o, "spatial", 1)) {
-    wick_onnx_emit e = norm_begin(o, WICK_OP_batch_norm);
+    wick_emit e = norm_begin(o, WICK_OP_batch_norm);
     return norm_row_of(o, &e, 5, in);
   }
-  wick_value eps = wick_onnx_number(o, in[4], wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_value eps = wick_emit_number(o->b, in[4], wick_onnx_float(o, "epsilon", 1e-5f));
   wick_value deviation = wick_build1(b, WICK_OP_sqrt, wick_build2(b, WICK_OP_add, in[4], eps));
   wick_value y = wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_sub, in[0], in[3]), deviation);
   return wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, y, in[1]), in[2]);
@@ -53,8 +52,8 @@ static wick_value norm_batch_running(wick_onnx_op *o, wick_value so_far, wick_va
   if (o->b->status) return now;
   double momentum = wick_onnx_float(o, "momentum", 0.9f);
   wick_elem e = wick_built_info(o->b, so_far)->elem, wide = wick_built_info(o->b, now)->elem;
-  so_far = wick_onnx_by(o, WICK_OP_mul, wick_build_cast(o->b, so_far, wide), momentum);
-  now = wick_onnx_by(o, WICK_OP_mul, now, 1 - momentum);
+  so_far = wick_emit_by(o->b, WICK_OP_mul, wick_build_cast(o->b, so_far, wide), momentum);
+  now = wick_emit_by(o->b, WICK_OP_mul, now, 1 - momentum);
   return wick_build_cast(o->b, wick_build2(o->b, WICK_OP_add, so_far, now), e);
 }
 
@@ -73,13 +72,13 @@ static void norm_batch_training(wick_onnx_op *o)
     if (k != 1) axes[n++] = k;
   wick_elem e = wick_onnx_info(o, 3)->elem;
   wick_value x = wick_build_cast(b, o->in[0], wick_elem_storage[wick_onnx_info(o, 0)->elem].arith);
-  wick_value mean = wick_onnx_reduce(o, WICK_OP_reduce_mean, x, n, axes, true);
+  wick_value mean = wick_emit_reduce(o->b, WICK_OP_reduce_mean, x, n, axes, true);
   wick_value d = wick_build2(b, WICK_OP_sub, x, mean);
-  wick_value variance =
-      wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, d, d), n, axes, false);
+  wick_value variance = wick_emit_reduce(o->b, WICK_OP_reduce_mean,
+                                         wick_build2(b, WICK_OP_mul, d, d), n, axes, false);
   if (b->status) return;
   const wick_type_info *t = wick_built_info(b, variance);
-  mean = wick_onnx_reshape(o, mean, t->rank, t->dim);
+  mean = wick_build_reshape(o->b, mean, t->rank, t->dim);
   o->out[0] = norm_batch_by(o, (wick_value[]){o->in[0], o->in[1], o->in[2], mean, variance});
   if (o->nout > 1) o->out[1] = norm_batch_running(o, o->in[3], mean);
   if (o->nout > 2) o->out[2] = norm_batch_running(o, o->in[4], variance);
@@ -102,7 +101,7 @@ static void norm_batch(wick_onnx_op *o)
 
 static void norm_instance(wick_onnx_op *o)
 {
-  wick_onnx_emit e = norm_begin(o, WICK_OP_instance_norm);
+  wick_emit e = norm_begin(o, WICK_OP_instance_norm);
   o->out[0] = norm_row(o, &e, 3);
 }
 
@@ -112,10 +111,11 @@ static wick_value norm_spread(wick_onnx_op *o, uint32_t i, int64_t groups)
   wick_dims *dims = o->c->module->dims;
   wick_dim g = wick_dim_const(groups), channels = wick_onnx_info(o, 0)->dim[1],
            each = wick_dim_floordiv(dims, channels, g);
-  wick_value column = wick_onnx_reshape(o, o->in[i], 2, (const wick_dim[]){g, wick_dim_const(1)});
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_broadcast_to);
-  wick_onnx_set_dims(&e, "shape", 2, (const wick_dim[]){g, each});
-  return wick_onnx_reshape(o, wick_onnx_end1(&e, column), 1, &channels);
+  wick_value column =
+      wick_build_reshape(o->b, o->in[i], 2, (const wick_dim[]){g, wick_dim_const(1)});
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_broadcast_to);
+  wick_emit_set_dims(&e, "shape", 2, (const wick_dim[]){g, each});
+  return wick_build_reshape(o->b, wick_emit_end1(&e, column), 1, &channels);
 }
 
 /* In opset 18 scale and bias are per group, from 21 on per channel. */
@@ -128,15 +128,15 @@ static void norm_group_18(wick_onnx_op *o)
     return;
   }
   wick_value in[3] = {o->in[0], norm_spread(o, 1, groups), norm_spread(o, 2, groups)};
-  wick_onnx_emit e = norm_begin(o, WICK_OP_group_norm);
-  wick_onnx_set_int(&e, "groups", groups);
-  o->out[0] = wick_onnx_end(&e, 3, in);
+  wick_emit e = norm_begin(o, WICK_OP_group_norm);
+  wick_emit_set_int(&e, "groups", groups);
+  o->out[0] = wick_emit_end(&e, 3, in);
 }
 
 static void norm_group(wick_onnx_op *o)
 {
-  wick_onnx_emit e = norm_begin(o, WICK_OP_group_norm);
-  wick_onnx_set_int(&e, "groups", wick_onnx_int(o, "num_groups", 1));
+  wick_emit e = norm_begin(o, WICK_OP_group_norm);
+  wick_emit_set_int(&e, "groups", wick_onnx_int(o, "num_groups", 1));
   o->out[0] = norm_row(o, &e, 3);
 }
 
@@ -152,12 +152,12 @@ static void norm_layer_statistics(wick_onnx_op *o, uint32_t axis)
   for (uint32_t i = axis; i < wick_onnx_info(o, 0)->rank; i++) axes[n++] = i;
   wick_elem e = wick_onnx_info(o, 0)->elem;
   wick_value x = wick_build_cast(b, o->in[0], e == WICK_F64 ? WICK_F64 : WICK_F32);
-  wick_value mean = wick_onnx_reduce(o, WICK_OP_reduce_mean, x, n, axes, true);
+  wick_value mean = wick_emit_reduce(o->b, WICK_OP_reduce_mean, x, n, axes, true);
   wick_value d = wick_build2(b, WICK_OP_sub, x, mean);
   wick_value variance =
-      wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, d, d), n, axes, true);
+      wick_emit_reduce(o->b, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, d, d), n, axes, true);
   if (b->status) return;
-  wick_value eps = wick_onnx_number(o, variance, wick_onnx_float(o, "epsilon", 1e-5f));
+  wick_value eps = wick_emit_number(o->b, variance, wick_onnx_float(o, "epsilon", 1e-5f));
   o->out[1] = wick_build_cast(b, mean, WICK_F32);
   if (o->nout > 2)
     o->out[2] = wick_build_cast(
@@ -185,7 +185,7 @@ static bool norm_layer_affine(wick_onnx_op *o, uint32_t axis, wick_value *in, bo
       return false;
     }
     *out_plain = *out_plain && t->rank - skip <= x->rank - axis;
-    if (skip) in[i] = wick_onnx_reshape(o, in[i], t->rank - skip, t->dim + skip);
+    if (skip) in[i] = wick_build_reshape(o->b, in[i], t->rank - skip, t->dim + skip);
   }
   return !o->b->status;
 }
@@ -207,11 +207,11 @@ static wick_value norm_layer_by(wick_onnx_op *o, wick_opcode op, wick_value y, w
 }
 
 /* Applies a scale and a bias of other dimensions than the normalized ones, in f32 or f64. */
-static void norm_layer_wide(wick_onnx_op *o, wick_onnx_emit *e, const wick_value *in)
+static void norm_layer_wide(wick_onnx_op *o, wick_emit *e, const wick_value *in)
 {
   wick_elem elem = wick_onnx_info(o, 0)->elem;
   wick_value y =
-      wick_onnx_end1(e, wick_build_cast(o->b, in[0], elem == WICK_F64 ? WICK_F64 : WICK_F32));
+      wick_emit_end1(e, wick_build_cast(o->b, in[0], elem == WICK_F64 ? WICK_F64 : WICK_F32));
   y = norm_layer_by(o, WICK_OP_mul, y, in[1]);
   y = norm_layer_by(o, WICK_OP_add, y, in[2]);
   o->out[0] = o->b->status ? y : wick_build_cast(o->b, y, elem);
@@ -227,8 +227,8 @@ static void norm_rms_statistics(wick_onnx_op *o, uint32_t axis)
   for (uint32_t i = axis; i < wick_onnx_info(o, 0)->rank; i++) axes[n++] = i;
   wick_value x = wick_build_cast(b, o->in[0], WICK_F32);
   wick_value mean =
-      wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, x, x), n, axes, true);
-  mean = wick_onnx_by(o, WICK_OP_add, mean, wick_onnx_float(o, "epsilon", 1e-5f));
+      wick_emit_reduce(o->b, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, x, x), n, axes, true);
+  mean = wick_emit_by(o->b, WICK_OP_add, mean, wick_onnx_float(o, "epsilon", 1e-5f));
   if (!b->status) o->out[1] = wick_build1(b, WICK_OP_rsqrt, mean);
 }
 
@@ -239,8 +239,8 @@ static void norm_layer(wick_onnx_op *o)
   wick_value in[3] = {o->in[0]};
   if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", -1), wick_onnx_info(o, 0)->rank, &axis)) return;
   if (!norm_layer_affine(o, axis, in, &plain)) return;
-  wick_onnx_emit e = norm_begin(o, o->row->op);
-  wick_onnx_set_int(&e, "axis", axis);
+  wick_emit e = norm_begin(o, o->row->op);
+  wick_emit_set_int(&e, "axis", axis);
   if (plain)
     o->out[0] = norm_row_of(o, &e, o->nin, in);
   else
@@ -251,12 +251,12 @@ static void norm_layer(wick_onnx_op *o)
 
 static void norm_lrn(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_lrn);
-  wick_onnx_set_int(&e, "size", wick_onnx_int(o, "size", 1));
-  wick_onnx_set_float(&e, "alpha", wick_onnx_float(o, "alpha", 1e-4f));
-  wick_onnx_set_float(&e, "beta", wick_onnx_float(o, "beta", 0.75f));
-  wick_onnx_set_float(&e, "bias", wick_onnx_float(o, "bias", 1));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_lrn);
+  wick_emit_set_int(&e, "size", wick_onnx_int(o, "size", 1));
+  wick_emit_set_float(&e, "alpha", wick_onnx_float(o, "alpha", 1e-4f));
+  wick_emit_set_float(&e, "beta", wick_onnx_float(o, "beta", 0.75f));
+  wick_emit_set_float(&e, "bias", wick_onnx_float(o, "bias", 1));
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 /* ---- compositions ---- */
@@ -269,15 +269,15 @@ static void norm_mean_variance(wick_onnx_op *o)
   if (!axes.n) axes = (wick_wire_i64s){usual, WICK_COUNT(usual)};
   uint32_t n = (uint32_t)axes.n;
   wick_builder *b = o->b;
-  wick_value mean = wick_onnx_reduce(o, WICK_OP_reduce_mean, o->in[0], n, axes.at, true);
+  wick_value mean = wick_emit_reduce(o->b, WICK_OP_reduce_mean, o->in[0], n, axes.at, true);
   wick_value d = wick_build2(b, WICK_OP_sub, o->in[0], mean);
-  wick_value variance =
-      wick_onnx_reduce(o, WICK_OP_reduce_mean, wick_build2(b, WICK_OP_mul, d, d), n, axes.at, true);
+  wick_value variance = wick_emit_reduce(o->b, WICK_OP_reduce_mean,
+                                         wick_build2(b, WICK_OP_mul, d, d), n, axes.at, true);
   if (b->status) return;
   wick_value deviation = wick_build1(b, WICK_OP_sqrt, variance);
   o->out[0] =
       wick_build2(b, WICK_OP_div, d,
-                  wick_build2(b, WICK_OP_add, deviation, wick_onnx_number(o, variance, 1e-9)));
+                  wick_build2(b, WICK_OP_add, deviation, wick_emit_number(o->b, variance, 1e-9)));
 }
 
 /* x / norm, or 0 if the norm is 0. */
@@ -289,12 +289,12 @@ static void norm_lp(wick_onnx_op *o)
     wick_onnx_fail(o, WICK_ERANGE, "p is %lld, expected 1 or 2", (long long)p);
     return;
   }
-  wick_value norm =
-      wick_onnx_reduce(o, p == 1 ? WICK_OP_reduce_l1 : WICK_OP_reduce_l2, o->in[0], 1, &axis, true);
+  wick_value norm = wick_emit_reduce(o->b, p == 1 ? WICK_OP_reduce_l1 : WICK_OP_reduce_l2, o->in[0],
+                                     1, &axis, true);
   if (b->status) return;
-  wick_value zero = wick_onnx_number(o, norm, 0), is = wick_build2(b, WICK_OP_eq, norm, zero);
+  wick_value zero = wick_emit_number(o->b, norm, 0), is = wick_build2(b, WICK_OP_eq, norm, zero);
   o->out[0] = wick_build2(b, WICK_OP_div, o->in[0],
-                          wick_build3(b, WICK_OP_where, is, wick_onnx_number(o, norm, 1), norm));
+                          wick_build3(b, WICK_OP_where, is, wick_emit_number(o->b, norm, 1), norm));
 }
 
 const wick_onnx_row wick_onnx_norm_rows[] = {

@@ -224,7 +224,7 @@ static inline wick_span onnx_encode(wick_arena *mem, const char *text)
 
 /* Returns the text of the imported function, or the error. */
 static inline const char *onnx_import_with(wick_guard *guard, wick_arena *mem, wick_span bytes,
-                                           const wick_onnx_options *options, unsigned flags)
+                                           const wick_import_options *options, unsigned flags)
 {
   const wick_func *f;
   wick_module *m = wick_module_create(guard, "");

@@ -47,7 +47,7 @@ static bool operand_inputs(wick_onnx_op *o, wick_value v)
     v = open.at[--open.n];
     if (!v.id || seen[v.id] || b->values.at[v.id].content) continue;
     seen[v.id] = true;
-    const wick_node *n = wick_onnx_definer(b, v);
+    const wick_node *n = wick_emit_definer(b, v);
     uint32_t first = n ? (uint32_t)(n - b->nodes.at) : 0, end = n ? first + 1 : 0;
     if (n && n->nregion) end = n->end; /* and what its regions read */
     for (uint32_t k = first; k < end; k++)
@@ -145,7 +145,7 @@ wick_value wick_onnx_sized(wick_onnx_op *o, wick_value x, uint32_t axis, int64_t
   if (axis >= t->rank || wick_dim_is_const(t->dim[axis])) return x;
   if (!wick_onnx_equal(o, t->dim[axis], size)) return x;
   for (uint32_t k = 0; k < t->rank; k++) dim[k] = k == axis ? size : t->dim[k];
-  return wick_onnx_reshape(o, x, t->rank, dim);
+  return wick_build_reshape(o->b, x, t->rank, dim);
 }
 
 bool wick_onnx_numbers(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,

@@ -2,27 +2,27 @@
 #include "import/onnx/import.h"
 
 /* The lists stay in the window until the row is built. */
-static bool pool_begin(wick_onnx_op *o, wick_onnx_emit *e, wick_onnx_window **out)
+static bool pool_begin(wick_onnx_op *o, wick_emit *e, wick_onnx_window **out)
 {
   wick_onnx_window *w = *out = wick_new(o->c->tmp, wick_onnx_window, 1);
   if (!wick_onnx_window_read(o, NULL, w)) return false;
   if (!wick_onnx_int(o, "count_include_pad", 0)) wick_onnx_window_crop(o, w);
-  *e = wick_onnx_begin(o, o->row->op);
-  wick_onnx_set_int(e, "ceil", wick_onnx_int(o, "ceil_mode", 0));
+  *e = wick_emit_begin(o->b, o->row->op);
+  wick_emit_set_int(e, "ceil", wick_onnx_int(o, "ceil_mode", 0));
   return true;
 }
 
-static wick_value pool_end(wick_onnx_op *o, wick_onnx_emit *e, const wick_onnx_window *w)
+static wick_value pool_end(wick_onnx_op *o, wick_emit *e, const wick_onnx_window *w)
 {
   if (w->n > WICK_ONNX_WINDOW) return wick_onnx_spatial_pool(o, e, w);
   wick_onnx_window_set(e, w);
-  wick_onnx_set_ints(e, "kernel", w->n, w->kernel);
-  return wick_onnx_end1(e, o->in[0]);
+  wick_emit_set_ints(e, "kernel", w->n, w->kernel);
+  return wick_emit_end1(e, o->in[0]);
 }
 
 static void pool_max(wick_onnx_op *o)
 {
-  wick_onnx_emit e;
+  wick_emit e;
   wick_onnx_window *w;
   if (!pool_begin(o, &e, &w)) return;
   bool indices = o->nout > 1 && o->node->output.at[1].nbytes;
@@ -32,18 +32,18 @@ static void pool_max(wick_onnx_op *o)
                    WICK_ONNX_WINDOW, w->n);
     return;
   }
-  wick_onnx_set_int(&e, "indices", indices);
-  wick_onnx_set_int(&e, "column_major", indices && wick_onnx_int(o, "storage_order", 0));
+  wick_emit_set_int(&e, "indices", indices);
+  wick_emit_set_int(&e, "column_major", indices && wick_onnx_int(o, "storage_order", 0));
   o->out[0] = pool_end(o, &e, w);
   if (indices && o->out[0].id) o->out[1] = (wick_value){o->out[0].id + 1};
 }
 
 static void pool_average(wick_onnx_op *o)
 {
-  wick_onnx_emit e;
+  wick_emit e;
   wick_onnx_window *w;
   if (!pool_begin(o, &e, &w)) return;
-  wick_onnx_set_int(&e, "count_pad", wick_onnx_int(o, "count_include_pad", 0));
+  wick_emit_set_int(&e, "count_pad", wick_onnx_int(o, "count_include_pad", 0));
   o->out[0] = pool_end(o, &e, w);
 }
 
@@ -59,11 +59,11 @@ static bool pool_p(wick_onnx_op *o, int64_t *out)
 
 static void pool_lp(wick_onnx_op *o)
 {
-  wick_onnx_emit e;
+  wick_emit e;
   wick_onnx_window *w;
   int64_t p;
   if (!pool_begin(o, &e, &w) || !pool_p(o, &p)) return;
-  wick_onnx_set_int(&e, "p", p);
+  wick_emit_set_int(&e, "p", p);
   o->out[0] = pool_end(o, &e, w);
 }
 
@@ -77,7 +77,7 @@ static wick_value pool_all(wick_onnx_op *o, wick_opcode op, wick_value x)
   for (uint32_t i = 2; i < t->rank; i++) axes[n++] = i;
   if (t->rank < 2)
     wick_onnx_fail(o, WICK_ETYPE, "the input's rank is %u, expected 2 or more", t->rank);
-  return wick_onnx_reduce(o, op, x, n, axes, true);
+  return wick_emit_reduce(o->b, op, x, n, axes, true);
 }
 
 static void pool_global(wick_onnx_op *o) { o->out[0] = pool_all(o, o->row->op, o->in[0]); }
@@ -91,9 +91,10 @@ static void pool_global_lp(wick_onnx_op *o)
     return;
   }
   wick_value x = wick_build1(o->b, WICK_OP_abs, o->in[0]);
-  wick_value sum = pool_all(o, WICK_OP_reduce_sum,
-                            wick_build2(o->b, WICK_OP_pow, x, wick_onnx_number(o, x, (double)p)));
-  o->out[0] = wick_build2(o->b, WICK_OP_pow, sum, wick_onnx_number(o, x, 1 / (double)p));
+  wick_value sum =
+      pool_all(o, WICK_OP_reduce_sum,
+               wick_build2(o->b, WICK_OP_pow, x, wick_emit_number(o->b, x, (double)p)));
+  o->out[0] = wick_build2(o->b, WICK_OP_pow, sum, wick_emit_number(o->b, x, 1 / (double)p));
 }
 
 #define WINDOW "auto_pad:s kernel_shape:I! pads:I strides:I "

@@ -93,7 +93,7 @@ static const char *ports_keys(wick_onnx_context *c, wick_elem elem, uint32_t n, 
   return t.at;
 }
 
-const wick_onnx_given_shape *wick_onnx_shape_given(const wick_onnx_context *c, const char *name)
+const wick_import_shape *wick_onnx_shape_given(const wick_onnx_context *c, const char *name)
 {
   for (uint32_t i = 0; c->options && i < c->options->nshape; i++)
     if (strcmp(c->options->shape[i].input, name) == 0) return &c->options->shape[i];
@@ -110,7 +110,7 @@ void wick_onnx_unlisted(wick_onnx_context *c, const char *location, const char *
 static wick_value ports_element(wick_onnx_context *c, const char *name, wick_elem elem,
                                 const char *location)
 {
-  const wick_onnx_given_shape *s = wick_onnx_shape_given(c, name);
+  const wick_import_shape *s = wick_onnx_shape_given(c, name);
   wick_dim dim[WICK_MAX_RANK];
   if (!s || s->rank > WICK_MAX_RANK) {
     wick_onnx_error(c, WICK_ETYPE, location, "the shape of \"%s\" %s", name,
@@ -170,7 +170,7 @@ void wick_onnx_list_input(wick_onnx_context *c, const wick_onnx_value_info *v, u
                           const char *location)
 {
   const char *name = wick_wire_text(c->tmp, v->name);
-  const wick_onnx_given_shape *s = wick_onnx_shape_given(c, name);
+  const wick_import_shape *s = wick_onnx_shape_given(c, name);
   ports_type t;
   if (!ports_read(c, v, location, &t)) return;
   if (t.map && t.seq) {
@@ -263,7 +263,7 @@ static bool ports_items(wick_onnx_context *c, wick_value x, ports_type t, const 
   *out = wick_dup(c->tmp, wick_value, &x, 1);
   *out_n = wick_onnx_is_nothing(&c->b, x) ? 0 : 1;
   if (*out_n && t.seq) {
-    const wick_node *n = wick_onnx_definer(&c->b, x);
+    const wick_node *n = wick_emit_definer(&c->b, x);
     if (!n || n->op != WICK_OP_tuple || wick_onnx_stack(&c->b, x).id) {
       wick_onnx_error(c, WICK_EUNSUPPORTED, location, "the length of the sequence must be known");
       c->misfits++; /* numbers for sizes may avoid the error */

@@ -6,12 +6,12 @@ static void test_ports(void **state)
   (void)state;
   static const int64_t none[] = {-1}, one[] = {1}, two[] = {2}, size[] = {3, 4},
                        part_dynamic[] = {-1, 4};
-  static const wick_onnx_given_shape pair[] = {{"s", 1, two}, {"s.0", 2, size}, {"s.1", 1, one}},
-                                     value[] = {{"s", 1, one}, {"s.0", 1, two}},
-                                     nothing[] = {{"s", 1, none}}, part[] = {{"s", 1, one}},
-                                     many[] = {{"s", 1, two}}, wrong[] = {{"s", 2, size}},
-                                     given[] = {{"x", 2, size}}, rank[] = {{"x", 2, part_dynamic}},
-                                     most[] = {{"x", WICK_MAX_RANK + 1, none}};
+  static const wick_import_shape pair[] = {{"s", 1, two}, {"s.0", 2, size}, {"s.1", 1, one}},
+                                 value[] = {{"s", 1, one}, {"s.0", 1, two}},
+                                 nothing[] = {{"s", 1, none}}, part[] = {{"s", 1, one}},
+                                 many[] = {{"s", 1, two}}, wrong[] = {{"s", 2, size}},
+                                 given[] = {{"x", 2, size}}, rank[] = {{"x", 2, part_dynamic}},
+                                 most[] = {{"x", WICK_MAX_RANK + 1, none}};
   static const char identity[] = "opset 18; in s seq1 N; in x 1 2; Identity s -> t; Relu x -> y;"
                                  "out t seq1 ?; out y 1 2",
                     optional[] = "opset 18; in s opt1 2; Identity s -> t; out t opt1 2",
@@ -20,7 +20,7 @@ static void test_ports(void **state)
   bool described = false;
   const struct {
     const char *model;
-    wick_onnx_options options;
+    wick_import_options options;
     const char *want;
   } rows[] = {
       {identity,

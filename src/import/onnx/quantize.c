@@ -13,7 +13,7 @@
 static bool quantize_splits(wick_onnx_op *o, uint32_t axis)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);
-  const wick_node *n = wick_onnx_definer(o->b, o->in[0]);
+  const wick_node *n = wick_emit_definer(o->b, o->in[0]);
   int64_t block = wick_onnx_int(o, "block_size", 0), size = axis < x->rank ? x->dim[axis].v : 0;
   return block > 0 && wick_onnx_info(o, 1)->rank && x->rank < WICK_MAX_RANK && axis < x->rank &&
          wick_dim_is_const(x->dim[axis]) && size > block && size % block == 0 &&
@@ -29,14 +29,14 @@ static wick_value quantize_blocks(wick_onnx_op *o, uint32_t axis)
   if (!quantize_splits(o, axis)) return o->in[0];
   for (uint32_t k = 0; k < x->rank; k++) dim[k + (k > axis)] = x->dim[k];
   dim[axis] = wick_dim_const(x->dim[axis].v / block), dim[axis + 1] = wick_dim_const(block);
-  return wick_onnx_reshape(o, o->in[0], x->rank + 1, dim);
+  return wick_build_reshape(o->b, o->in[0], x->rank + 1, dim);
 }
 
 /* Reshapes a result in blocks to the input's shape. */
 static wick_value quantize_whole(wick_onnx_op *o, wick_value y, uint32_t axis)
 {
   const wick_type_info *x = wick_onnx_info(o, 0);
-  return quantize_splits(o, axis) ? wick_onnx_reshape(o, y, x->rank, x->dim) : y;
+  return quantize_splits(o, axis) ? wick_build_reshape(o->b, y, x->rank, x->dim) : y;
 }
 
 /* Repeats the number of each block of elements along the axis for each element, or, if the input is
@@ -61,20 +61,20 @@ static wick_value quantize_repeat(wick_onnx_op *o, wick_value v, uint32_t axis, 
   for (uint32_t k = 0; k < rank; k++) whole[k] = dim[k + (k > axis)] = s->dim[k];
   if (wick_dim_is(blocks, 1)) return v; /* one number for all */
   dim[axis + 1] = wick_dim_const(1);
-  v = wick_onnx_reshape(o, v, rank + 1, dim);
+  v = wick_build_reshape(o->b, v, rank + 1, dim);
   if (quantize_splits(o, axis)) return v;
   dim[axis + 1] = size;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_broadcast_to);
-  wick_onnx_set_dims(&e, "shape", rank + 1, dim);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_broadcast_to);
+  wick_emit_set_dims(&e, "shape", rank + 1, dim);
   whole[axis] = wick_dim_mul(t, blocks, size);
-  v = wick_onnx_reshape(o, wick_onnx_end1(&e, v), rank, whole);
+  v = wick_build_reshape(o->b, wick_emit_end1(&e, v), rank, whole);
   if (wick_dim_eq(whole[axis], x->dim[axis])) return v;
   wick_dim begin[WICK_MAX_RANK] = {{0}};
   whole[axis] = x->dim[axis];
-  wick_onnx_emit cut = wick_onnx_begin(o, WICK_OP_slice);
-  wick_onnx_set_dims(&cut, "begin", rank, begin);
-  wick_onnx_set_dims(&cut, "shape", rank, whole);
-  return wick_onnx_end1(&cut, v);
+  wick_emit cut = wick_emit_begin(o->b, WICK_OP_slice);
+  wick_emit_set_dims(&cut, "begin", rank, begin);
+  wick_emit_set_dims(&cut, "shape", rank, whole);
+  return wick_emit_end1(&cut, v);
 }
 
 /* Reshapes a vector of numbers along `axis` of a tensor of that rank. */
@@ -86,7 +86,7 @@ static wick_value quantize_along(wick_onnx_op *o, wick_value v, uint32_t axis, u
   bool one = wick_dim_is(t->dim[0], 1);
   dim[0] = t->dim[0];
   for (uint32_t k = 1; axis + k < rank; k++) dim[k] = wick_dim_const(1);
-  return one || axis + 1 < rank ? wick_onnx_reshape(o, v, one ? 0 : rank - axis, dim) : v;
+  return one || axis + 1 < rank ? wick_build_reshape(o->b, v, one ? 0 : rank - axis, dim) : v;
 }
 
 /* Returns operand i, a scale or a zero point of the first operand; 0 if it is missing. */
@@ -195,16 +195,16 @@ static void quantize_dequantize(wick_onnx_op *o)
 static void quantize_dynamic(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
-  wick_value x = o->in[0], none = wick_onnx_number(o, x, 0);
+  wick_value x = o->in[0], none = wick_emit_number(o->b, x, 0);
   int64_t axes[WICK_MAX_RANK];
   uint32_t rank = wick_onnx_info(o, 0)->rank;
   for (uint32_t k = 0; k < rank; k++) axes[k] = k;
-  wick_value lo = wick_onnx_reduce(o, WICK_OP_reduce_extremes, x, rank, axes, false),
+  wick_value lo = wick_emit_reduce(o->b, WICK_OP_reduce_extremes, x, rank, axes, false),
              hi = {lo.id + 1};
   hi = wick_build2(b, WICK_OP_max, hi, none), lo = wick_build2(b, WICK_OP_min, lo, none);
-  wick_value most = wick_onnx_number(o, x, 255),
+  wick_value most = wick_emit_number(o->b, x, 255),
              width = wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_sub, hi, lo), most),
-             equal = wick_build2(b, WICK_OP_eq, hi, lo), one = wick_onnx_number(o, x, 1),
+             equal = wick_build2(b, WICK_OP_eq, hi, lo), one = wick_emit_number(o->b, x, 1),
              scale = wick_build3(b, WICK_OP_where, equal, one, width);
   wick_value zero = wick_build2(b, WICK_OP_sub, none, wick_build2(b, WICK_OP_div, lo, scale));
   zero = wick_build_cast(b, wick_build1(b, WICK_OP_round_even, zero), WICK_U8);
@@ -294,10 +294,10 @@ static wick_value quantize_conv_of(wick_onnx_op *o, uint32_t w, wick_value zero_
   if (zero_w.id) zero_w = quantize_along(o, zero_w, 0, rank);
   wick_value in[3] = {quantize_centre(o, o->in[0], zero_x), quantize_centre(o, o->in[w], zero_w),
                       bias};
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_conv);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_conv);
   wick_onnx_window_set(&e, &window);
-  wick_onnx_set_int(&e, "group", wick_onnx_int(o, "group", 1));
-  return wick_onnx_end(&e, bias.id ? 3 : 2, in);
+  wick_emit_set_int(&e, "group", wick_onnx_int(o, "group", 1));
+  return wick_emit_end(&e, bias.id ? 3 : 2, in);
 }
 
 static void quantize_conv(wick_onnx_op *o)

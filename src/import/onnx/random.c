@@ -41,8 +41,8 @@ static wick_value random_draw(wick_onnx_op *o, int64_t kind, wick_elem e, uint32
                               const wick_dim *dim)
 {
   wick_value key = random_key(o);
-  wick_onnx_emit emit = wick_onnx_begin(o, WICK_OP_random);
-  wick_onnx_set_int(&emit, "kind", kind);
+  wick_emit emit = wick_emit_begin(o->b, WICK_OP_random);
+  wick_emit_set_int(&emit, "kind", kind);
   wick_type want = wick_type_tensor(o->c->module, wick_elem_storage[e].arith, rank, dim);
   return wick_build(o->b, WICK_OP_random, 1, &key, emit.attr, 1, &want);
 }
@@ -71,8 +71,8 @@ static bool random_float_elem(wick_onnx_op *o, wick_elem otherwise, wick_elem *o
 /* Builds x * factor + term, without a factor of 1 and a term of 0. */
 static wick_value random_scaled(wick_onnx_op *o, wick_value x, double factor, double term)
 {
-  if (factor != 1) x = wick_onnx_by(o, WICK_OP_mul, x, factor);
-  return term != 0 ? wick_onnx_by(o, WICK_OP_add, x, term) : x;
+  if (factor != 1) x = wick_emit_by(o->b, WICK_OP_mul, x, factor);
+  return term != 0 ? wick_emit_by(o->b, WICK_OP_add, x, term) : x;
 }
 
 /* The row's `arg` is the kind: 0 for uniform, 1 for normal. */
@@ -142,17 +142,17 @@ static void random_multinomial(wick_onnx_op *o)
   wick_dim shape[] = {x->dim[0], wick_dim_const(n), wick_dim_const(1)};
   wick_dim last = wick_dim_sub(o->c->module->dims, x->dim[1], wick_dim_const(1));
   wick_value logits = wick_build_cast(b, o->in[0], WICK_F64);
-  wick_value most = wick_onnx_reduce1(o, WICK_OP_reduce_max, logits, 1, true);
+  wick_value most = wick_emit_reduce1(o->b, WICK_OP_reduce_max, logits, 1, true);
   wick_value weight = wick_build1(b, WICK_OP_exp, wick_build2(b, WICK_OP_sub, logits, most));
-  wick_onnx_emit scan = wick_onnx_begin(o, WICK_OP_cumsum);
-  wick_onnx_set_int(&scan, "axis", 1);
-  wick_value sums = wick_onnx_end1(&scan, weight);
-  wick_value all = wick_onnx_slice(o, sums, 1, last, wick_dim_const(1)),
+  wick_emit scan = wick_emit_begin(o->b, WICK_OP_cumsum);
+  wick_emit_set_int(&scan, "axis", 1);
+  wick_value sums = wick_emit_end1(&scan, weight);
+  wick_value all = wick_emit_slice(o->b, sums, 1, last, wick_dim_const(1)),
              u = random_draw(o, 0, WICK_F64, 3, shape);
-  wick_value share = wick_build2(b, WICK_OP_mul, u, wick_onnx_unsqueeze(o, all, 1));
-  wick_value before = wick_build2(b, WICK_OP_le, wick_onnx_unsqueeze(o, sums, 1), share);
+  wick_value share = wick_build2(b, WICK_OP_mul, u, wick_emit_unsqueeze(o->b, all, 1));
+  wick_value before = wick_build2(b, WICK_OP_le, wick_emit_unsqueeze(o->b, sums, 1), share);
   wick_value at =
-      wick_onnx_reduce1(o, WICK_OP_reduce_sum, wick_build_cast(b, before, WICK_I64), 2, false);
+      wick_emit_reduce1(o->b, WICK_OP_reduce_sum, wick_build_cast(b, before, WICK_I64), 2, false);
   if (b->status) return;
   wick_value end = wick_build_const(b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0,
                                     wick_dim_is_const(last) ? last.v : INT64_MAX);
@@ -180,7 +180,7 @@ static void random_dropped(wick_onnx_op *o, wick_value ratio)
   ratio = wick_build_cast(b, ratio, wide);
   wick_value u = random_draw(o, 0, e, x->rank, x->dim), data = wick_build_cast(b, o->in[0], wide);
   if (b->status) return;
-  wick_value one = wick_onnx_number(o, data, 1), none = wick_onnx_number(o, data, 0);
+  wick_value one = wick_emit_number(o->b, data, 1), none = wick_emit_number(o->b, data, 0);
   wick_value scale = wick_build2(b, WICK_OP_div, one, wick_build2(b, WICK_OP_sub, one, ratio)),
              mask = wick_build2(b, WICK_OP_ge, u, ratio);
   wick_value y =

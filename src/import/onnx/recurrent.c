@@ -69,7 +69,7 @@ static double recurrent_take(wick_onnx_op *o, const char *name, size_t *at, doub
   return a && *at < a->floats.n ? (double)a->floats.at[(*at)++] : otherwise;
 }
 
-static void recurrent_set_acts(recurrent *r, wick_onnx_emit *e, int64_t direction)
+static void recurrent_set_acts(recurrent *r, wick_emit *e, int64_t direction)
 {
   wick_onnx_op *o = r->o;
   uint32_t n = r->kind->nact;
@@ -89,10 +89,10 @@ static void recurrent_set_acts(recurrent *r, wick_onnx_emit *e, int64_t directio
     if (nattr > 0)
       alpha[position] = recurrent_take(o, "activation_alpha", &r->alpha, alpha[position]);
     if (nattr > 1) beta[position] = recurrent_take(o, "activation_beta", &r->beta, beta[position]);
-    wick_onnx_set_int(e, r->kind->act[k].attr, kind);
+    wick_emit_set_int(e, r->kind->act[k].attr, kind);
   }
-  if (r->alpha) wick_onnx_set_floats(e, "alpha", n, alpha);
-  if (r->beta) wick_onnx_set_floats(e, "beta", n, beta);
+  if (r->alpha) wick_emit_set_floats(e, "alpha", n, alpha);
+  if (r->beta) wick_emit_set_floats(e, "beta", n, beta);
 }
 
 /* ---- operands ---- */
@@ -123,12 +123,12 @@ static wick_value recurrent_part(recurrent *r, uint32_t i, uint32_t axis, uint32
   }
   wick_value x = o->in[i];
   if (r->directions > 1) {
-    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
-    wick_onnx_set_dims(&e, "begin", rank, begin);
-    wick_onnx_set_dims(&e, "shape", rank, shape);
-    x = wick_onnx_end1(&e, x);
+    wick_emit e = wick_emit_begin(o->b, WICK_OP_slice);
+    wick_emit_set_dims(&e, "begin", rank, begin);
+    wick_emit_set_dims(&e, "shape", rank, shape);
+    x = wick_emit_end1(&e, x);
   }
-  return wick_onnx_reshape(o, x, n, left);
+  return wick_build_reshape(o->b, x, n, left);
 }
 
 /* ---- results ---- */
@@ -142,15 +142,15 @@ static wick_value recurrent_place(recurrent *r, wick_value x, uint32_t axis)
   wick_dim dim[4];
   for (uint32_t k = 0; k <= t->rank; k++)
     dim[k] = k == axis ? wick_dim_const(1) : t->dim[k - (k > axis)];
-  return wick_onnx_reshape(o, x, t->rank + 1u, dim);
+  return wick_build_reshape(o->b, x, t->rank + 1u, dim);
 }
 
 static wick_value recurrent_join(recurrent *r, const wick_value *x, uint32_t axis)
 {
   if (r->directions == 1) return x[0];
-  wick_onnx_emit e = wick_onnx_begin(r->o, WICK_OP_concat);
-  wick_onnx_set_int(&e, "axis", axis);
-  return wick_onnx_end(&e, 2, x);
+  wick_emit e = wick_emit_begin(r->o->b, WICK_OP_concat);
+  wick_emit_set_int(&e, "axis", axis);
+  return wick_emit_end(&e, 2, x);
 }
 
 /* ---- lengths ---- */
@@ -179,10 +179,10 @@ static wick_value recurrent_shorten(recurrent *r, wick_value x)
   if (r->o->b->status || wick_dim_eq(r->longest, r->steps)) return x;
   const wick_type_info *t = wick_built_info(r->o->b, x);
   for (uint32_t k = 0; k < 3; k++) shape[k] = k ? t->dim[k] : r->longest;
-  wick_onnx_emit e = wick_onnx_begin(r->o, WICK_OP_slice);
-  wick_onnx_set_dims(&e, "begin", 3, begin);
-  wick_onnx_set_dims(&e, "shape", 3, shape);
-  return wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(r->o->b, WICK_OP_slice);
+  wick_emit_set_dims(&e, "begin", 3, begin);
+  wick_emit_set_dims(&e, "shape", 3, shape);
+  return wick_emit_end1(&e, x);
 }
 
 /* Adds zeros for the steps that were not computed. */
@@ -191,9 +191,9 @@ static wick_value recurrent_lengthen(recurrent *r, wick_value y)
   wick_dim pad[6] = {{0}};
   if (r->o->b->status || wick_dim_eq(r->longest, r->steps)) return y;
   pad[3] = wick_dim_const(r->steps.v - r->longest.v);
-  wick_onnx_emit e = wick_onnx_begin(r->o, WICK_OP_pad);
-  wick_onnx_set_dims(&e, "pad", 6, pad);
-  return wick_onnx_end1(&e, y);
+  wick_emit e = wick_emit_begin(r->o->b, WICK_OP_pad);
+  wick_emit_set_dims(&e, "pad", 6, pad);
+  return wick_emit_end1(&e, y);
 }
 
 /* ---- a layer ---- */
@@ -212,17 +212,17 @@ static wick_value recurrent_direction(recurrent *r, wick_value x, int64_t direct
                                    recurrent_part(r, 7, 0, 2, direction, "P")};
   for (uint32_t i = 3; i < RECURRENT_MOST; i++)
     if (in[i].id) nin = i + 1;
-  wick_onnx_emit e = wick_onnx_begin(o, r->kind->op);
+  wick_emit e = wick_emit_begin(o->b, r->kind->op);
   recurrent_set_acts(r, &e, direction);
   if (wick_onnx_attr_find(o, "clip"))
-    wick_onnx_set_float(&e, "clip", wick_onnx_float(o, "clip", 0));
-  if (reverse) wick_onnx_set_int(&e, "reverse", 1);
+    wick_emit_set_float(&e, "clip", wick_onnx_float(o, "clip", 0));
+  if (reverse) wick_emit_set_int(&e, "reverse", 1);
   if (r->kind->op == WICK_OP_lstm && wick_onnx_int(o, "input_forget", 0))
-    wick_onnx_set_int(&e, "coupled", 1);
+    wick_emit_set_int(&e, "coupled", 1);
   if (r->kind->op == WICK_OP_gru && wick_onnx_int(o, "linear_before_reset", 0))
-    wick_onnx_set_int(&e, "late", 1);
+    wick_emit_set_int(&e, "late", 1);
   if (o->failed) return (wick_value){0};
-  return wick_onnx_end(&e, nin, in);
+  return wick_emit_end(&e, nin, in);
 }
 
 static void recurrent_check(recurrent *r)
@@ -251,7 +251,7 @@ static void recurrent_layer(wick_onnx_op *o, const recurrent_kind *kind)
   static const int64_t swap[] = {1, 0, 2};
   recurrent_check(&r);
   if (o->failed) return;
-  wick_value x = r.batch_first ? wick_onnx_transpose(o, o->in[0], 3, swap) : o->in[0],
+  wick_value x = r.batch_first ? wick_build_transpose(o->b, o->in[0], 3, swap) : o->in[0],
              part[3][2] = {{{0}}};
   if (o->b->status) return;
   recurrent_lengths(&r, x);
@@ -262,7 +262,7 @@ static void recurrent_layer(wick_onnx_op *o, const recurrent_kind *kind)
     for (uint32_t k = 0; k <= kind->nstate; k++) {
       wick_value v = {y.id + k};
       if (k == 0) v = recurrent_lengthen(&r, v);
-      if (k == 0 && r.batch_first) v = wick_onnx_transpose(o, v, 3, swap);
+      if (k == 0 && r.batch_first) v = wick_build_transpose(o->b, v, 3, swap);
       part[k][d] = recurrent_place(&r, v, k == 0 ? 1 + r.batch_first : r.batch_first);
     }
   }

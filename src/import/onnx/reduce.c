@@ -3,19 +3,6 @@
 
 /* Axes are counted from the front, so that equal reductions have equal text; the row checks their
  * range. */
-wick_value wick_onnx_reduce(wick_onnx_op *o, wick_opcode op, wick_value x, uint32_t n,
-                            const int64_t *axes, bool keepdims)
-{
-  if (o->b->status) return (wick_value){0};
-  int64_t rank = wick_built_info(o->b, x)->rank, *front = wick_new(o->c->tmp, int64_t, n);
-  for (uint32_t i = 0; i < n; i++)
-    front[i] = axes[i] < 0 && axes[i] >= -rank ? axes[i] + rank : axes[i];
-  wick_onnx_emit e = wick_onnx_begin(o, op);
-  wick_onnx_set_ints(&e, "axes", n, front);
-  wick_onnx_set_int(&e, "keepdims", keepdims);
-  return wick_onnx_end1(&e, x);
-}
-
 /* Reduces over no axes: applies only the operation of the reduction on single elements. */
 static wick_value reduce_nothing(wick_onnx_op *o)
 {
@@ -38,11 +25,11 @@ static void reduce_over(wick_onnx_op *o, uint32_t n, const int64_t *axes)
   } else if (!n && !wick_onnx_info(o, 0)->rank) {
     o->out[0] = reduce_nothing(o); /* a scalar has no axes */
   } else if (wick_onnx_info(o, 0)->elem == WICK_BOOL) {
-    x = wick_onnx_reduce(o, o->row->op, wick_build_cast(o->b, x, WICK_U8), n, axes, keepdims);
+    x = wick_emit_reduce(o->b, o->row->op, wick_build_cast(o->b, x, WICK_U8), n, axes, keepdims);
     o->out[0] = wick_build_cast(o->b, x, WICK_BOOL);
     /* of integers, for an operator that accepts only floats: the result loses its fraction */
   } else {
-    x = wick_onnx_reduce(o, o->row->op, wick_onnx_widen(o, o->row->op, x), n, axes, keepdims);
+    x = wick_emit_reduce(o->b, o->row->op, wick_emit_widen(o->b, o->row->op, x), n, axes, keepdims);
     o->out[0] = wick_build_cast(o->b, x, wick_onnx_info(o, 0)->elem);
   }
 }
@@ -64,11 +51,11 @@ static void reduce_input(wick_onnx_op *o)
 /* The index of the maximum or minimum. Before opset 12 it is always the first one. */
 static void reduce_arg(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
-  wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
-  wick_onnx_set_int(&e, "keepdims", wick_onnx_int(o, "keepdims", 1));
-  wick_onnx_set_int(&e, "last", wick_onnx_int(o, "select_last_index", 0));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, o->row->op);
+  wick_emit_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
+  wick_emit_set_int(&e, "keepdims", wick_onnx_int(o, "keepdims", 1));
+  wick_emit_set_int(&e, "last", wick_onnx_int(o, "select_last_index", 0));
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 #define ARG(type, op)                                                                              \

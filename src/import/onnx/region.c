@@ -27,9 +27,9 @@ static void region_center(wick_onnx_op *o)
                              wick_dim_floordiv(t, wick_dim_max(t, less, none), two));
     pad[x->rank + axis] = wick_dim_sub(t, more, pad[axis]);
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_pad);
-  wick_onnx_set_dims(&e, "pad", 2u * x->rank, pad);
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_pad);
+  wick_emit_set_dims(&e, "pad", 2u * x->rank, pad);
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 /* ---- Col2Im, MaxUnpool ---- */
@@ -68,13 +68,13 @@ static void region_col2im(wick_onnx_op *o)
   wick_value x = o->in[0];
   bool logic = wick_onnx_info(o, 0)->elem == WICK_BOOL;
   if (logic) x = wick_build_cast(o->b, x, WICK_I64);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_col2im);
-  wick_onnx_set_ints(&e, "stride", n, stride);
-  wick_onnx_set_ints(&e, "dilation", n, dilation);
-  wick_onnx_set_ints(&e, "pad", 2 * n, pad);
-  wick_onnx_set_ints(&e, "kernel", n, block);
-  wick_onnx_set_dims(&e, "image", nimage, image);
-  o->out[0] = wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_col2im);
+  wick_emit_set_ints(&e, "stride", n, stride);
+  wick_emit_set_ints(&e, "dilation", n, dilation);
+  wick_emit_set_ints(&e, "pad", 2 * n, pad);
+  wick_emit_set_ints(&e, "kernel", n, block);
+  wick_emit_set_dims(&e, "image", nimage, image);
+  o->out[0] = wick_emit_end1(&e, x);
   if (logic) o->out[0] = wick_build_cast(o->b, o->out[0], WICK_BOOL);
 }
 
@@ -85,10 +85,10 @@ static void region_unpool(wick_onnx_op *o)
   wick_onnx_window w;
   wick_dims *t = o->c->module->dims;
   if (!wick_onnx_window_read(o, NULL, &w)) return;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_max_unpool);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_max_unpool);
   wick_onnx_window_set(&e, &w);
-  wick_onnx_set_ints(&e, "kernel", w.n, w.kernel);
-  wick_value y = wick_onnx_end2(&e, o->in[0], o->in[1]);
+  wick_emit_set_ints(&e, "kernel", w.n, w.kernel);
+  wick_value y = wick_emit_end2(&e, o->in[0], o->in[1]);
   o->out[0] = y;
   if (!wick_onnx_has(o, 2) || o->b->status) return;
   uint32_t n;
@@ -104,9 +104,9 @@ static void region_unpool(wick_onnx_op *o)
     pad[k] = wick_dim_const(0);
     pad[n + k] = wick_dim_sub(t, shape[k], have->dim[k]);
   }
-  wick_onnx_emit more = wick_onnx_begin(o, WICK_OP_pad);
-  wick_onnx_set_dims(&more, "pad", 2 * n, pad);
-  o->out[0] = wick_onnx_end1(&more, y);
+  wick_emit more = wick_emit_begin(o->b, WICK_OP_pad);
+  wick_emit_set_dims(&more, "pad", 2 * n, pad);
+  o->out[0] = wick_emit_end1(&more, y);
 }
 
 /* ---- regions of interest ---- */
@@ -117,22 +117,22 @@ static void region_align(wick_onnx_op *o)
   shape[0] = wick_onnx_int(o, "output_height", 1), shape[1] = wick_onnx_int(o, "output_width", 1);
   const char *modes = o->opset < 16 ? "output_half_pixel" : "half_pixel output_half_pixel";
   bool half = !wick_onnx_word(o, "coordinate_transformation_mode", modes) && o->opset >= 16;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_roi_align);
-  wick_onnx_set_ints(&e, "shape", 2, shape);
-  wick_onnx_set_float(&e, "scale", wick_onnx_float(o, "spatial_scale", 1));
-  wick_onnx_set_int(&e, "ratio", wick_onnx_int(o, "sampling_ratio", 0));
-  wick_onnx_set_int(&e, "mode", wick_onnx_word(o, "mode", "avg max"));
-  wick_onnx_set_int(&e, "half", half);
-  o->out[0] = wick_onnx_end(&e, 3, o->in);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_roi_align);
+  wick_emit_set_ints(&e, "shape", 2, shape);
+  wick_emit_set_float(&e, "scale", wick_onnx_float(o, "spatial_scale", 1));
+  wick_emit_set_int(&e, "ratio", wick_onnx_int(o, "sampling_ratio", 0));
+  wick_emit_set_int(&e, "mode", wick_onnx_word(o, "mode", "avg max"));
+  wick_emit_set_int(&e, "half", half);
+  o->out[0] = wick_emit_end(&e, 3, o->in);
 }
 
 static void region_max_pool(wick_onnx_op *o)
 {
   wick_wire_i64s shape = wick_onnx_ints(o, "pooled_shape");
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_roi_max_pool);
-  wick_onnx_set_ints(&e, "shape", (uint32_t)shape.n, shape.at);
-  wick_onnx_set_float(&e, "scale", wick_onnx_float(o, "spatial_scale", 1));
-  o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_roi_max_pool);
+  wick_emit_set_ints(&e, "shape", (uint32_t)shape.n, shape.at);
+  wick_emit_set_float(&e, "scale", wick_onnx_float(o, "spatial_scale", 1));
+  o->out[0] = wick_emit_end2(&e, o->in[0], o->in[1]);
 }
 
 /* ---- DeformConv ---- */
@@ -175,7 +175,7 @@ static wick_value region_grid(const region_deform *d)
            begin[WICK_MAX_RANK];
   int64_t one[WICK_MAX_RANK], perm[WICK_MAX_RANK] = {0, 1}, step[WICK_MAX_RANK];
   for (uint32_t k = 0; k < n; k++) dim[3 + k] = d->offset->dim[2 + k];
-  wick_value at = wick_onnx_reshape(o, wick_build_cast(o->b, o->in[2], d->elem), 3 + n, dim);
+  wick_value at = wick_build_reshape(o->b, wick_build_cast(o->b, o->in[2], d->elem), 3 + n, dim);
   at = wick_build2(o->b, WICK_OP_add, at, region_taps(d));
   for (uint32_t k = 0; k < 3 + n; k++)
     one[k] = k == 2 ? n : 1, begin[k] = wick_dim_const(0), step[k] = 1;
@@ -183,22 +183,22 @@ static wick_value region_grid(const region_deform *d)
     double own[WICK_ONNX_SPATIAL] = {0};
     own[k] = (double)d->w.stride[k];
     wick_value along = wick_build_cast(
-        o->b, wick_onnx_count_along(o, d->offset->dim[2 + k], 3 + k, 3 + n), d->elem);
+        o->b, wick_emit_count_along(o->b, d->offset->dim[2 + k], 3 + k, 3 + n), d->elem);
     along = wick_build2(o->b, WICK_OP_mul, along, wick_onnx_table(o, d->elem, 3 + n, one, own));
     at = wick_build2(o->b, WICK_OP_add, at, along);
   }
   begin[2] = wick_dim_const(n - 1), step[2] = -1;
-  wick_onnx_emit turned = wick_onnx_begin(o, WICK_OP_slice);
-  wick_onnx_set_dims(&turned, "begin", 3 + n, begin);
-  wick_onnx_set_dims(&turned, "shape", 3 + n, dim);
-  wick_onnx_set_ints(&turned, "step", 3 + n, step);
+  wick_emit turned = wick_emit_begin(o->b, WICK_OP_slice);
+  wick_emit_set_dims(&turned, "begin", 3 + n, begin);
+  wick_emit_set_dims(&turned, "shape", 3 + n, dim);
+  wick_emit_set_ints(&turned, "step", 3 + n, step);
   for (uint32_t k = 0; k < n; k++) perm[2 + k] = 3 + k;
   perm[2 + n] = 2;
-  at = wick_onnx_transpose(o, wick_onnx_end1(&turned, at), 3 + n, perm);
+  at = wick_build_transpose(o->b, wick_emit_end1(&turned, at), 3 + n, perm);
   dim[1] = wick_dim_mul(t, dim[1], dim[3]);
   for (uint32_t k = 1; k < n; k++) dim[1 + k] = d->offset->dim[2 + k];
   dim[1 + n] = wick_dim_const(n);
-  return wick_onnx_reshape(o, at, 2 + n, dim);
+  return wick_build_reshape(o->b, at, 2 + n, dim);
 }
 
 /* Samples the elements under the windows: [N, C, taps, positions]. */
@@ -209,18 +209,19 @@ static wick_value region_columns(const region_deform *d, wick_dim groups, wick_d
   wick_dim dim[WICK_MAX_RANK] = {d->batch, wick_dim_floordiv(t, d->x->dim[1], groups)},
            taps = wick_dim_const(d->taps);
   for (uint32_t k = 0; k < d->w.n; k++) dim[2 + k] = d->x->dim[2 + k];
-  wick_value x = wick_onnx_reshape(o, wick_build_cast(o->b, o->in[0], d->elem), 2 + d->w.n, dim);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_grid_sample);
-  wick_onnx_set_int(&e, "elements", 1);
-  wick_value v = wick_onnx_end2(&e, x, region_grid(d));
+  wick_value x =
+      wick_build_reshape(o->b, wick_build_cast(o->b, o->in[0], d->elem), 2 + d->w.n, dim);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_grid_sample);
+  wick_emit_set_int(&e, "elements", 1);
+  wick_value v = wick_emit_end2(&e, x, region_grid(d));
   const wick_dim parts[] = {d->batch, dim[1], taps, positions},
                  mask[] = {d->batch, wick_dim_const(1), taps, positions},
                  whole[] = {d->x->dim[0], d->x->dim[1], taps, positions};
   if (wick_onnx_has(o, 4)) {
-    wick_value by = wick_onnx_reshape(o, wick_build_cast(o->b, o->in[4], d->elem), 4, mask);
-    v = wick_build2(o->b, WICK_OP_mul, wick_onnx_reshape(o, v, 4, parts), by);
+    wick_value by = wick_build_reshape(o->b, wick_build_cast(o->b, o->in[4], d->elem), 4, mask);
+    v = wick_build2(o->b, WICK_OP_mul, wick_build_reshape(o->b, v, 4, parts), by);
   }
-  return wick_onnx_reshape(o, v, 4, whole);
+  return wick_build_reshape(o->b, v, 4, whole);
 }
 
 /* Checks the shapes. Returns false after it added a failure. */
@@ -274,17 +275,17 @@ static void region_deform_conv(wick_onnx_op *o)
   for (uint32_t k = 0; k < d.w.n; k++) positions = wick_dim_mul(t, positions, d.offset->dim[2 + k]);
   wick_value v = region_columns(&d, wick_dim_const(offsets), positions),
              by = wick_build_cast(b, o->in[1], d.elem);
-  v = wick_onnx_reshape(o, v, 4, (const wick_dim[]){d.x->dim[0], g, depth, positions});
-  by =
-      wick_onnx_reshape(o, by, 3, (const wick_dim[]){g, wick_dim_floordiv(t, w->dim[0], g), depth});
+  v = wick_build_reshape(o->b, v, 4, (const wick_dim[]){d.x->dim[0], g, depth, positions});
+  by = wick_build_reshape(o->b, by, 3,
+                          (const wick_dim[]){g, wick_dim_floordiv(t, w->dim[0], g), depth});
   v = wick_build2(b, WICK_OP_matmul, by, v);
   dim[0] = d.x->dim[0], dim[1] = w->dim[0];
   for (uint32_t k = 0; k < d.w.n; k++) dim[2 + k] = d.offset->dim[2 + k];
-  v = wick_onnx_reshape(o, v, 2 + d.w.n, dim);
+  v = wick_build_reshape(o->b, v, 2 + d.w.n, dim);
   if (wick_onnx_has(o, 3)) {
     for (uint32_t k = 0; k < d.w.n; k++) dim[2 + k] = wick_dim_const(1);
     wick_value bias = wick_build_cast(b, o->in[3], d.elem);
-    v = wick_build2(b, WICK_OP_add, v, wick_onnx_reshape(o, bias, 1 + d.w.n, dim + 1));
+    v = wick_build2(b, WICK_OP_add, v, wick_build_reshape(o->b, bias, 1 + d.w.n, dim + 1));
   }
   o->out[0] = wick_build_cast(b, v, d.x->elem);
 }

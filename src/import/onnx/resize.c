@@ -79,20 +79,20 @@ static wick_value resize_once(wick_onnx_op *o, const resize_target *t, int mode,
       "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",  "align_corners",
       "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
   uint32_t rank = wick_onnx_info(o, 0)->rank;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_resize);
-  wick_onnx_set_dims(&e, "shape", rank, t->size);
-  if (t->by_scale) wick_onnx_set_floats(&e, "scale", rank, t->scale);
-  wick_onnx_set_int(&e, "mode", mode);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_resize);
+  wick_emit_set_dims(&e, "shape", rank, t->size);
+  if (t->by_scale) wick_emit_set_floats(&e, "scale", rank, t->scale);
+  wick_emit_set_int(&e, "mode", mode);
   for (size_t i = 0; i < WICK_COUNT(words); i++)
-    if (strcmp(words[i], coordinates) == 0) wick_onnx_set_int(&e, "coordinates", (int64_t)i);
-  wick_onnx_set_int(&e, "nearest", nearest);
-  wick_onnx_set_float(&e, "cubic", wick_onnx_float(o, "cubic_coeff_a", -0.75f));
-  wick_onnx_set_int(&e, "exclude", wick_onnx_int(o, "exclude_outside", 0));
-  wick_onnx_set_int(&e, "antialias", wick_onnx_int(o, "antialias", 0));
+    if (strcmp(words[i], coordinates) == 0) wick_emit_set_int(&e, "coordinates", (int64_t)i);
+  wick_emit_set_int(&e, "nearest", nearest);
+  wick_emit_set_float(&e, "cubic", wick_onnx_float(o, "cubic_coeff_a", -0.75f));
+  wick_emit_set_int(&e, "exclude", wick_onnx_int(o, "exclude_outside", 0));
+  wick_emit_set_int(&e, "antialias", wick_onnx_int(o, "antialias", 0));
   if (strcmp(coordinates, "tf_crop_and_resize") == 0)
-    wick_onnx_set_floats(&e, "roi", 2 * rank, t->roi);
-  wick_onnx_set_float(&e, "outside", wick_onnx_float(o, "extrapolation_value", 0));
-  return wick_onnx_end1(&e, x);
+    wick_emit_set_floats(&e, "roi", 2 * rank, t->roi);
+  wick_emit_set_float(&e, "outside", wick_onnx_float(o, "extrapolation_value", 0));
+  return wick_emit_end1(&e, x);
 }
 
 /* Resizes all axes. Interpolation is separate for each axis, so that more than three are resized

@@ -4,17 +4,17 @@
 
 static void scatter_elements(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_scatter_elements);
-  wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
-  wick_onnx_set_int(&e, "reduction", wick_onnx_word(o, "reduction", "none add mul max min"));
-  o->out[0] = wick_onnx_end(&e, 3, o->in);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_scatter_elements);
+  wick_emit_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
+  wick_emit_set_int(&e, "reduction", wick_onnx_word(o, "reduction", "none add mul max min"));
+  o->out[0] = wick_emit_end(&e, 3, o->in);
 }
 
 static void scatter_nd(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_scatter_nd);
-  wick_onnx_set_int(&e, "reduction", wick_onnx_word(o, "reduction", "none add mul max min"));
-  o->out[0] = wick_onnx_end(&e, 3, o->in);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_scatter_nd);
+  wick_emit_set_int(&e, "reduction", wick_onnx_word(o, "reduction", "none add mul max min"));
+  o->out[0] = wick_emit_end(&e, 3, o->in);
 }
 
 /* Writes the updates to positions from the write index on, which each batch has for itself. With
@@ -32,27 +32,28 @@ static void scatter_tensor(wick_onnx_op *o)
                    x->rank, u->rank);
     return;
   }
-  wick_value position = wick_onnx_count_along(o, x->dim[axis], axis, x->rank);
+  wick_value position = wick_emit_count_along(o->b, x->dim[axis], axis, x->rank);
   if (wick_onnx_has(o, 2)) {
     wick_dim column[WICK_MAX_RANK];
     for (uint32_t k = 0; k < x->rank; k++) column[k] = k ? wick_dim_const(1) : x->dim[0];
     position =
-        wick_build2(b, WICK_OP_sub, position, wick_onnx_reshape(o, o->in[2], x->rank, column));
+        wick_build2(b, WICK_OP_sub, position, wick_build_reshape(o->b, o->in[2], x->rank, column));
   }
   if (b->status) return;
   if (wick_onnx_word(o, "mode", "linear circular")) {
-    wick_value n = wick_build1(b, WICK_OP_size, wick_onnx_count(o, x->dim[axis])),
-               negative = wick_onnx_by(o, WICK_OP_lt, position, 0);
+    wick_value n = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, x->dim[axis])),
+               negative = wick_emit_by(o->b, WICK_OP_lt, position, 0);
     position =
         wick_build3(b, WICK_OP_where, negative, wick_build2(b, WICK_OP_add, position, n), position);
   }
-  wick_value many = wick_build1(b, WICK_OP_size, wick_onnx_count(o, u->dim[axis]));
-  wick_value inside = wick_build2(b, WICK_OP_and, wick_onnx_by(o, WICK_OP_ge, position, 0),
+  wick_value many = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, u->dim[axis]));
+  wick_value inside = wick_build2(b, WICK_OP_and, wick_emit_by(o->b, WICK_OP_ge, position, 0),
                                   wick_build2(b, WICK_OP_lt, position, many));
   if (b->status) return;
-  wick_value at = wick_build3(b, WICK_OP_where, inside, position, wick_onnx_number(o, position, 0));
-  wick_value taken = wick_onnx_gather(o, WICK_OP_gather_elements, o->in[1],
-                                      wick_onnx_expand(o, at, x->rank, x->dim), axis);
+  wick_value at =
+      wick_build3(b, WICK_OP_where, inside, position, wick_emit_number(o->b, position, 0));
+  wick_value taken = wick_emit_gather(o->b, WICK_OP_gather_elements, o->in[1],
+                                      wick_emit_expand(o->b, at, x->rank, x->dim), axis);
   o->out[0] = wick_build3(b, WICK_OP_where, inside, taken, o->in[0]);
 }
 
@@ -71,23 +72,23 @@ static void scatter_reverse(wick_onnx_op *o)
   }
   wick_dim column[WICK_MAX_RANK];
   for (uint32_t k = 0; k < x->rank; k++) column[k] = k == batch ? x->dim[k] : wick_dim_const(1);
-  wick_value t = wick_onnx_count_along(o, x->dim[time], time, x->rank),
-             length = wick_onnx_reshape(o, o->in[1], x->rank, column),
-             turned = wick_build2(b, WICK_OP_sub, wick_onnx_by(o, WICK_OP_sub, length, 1), t);
+  wick_value t = wick_emit_count_along(o->b, x->dim[time], time, x->rank),
+             length = wick_build_reshape(o->b, o->in[1], x->rank, column),
+             turned = wick_build2(b, WICK_OP_sub, wick_emit_by(o->b, WICK_OP_sub, length, 1), t);
   wick_value at = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_lt, t, length), turned, t);
-  o->out[0] = wick_onnx_gather(o, WICK_OP_gather_elements, o->in[0],
-                               wick_onnx_expand(o, at, x->rank, x->dim), time);
+  o->out[0] = wick_emit_gather(o->b, WICK_OP_gather_elements, o->in[0],
+                               wick_emit_expand(o->b, at, x->rank, x->dim), time);
 }
 
 /* ---- order ---- */
 
 static void scatter_top(wick_onnx_op *o, const wick_dim *k)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_top_k);
-  wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", -1));
-  wick_onnx_set_dims(&e, "k", 1, k);
-  wick_onnx_set_int(&e, "least", !wick_onnx_int(o, "largest", 1));
-  wick_value first = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_top_k);
+  wick_emit_set_int(&e, "axis", wick_onnx_int(o, "axis", -1));
+  wick_emit_set_dims(&e, "k", 1, k);
+  wick_emit_set_int(&e, "least", !wick_onnx_int(o, "largest", 1));
+  wick_value first = wick_emit_end1(&e, o->in[0]);
   for (uint32_t i = 0; i < o->nout && first.id; i++) o->out[i] = (wick_value){first.id + i};
 }
 
@@ -112,12 +113,12 @@ static void scatter_top_k(wick_onnx_op *o)
 
 static void scatter_grid(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_grid_sample);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_grid_sample);
   const char *modes = o->opset < 20 ? "bilinear nearest bicubic" : "linear nearest cubic";
-  wick_onnx_set_int(&e, "mode", wick_onnx_word(o, "mode", modes));
-  wick_onnx_set_int(&e, "padding", wick_onnx_word(o, "padding_mode", "zeros border reflection"));
-  wick_onnx_set_int(&e, "align", wick_onnx_int(o, "align_corners", 0) != 0);
-  o->out[0] = wick_onnx_end2(&e, o->in[0], o->in[1]);
+  wick_emit_set_int(&e, "mode", wick_onnx_word(o, "mode", modes));
+  wick_emit_set_int(&e, "padding", wick_onnx_word(o, "padding_mode", "zeros border reflection"));
+  wick_emit_set_int(&e, "align", wick_onnx_int(o, "align_corners", 0) != 0);
+  o->out[0] = wick_emit_end2(&e, o->in[0], o->in[1]);
 }
 
 /* Builds n coordinates from -1 to 1 along one axis. -1 and 1 are the outer positions with
@@ -162,17 +163,18 @@ static void scatter_affine(wick_onnx_op *o)
     wick_dim column[5];
     for (uint32_t i = 0; i <= d; i++)
       column[i] = k < d && i == d - 1 - k ? shape[i] : wick_dim_const(1);
-    line = k < d ? wick_onnx_reshape(o, line, d + 1, column) : wick_onnx_number(o, o->in[0], 1);
-    part[k] = wick_onnx_expand(o, line, d + 1, shape);
+    line =
+        k < d ? wick_build_reshape(o->b, line, d + 1, column) : wick_emit_number(o->b, o->in[0], 1);
+    part[k] = wick_emit_expand(o->b, line, d + 1, shape);
   }
   if (o->b->status) return;
-  wick_value grid = wick_onnx_reshape(o, wick_onnx_concat(o, d, d + 1, part), 2, flat);
+  wick_value grid = wick_build_reshape(o->b, wick_build_concat(o->b, d, d + 1, part), 2, flat);
   wick_value y = wick_build2(o->b, WICK_OP_matmul, grid,
-                             wick_onnx_transpose(o, o->in[0], 3, (const int64_t[]){0, 2, 1}));
+                             wick_build_transpose(o->b, o->in[0], 3, (const int64_t[]){0, 2, 1}));
   wick_dim out[5] = {theta->dim[0]};
   for (uint32_t k = 0; k < d; k++) out[1 + k] = shape[k];
   out[d + 1] = wick_dim_const(d);
-  o->out[0] = wick_onnx_reshape(o, y, d + 2, out);
+  o->out[0] = wick_build_reshape(o->b, y, d + 2, out);
 }
 
 #define SCATTER(type, since, nin, attrs, fn)                                                       \

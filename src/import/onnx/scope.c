@@ -86,69 +86,9 @@ uint32_t wick_onnx_module_name(wick_onnx_context *c, wick_span name)
 
 /* ---- dimensions ---- */
 
-/* Returns the name, with a number appended if it is taken already. */
-static const char *scope_untaken(wick_onnx_context *c, const char *name)
-{
-  wick_text t = wick_text_begin(c->tmp);
-  wick_text_add(&t, name);
-  size_t n = t.n;
-  for (uint32_t k = c->taken.n; wick_names_find(&c->taken, t.at, t.n);
-       k++) { /* not from 1: names may all be alike */
-    t.at[t.n = n] = 0;
-    wick_text_printf(&t, "_%u", k);
-  }
-  wick_names_add(&c->taken, t.at, t.n);
-  return wick_intern(c->module, t.at);
-}
-
-/* Returns an expression for the sizes lo, lo + step, ... up to hi: step * symbol + rest. So
- * divisors of all sizes are divisors of the expression, too. */
-static wick_dim scope_steps(wick_onnx_context *c, const char *word, int64_t lo, int64_t hi,
-                            int64_t step)
-{
-  wick_dims *t = c->module->dims;
-  int64_t rest = lo % step;
-  word = scope_untaken(c, wick_str_printf(c->tmp, "%s_%lld", word, (long long)step));
-  wick_dim sym = wick_dim_symbol(t, word, lo / step, (hi - rest) / step);
-  return wick_dim_add(t, wick_dim_mul(t, sym, wick_dim_const(step)), wick_dim_const(rest));
-}
-
-/* Makes a symbol with the model's name, whatever characters it has. */
-static wick_dim scope_symbol(wick_onnx_context *c, const char *name)
-{
-  int64_t lo = 1, hi = WICK_ONNX_LARGEST, step = 1;
-  const char *word = scope_untaken(c, name);
-  for (uint32_t i = 0; c->options && i < c->options->nrange; i++) {
-    const wick_onnx_range *r = &c->options->range[i];
-    if (strcmp(r->name, word) == 0) lo = r->lo, hi = r->hi, step = r->step;
-  }
-  if (lo < hi && step > 1 && hi - lo < step) hi = lo;
-  c->symbolic = c->symbolic || lo != hi;
-  if (lo < hi && step > 1) return scope_steps(c, word, lo, hi, step);
-  return lo == hi ? wick_dim_const(lo) : wick_dim_symbol(c->module->dims, word, lo, hi);
-}
-
-/* Returns false for names such as "?", which mean an unknown size: two of them need not be
- * equal. */
-static bool scope_says_something(const char *name)
-{
-  for (const unsigned char *s = (const unsigned char *)name; *s; s++)
-    if (*s >= 0x80 || (*s >= '0' && *s <= '9') || (*s >= 'A' && *s <= 'Z') ||
-        (*s >= 'a' && *s <= 'z'))
-      return true;
-  return false;
-}
-
 wick_dim wick_onnx_symbol(wick_onnx_context *c, wick_span name, const char *stem, uint32_t axis)
 {
-  const char *text = wick_wire_text(c->tmp, name);
-  if (!scope_says_something(text)) {
-    return scope_symbol(c, wick_str_printf(c->tmp, "%s.%u", stem, axis));
-  }
-  uint32_t id = wick_names_add(&c->symbols, text, strlen(text));
-  while (c->symbol_dims.n < id) wick_push(c->tmp, &c->symbol_dims, (wick_dim){0});
-  if (id == c->symbol_dims.n) wick_push(c->tmp, &c->symbol_dims, scope_symbol(c, text));
-  return c->symbol_dims.at[id];
+  return wick_symbols_get(&c->symbols, wick_wire_text(c->tmp, name), stem, axis);
 }
 
 /* ---- opsets ---- */

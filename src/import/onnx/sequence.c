@@ -28,7 +28,7 @@ bool wick_onnx_is_nothing(const wick_builder *b, wick_value v)
 /* Returns the items of operand i. Returns false after it added a failure. */
 static bool sequence_items(wick_onnx_op *o, uint32_t i, uint32_t *out_n, const wick_value **out)
 {
-  const wick_node *n = sequence_type(o, o->in[i]) ? wick_onnx_definer(o->b, o->in[i]) : NULL;
+  const wick_node *n = sequence_type(o, o->in[i]) ? wick_emit_definer(o->b, o->in[i]) : NULL;
   if (n && wick_onnx_is_map(o->b, o->in[i])) {
     wick_onnx_fail(o, WICK_ETYPE, "input %u is a map, or a sequence of maps", i);
     return false;
@@ -71,7 +71,7 @@ uint32_t wick_onnx_flat(wick_onnx_op *o, uint32_t n, const wick_value *v, wick_v
   for (uint32_t k = 0; k < n; k++) {
     const wick_type_info *t = sequence_type(o, v[k]);
     if (t && wick_onnx_is_map(o->b, v[k])) wick_onnx_map_all(o->c, v[k]);
-    const wick_node *items = t ? wick_onnx_definer(o->b, v[k]) : NULL;
+    const wick_node *items = t ? wick_emit_definer(o->b, v[k]) : NULL;
     uint32_t marks = sequence_marks(o, v[k]);
     uint32_t have = !t ? 1 : wick_onnx_is_nothing(o->b, v[k]) ? 0 : t->nitem - marks;
     for (uint32_t i = 0; i < have && out; i++) out[count + i] = t ? items->in[marks + i] : v[k];
@@ -180,11 +180,11 @@ static bool sequence_chosen(wick_onnx_op *o, uint32_t n, const wick_value *item)
     same = same && wick_type_eq(wick_built_type(o->b, item[0]), wick_built_type(o->b, item[k]));
   if (!same || wick_built_info(o->b, item[0])->rank == WICK_MAX_RANK) return false;
   wick_value *row = wick_new(o->c->tmp, wick_value, n);
-  for (uint32_t k = 0; k < n; k++) row[k] = wick_onnx_unsqueeze(o, item[k], 0);
-  wick_value all = wick_onnx_concat(o, 0, n, row);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_gather);
-  wick_onnx_set_int(&e, "axis", 0);
-  o->out[0] = wick_onnx_end2(&e, all, wick_onnx_scalar(o, 1));
+  for (uint32_t k = 0; k < n; k++) row[k] = wick_emit_unsqueeze(o->b, item[k], 0);
+  wick_value all = wick_build_concat(o->b, 0, n, row);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_gather);
+  wick_emit_set_int(&e, "axis", 0);
+  o->out[0] = wick_emit_end2(&e, all, wick_onnx_scalar(o, 1));
   return true;
 }
 
@@ -199,7 +199,7 @@ static void sequence_at(wick_onnx_op *o)
   }
   wick_value stack = wick_onnx_stack(o->b, o->in[0]);
   if (stack.id) {
-    o->out[0] = wick_onnx_gather(o, WICK_OP_gather, stack, wick_onnx_scalar(o, 1), 0);
+    o->out[0] = wick_emit_gather(o->b, WICK_OP_gather, stack, wick_onnx_scalar(o, 1), 0);
     return;
   }
   if (!sequence_items(o, 0, &n, &item) || sequence_chosen(o, n, item)) return;
@@ -244,8 +244,8 @@ static void sequence_concat(wick_onnx_op *o)
   int64_t rank = wick_built_info(o->b, item[0])->rank + fresh;
   if (!wick_onnx_axis(o, wick_onnx_int(o, "axis", 0), rank, &axis)) return;
   wick_value *part = wick_dup(o->c->tmp, wick_value, item, n);
-  for (uint32_t k = 0; k < n && fresh; k++) part[k] = wick_onnx_unsqueeze(o, item[k], axis);
-  o->out[0] = wick_onnx_concat(o, axis, n, part);
+  for (uint32_t k = 0; k < n && fresh; k++) part[k] = wick_emit_unsqueeze(o->b, item[k], axis);
+  o->out[0] = wick_build_concat(o->b, axis, n, part);
 }
 
 /* Finds the sizes of the parts along an axis of `extent`. A list gives them even if the extent
@@ -255,7 +255,7 @@ static bool sequence_sizes(wick_onnx_op *o, wick_dim extent, uint32_t *out_n, in
   uint32_t n = 0;
   const int64_t *given = NULL;
   bool each = !wick_onnx_has(o, 1) || wick_onnx_info(o, 1)->rank == 0;
-  int64_t size = 1, sum = 0, most = wick_dim_is_const(extent) ? extent.v : WICK_ONNX_LARGEST;
+  int64_t size = 1, sum = 0, most = wick_dim_is_const(extent) ? extent.v : WICK_IMPORT_LARGEST;
   if (wick_onnx_has(o, 1) && !wick_onnx_numbers(o, 1, "split", &n, &given)) return false;
   if (each && !wick_dim_is_const(extent))
     return wick_onnx_must_be_known(o, "the size that is split", extent);
@@ -300,8 +300,8 @@ static void sequence_split(wick_onnx_op *o)
     return;
   wick_value *part = wick_new(o->c->tmp, wick_value, (size_t)n + 1);
   for (uint32_t k = 0; k < n; at += size[k++]) {
-    part[k] = wick_onnx_slice(o, o->in[0], axis, wick_dim_const(at), wick_dim_const(size[k]));
-    if (!keep) part[k] = wick_onnx_squeeze(o, part[k], axis);
+    part[k] = wick_emit_slice(o->b, o->in[0], axis, wick_dim_const(at), wick_dim_const(size[k]));
+    if (!keep) part[k] = wick_emit_squeeze(o->b, part[k], axis);
   }
   o->out[0] = sequence_make(o, n, part);
 }

@@ -4,13 +4,6 @@
 
 /* ---- reshape ---- */
 
-wick_value wick_onnx_reshape(wick_onnx_op *o, wick_value x, uint32_t n, const wick_dim *dim)
-{
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_reshape);
-  wick_onnx_set_dims(&e, "shape", n, dim);
-  return wick_onnx_end1(&e, x);
-}
-
 /* Reshapes. 0 is the input's size of the same axis unless `allowzero`; -1 is inferred. */
 static void shape_reshape_to(wick_onnx_op *o, uint32_t n, const wick_dim *want)
 {
@@ -26,7 +19,7 @@ static void shape_reshape_to(wick_onnx_op *o, uint32_t n, const wick_dim *want)
     }
     dim[k] = copy ? x->dim[k] : want[k];
   }
-  o->out[0] = wick_onnx_reshape(o, o->in[0], n, dim);
+  o->out[0] = wick_build_reshape(o->b, o->in[0], n, dim);
 }
 
 static void shape_reshape_1(wick_onnx_op *o)
@@ -59,7 +52,7 @@ static void shape_flatten(wick_onnx_op *o)
     wick_dim *side = &dim[i >= (axis < 0 ? axis + rank : axis)];
     *side = wick_dim_mul(o->c->module->dims, *side, x->dim[i]);
   }
-  o->out[0] = wick_onnx_reshape(o, o->in[0], 2, dim);
+  o->out[0] = wick_build_reshape(o->b, o->in[0], 2, dim);
 }
 
 /* Sets `out` to the set of axes. Returns false after it added a failure. */
@@ -95,7 +88,7 @@ static void shape_squeeze_over(wick_onnx_op *o, bool given, uint32_t n, const in
     }
     if (given ? !(drop >> k & 1) : !one) dim[rank++] = x->dim[k];
   }
-  o->out[0] = wick_onnx_reshape(o, o->in[0], rank, dim);
+  o->out[0] = wick_build_reshape(o->b, o->in[0], rank, dim);
 }
 
 static void shape_unsqueeze_over(wick_onnx_op *o, uint32_t n, const int64_t *axes)
@@ -109,7 +102,7 @@ static void shape_unsqueeze_over(wick_onnx_op *o, uint32_t n, const int64_t *axe
   if (!shape_axes(o, n, axes, rank, &add)) return;
   wick_dim dim[WICK_MAX_RANK];
   for (uint32_t k = 0; k < rank; k++) dim[k] = add >> k & 1 ? wick_dim_const(1) : x->dim[from++];
-  o->out[0] = wick_onnx_reshape(o, o->in[0], rank, dim);
+  o->out[0] = wick_build_reshape(o->b, o->in[0], rank, dim);
 }
 
 static void shape_squeeze_1(wick_onnx_op *o)
@@ -143,49 +136,42 @@ static void shape_unsqueeze(wick_onnx_op *o)
 
 static void shape_depth_to_space(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_depth_to_space);
-  wick_onnx_set_int(&e, "block", wick_onnx_int(o, "blocksize", 0));
-  wick_onnx_set_int(&e, "order", wick_onnx_word(o, "mode", "DCR CRD"));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_depth_to_space);
+  wick_emit_set_int(&e, "block", wick_onnx_int(o, "blocksize", 0));
+  wick_emit_set_int(&e, "order", wick_onnx_word(o, "mode", "DCR CRD"));
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 /* In the mode CRD, channels are ordered by channel first, then by position in the block. */
 static void shape_space_to_depth(wick_onnx_op *o)
 {
   static const int64_t swap[] = {0, 2, 1, 3, 4};
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_space_to_depth);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_space_to_depth);
   int64_t block = wick_onnx_int(o, "blocksize", 0);
-  wick_onnx_set_int(&e, "block", block);
-  wick_value y = o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit_set_int(&e, "block", block);
+  wick_value y = o->out[0] = wick_emit_end1(&e, o->in[0]);
   if (!wick_onnx_word(o, "mode", "DCR CRD") || o->b->status) return;
   const wick_type_info *x = wick_onnx_info(o, 0), *t = wick_built_info(o->b, y);
   const wick_dim split[] = {t->dim[0], wick_dim_const(block * block), x->dim[1], t->dim[2],
                             t->dim[3]};
-  o->out[0] = wick_onnx_reshape(
-      o, wick_onnx_transpose(o, wick_onnx_reshape(o, y, 5, split), 5, swap), 4, t->dim);
+  o->out[0] = wick_build_reshape(
+      o->b, wick_build_transpose(o->b, wick_build_reshape(o->b, y, 5, split), 5, swap), 4, t->dim);
 }
 
 /* ---- order, parts ---- */
 
-wick_value wick_onnx_transpose(wick_onnx_op *o, wick_value x, uint32_t n, const int64_t *perm)
-{
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_transpose);
-  wick_onnx_set_ints(&e, "perm", n, perm);
-  return wick_onnx_end1(&e, x);
-}
-
 static void shape_transpose(wick_onnx_op *o)
 {
   wick_wire_i64s perm = wick_onnx_ints(o, "perm");
-  o->out[0] = wick_onnx_transpose(o, o->in[0], (uint32_t)perm.n, perm.at);
+  o->out[0] = wick_build_transpose(o->b, o->in[0], (uint32_t)perm.n, perm.at);
 }
 
 static void shape_concat(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_concat);
-  wick_onnx_set_int(&e, "axis",
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_concat);
+  wick_emit_set_int(&e, "axis",
                     wick_onnx_int(o, "axis", 1)); /* there is no default from opset 4 on */
-  o->out[0] = wick_onnx_end(&e, o->nin, o->in);
+  o->out[0] = wick_emit_end(&e, o->nin, o->in);
 }
 
 /* Sizes are in an attribute or in the second operand. Without sizes the parts are equal, except
@@ -205,13 +191,13 @@ static void shape_split(wick_onnx_op *o)
                    n ? (long long)n : (long long)parts);
     return;
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_split);
-  wick_onnx_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_split);
+  wick_emit_set_int(&e, "axis", wick_onnx_int(o, "axis", 0));
   if (n)
-    wick_onnx_set_dims(&e, "sizes", n, dim);
+    wick_emit_set_dims(&e, "sizes", n, dim);
   else
-    wick_onnx_set_int(&e, "parts", parts);
-  wick_value first = wick_onnx_end1(&e, o->in[0]);
+    wick_emit_set_int(&e, "parts", parts);
+  wick_value first = wick_emit_end1(&e, o->in[0]);
   for (uint32_t k = 0; k < o->nout && first.id; k++) o->out[k] = (wick_value){first.id + k};
 }
 
@@ -219,10 +205,10 @@ static void shape_split(wick_onnx_op *o)
 
 static void shape_shape(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_shape);
-  wick_onnx_set_int(&e, "start", wick_onnx_int(o, "start", 0));
-  wick_onnx_set_int(&e, "end", wick_onnx_int(o, "end", WICK_MAX_RANK));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_shape);
+  wick_emit_set_int(&e, "start", wick_onnx_int(o, "start", 0));
+  wick_emit_set_int(&e, "end", wick_onnx_int(o, "end", WICK_MAX_RANK));
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 static void shape_size(wick_onnx_op *o) { o->out[0] = wick_build1(o->b, WICK_OP_size, o->in[0]); }

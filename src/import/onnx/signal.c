@@ -27,17 +27,17 @@ static wick_value signal_whole(wick_onnx_op *o, wick_value x, int64_t n)
                  size[] = {t->dim[0], t->dim[1], wick_dim_const(rest)};
   bool real = wick_dim_is(t->dim[0], 1);
   wick_elem elem = t->elem;
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
-  wick_onnx_set_dims(&e, "begin", 3, begin);
-  wick_onnx_set_dims(&e, "shape", 3, size);
-  wick_onnx_set_ints(&e, "step", 3, (const int64_t[]){1, 1, -1});
-  wick_value y = wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_slice);
+  wick_emit_set_dims(&e, "begin", 3, begin);
+  wick_emit_set_dims(&e, "shape", 3, size);
+  wick_emit_set_ints(&e, "step", 3, (const int64_t[]){1, 1, -1});
+  wick_value y = wick_emit_end1(&e, x);
   if (!real) {
     const double sign[] = {1, -1};
     wick_value v = wick_onnx_table(o, elem, 3, (const int64_t[]){2, 1, 1}, sign);
     y = wick_build2(o->b, WICK_OP_mul, y, v);
   }
-  return wick_onnx_concat(o, 2, 2, (wick_value[]){x, y});
+  return wick_build_concat(o->b, 2, 2, (wick_value[]){x, y});
 }
 
 /* Interleaves the planes [1 or 2, ...]: the parts of each number become the last axis, [..., 1
@@ -53,14 +53,14 @@ static wick_value signal_joined(wick_onnx_op *o, wick_value x)
   shape[rank] = t.dim[0];
   if (wick_dim_is(t.dim[0], 2)) {
     for (int64_t k = 0; k < 2; k++) {
-      part[k] = wick_onnx_slice(o, x, 0, wick_dim_const(k), wick_dim_const(1));
-      part[k] = wick_onnx_reshape(o, part[k], rank, shape);
+      part[k] = wick_emit_slice(o->b, x, 0, wick_dim_const(k), wick_dim_const(1));
+      part[k] = wick_build_reshape(o->b, part[k], rank, shape);
     }
-    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_interleave);
-    wick_onnx_set_int(&e, "axis", -1);
-    x = wick_onnx_end2(&e, part[0], part[1]);
+    wick_emit e = wick_emit_begin(o->b, WICK_OP_interleave);
+    wick_emit_set_int(&e, "axis", -1);
+    x = wick_emit_end2(&e, part[0], part[1]);
   }
-  return wick_onnx_reshape(o, x, rank + 1, shape);
+  return wick_build_reshape(o->b, x, rank + 1, shape);
 }
 
 static wick_elem signal_wide(wick_elem e) { return e == WICK_F64 ? WICK_F64 : WICK_F32; }
@@ -82,16 +82,16 @@ static void signal_dft_lines(wick_onnx_op *o, uint32_t axis, int64_t n, bool inv
   there[rank] = axis, back[0] = 0;
   wick_value x = wick_build_cast(o->b, o->in[0], signal_wide(t.elem));
   const wick_dim flat[] = {t.dim[rank], lines, t.dim[axis]};
-  x = wick_onnx_reshape(o, wick_onnx_transpose(o, x, t.rank, there), 3, flat);
+  x = wick_build_reshape(o->b, wick_build_transpose(o->b, x, t.rank, there), 3, flat);
   int64_t half = n / 2 + 1, left = onesided && !inverse ? half : n;
   bool real = onesided && inverse;
   if (real) x = signal_whole(o, wick_onnx_fit(o, x, half), n);
   x = wick_onnx_dft(o, x, n, inverse);
-  if (left < n) x = wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(left));
-  if (real) x = wick_onnx_slice(o, x, 0, wick_dim_const(0), wick_dim_const(1));
-  if (inverse) x = wick_onnx_by(o, WICK_OP_div, x, (double)n);
+  if (left < n) x = wick_emit_slice(o->b, x, 1, wick_dim_const(0), wick_dim_const(left));
+  if (real) x = wick_emit_slice(o->b, x, 0, wick_dim_const(0), wick_dim_const(1));
+  if (inverse) x = wick_emit_by(o->b, WICK_OP_div, x, (double)n);
   shape[0] = wick_dim_const(real ? 1 : 2), shape[1] = wick_dim_const(left);
-  x = wick_onnx_transpose(o, wick_onnx_reshape(o, x, t.rank, shape), t.rank, back);
+  x = wick_build_transpose(o->b, wick_build_reshape(o->b, x, t.rank, shape), t.rank, back);
   o->out[0] = wick_build_cast(o->b, signal_joined(o, x), t.elem);
 }
 
@@ -148,25 +148,25 @@ static wick_value signal_frames(wick_onnx_op *o, wick_value x, int64_t count, in
   const wick_type_info t = *wick_built_info(o->b, x);
   int64_t rows = t.dim[2].v / unit;
   if (n / unit > MOST) {
-    wick_value from = wick_onnx_count_along(o, wick_dim_const(count), 0, 2),
-               at = wick_onnx_count_along(o, wick_dim_const(n), 1, 2);
-    from = wick_onnx_by(o, WICK_OP_mul, from, (double)step);
-    return wick_onnx_gather(o, WICK_OP_gather, x, wick_build2(o->b, WICK_OP_add, from, at), 2);
+    wick_value from = wick_emit_count_along(o->b, wick_dim_const(count), 0, 2),
+               at = wick_emit_count_along(o->b, wick_dim_const(n), 1, 2);
+    from = wick_emit_by(o->b, WICK_OP_mul, from, (double)step);
+    return wick_emit_gather(o->b, WICK_OP_gather, x, wick_build2(o->b, WICK_OP_add, from, at), 2);
   }
   const wick_dim shape[] = {t.dim[0], t.dim[1], wick_dim_const(rows), wick_dim_const(unit)},
                  size[] = {t.dim[0], t.dim[1], wick_dim_const(count), wick_dim_const(unit)};
-  x = wick_onnx_slice(o, x, 2, wick_dim_const(0), wick_dim_const(rows * unit));
-  x = wick_onnx_reshape(o, x, 4, shape);
+  x = wick_emit_slice(o->b, x, 2, wick_dim_const(0), wick_dim_const(rows * unit));
+  x = wick_build_reshape(o->b, x, 4, shape);
   wick_value part[MOST];
   for (int64_t k = 0; k < n / unit; k++) {
     const wick_dim zero = wick_dim_const(0), begin[] = {zero, zero, wick_dim_const(k), zero};
-    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
-    wick_onnx_set_dims(&e, "begin", 4, begin);
-    wick_onnx_set_dims(&e, "shape", 4, size);
-    wick_onnx_set_ints(&e, "step", 4, (const int64_t[]){1, 1, step / unit, 1});
-    part[k] = wick_onnx_end1(&e, x);
+    wick_emit e = wick_emit_begin(o->b, WICK_OP_slice);
+    wick_emit_set_dims(&e, "begin", 4, begin);
+    wick_emit_set_dims(&e, "shape", 4, size);
+    wick_emit_set_ints(&e, "step", 4, (const int64_t[]){1, 1, step / unit, 1});
+    part[k] = wick_emit_end1(&e, x);
   }
-  return wick_onnx_concat(o, 3, (uint32_t)(n / unit), part);
+  return wick_build_concat(o->b, 3, (uint32_t)(n / unit), part);
 }
 
 /* Multiplies frames of the signal [batch, length, 1 or 2] by the window, and transforms each. */
@@ -201,16 +201,17 @@ static void signal_stft(wick_onnx_op *o)
   wick_elem elem = t->elem, wide = signal_wide(elem);
   wick_dim planes = t->dim[2], batch = t->dim[0], frames = wick_dim_const((length - n) / step + 1);
   wick_value x =
-      wick_onnx_transpose(o, wick_build_cast(b, o->in[0], wide), 3, (const int64_t[]){2, 0, 1});
+      wick_build_transpose(o->b, wick_build_cast(b, o->in[0], wide), 3, (const int64_t[]){2, 0, 1});
   x = signal_frames(o, x, frames.v, n, step);
   if (window.v) x = wick_build2(b, WICK_OP_mul, x, wick_build_cast(b, o->in[2], wide));
   int64_t left = wick_onnx_int(o, "onesided", 1) ? n / 2 + 1 : n;
   const wick_dim flat[] = {planes, wick_dim_mul(o->c->module->dims, batch, frames),
                            wick_dim_const(n)},
                  shape[] = {wick_dim_const(2), wick_dim_const(left), batch, frames};
-  x = wick_onnx_dft(o, wick_onnx_reshape(o, x, 3, flat), n, false);
-  if (left < n) x = wick_onnx_slice(o, x, 1, wick_dim_const(0), wick_dim_const(left));
-  x = wick_onnx_transpose(o, wick_onnx_reshape(o, x, 4, shape), 4, (const int64_t[]){0, 2, 3, 1});
+  x = wick_onnx_dft(o, wick_build_reshape(o->b, x, 3, flat), n, false);
+  if (left < n) x = wick_emit_slice(o->b, x, 1, wick_dim_const(0), wick_dim_const(left));
+  x = wick_build_transpose(o->b, wick_build_reshape(o->b, x, 4, shape), 4,
+                           (const int64_t[]){0, 2, 3, 1});
   o->out[0] = wick_build_cast(b, signal_joined(o, x), elem);
 }
 

@@ -3,9 +3,9 @@
 
 static wick_value softmax_row(wick_onnx_op *o, wick_value x, int64_t axis)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, o->row->op);
-  wick_onnx_set_int(&e, "axis", axis);
-  return wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, o->row->op);
+  wick_emit_set_int(&e, "axis", axis);
+  return wick_emit_end1(&e, x);
 }
 
 /* Before opset 13, softmax is over all axes from `axis` on, flattened to one. */
@@ -24,8 +24,8 @@ static void softmax_flat(wick_onnx_op *o)
   flat[axis] = wick_dim_const(1);
   for (uint32_t k = axis; k < x->rank; k++)
     flat[axis] = wick_dim_mul(o->c->module->dims, flat[axis], x->dim[k]);
-  wick_value y = softmax_row(o, wick_onnx_reshape(o, o->in[0], axis + 1, flat), axis);
-  o->out[0] = wick_onnx_reshape(o, y, x->rank, x->dim);
+  wick_value y = softmax_row(o, wick_build_reshape(o->b, o->in[0], axis + 1, flat), axis);
+  o->out[0] = wick_build_reshape(o->b, y, x->rank, x->dim);
 }
 
 static void softmax_axis(wick_onnx_op *o)

@@ -27,9 +27,9 @@ static wick_value spatial_pad(wick_onnx_op *o, wick_value x, uint32_t axis, int6
   wick_dim pad[2 * WICK_MAX_RANK];
   for (uint32_t k = 0; k < 2 * rank; k++)
     pad[k] = wick_dim_const(k == axis ? before : k == rank + axis ? after : 0);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_pad);
-  wick_onnx_set_dims(&e, "pad", 2 * rank, pad);
-  return wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_pad);
+  wick_emit_set_dims(&e, "pad", 2 * rank, pad);
+  return wick_emit_end1(&e, x);
 }
 
 /* Inserts s - 1 zeros between the n elements along an axis. */
@@ -40,9 +40,9 @@ static wick_value spatial_stretch(wick_onnx_op *o, wick_value x, uint32_t axis, 
   wick_type_info t = *wick_built_info(o->b, x);
   wick_dim dim[WICK_MAX_RANK];
   memcpy(dim, t.dim, t.rank * sizeof *dim);
-  x = spatial_pad(o, wick_onnx_unsqueeze(o, x, axis + 1), axis + 1, 0, s - 1);
+  x = spatial_pad(o, wick_emit_unsqueeze(o->b, x, axis + 1), axis + 1, 0, s - 1);
   dim[axis] = wick_dim_const(n * s);
-  return spatial_pad(o, wick_onnx_reshape(o, x, t.rank, dim), axis, 0, 1 - s);
+  return spatial_pad(o, wick_build_reshape(o->b, x, t.rank, dim), axis, 0, 1 - s);
 }
 
 /* Pads x along the outer dimensions, and computes the sizes. */
@@ -98,11 +98,11 @@ static wick_value spatial_tap(const spatial *s, wick_value x, const int64_t *at)
     shape[2 + k] = wick_dim_const(s->out[k]);
     step[2 + k] = s->transposed ? 1 : s->w->stride[k];
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_slice);
-  wick_onnx_set_dims(&e, "begin", rank, begin);
-  wick_onnx_set_dims(&e, "shape", rank, shape);
-  wick_onnx_set_ints(&e, "step", rank, step);
-  return wick_onnx_unsqueeze(o, wick_onnx_end1(&e, x), 2);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_slice);
+  wick_emit_set_dims(&e, "begin", rank, begin);
+  wick_emit_set_dims(&e, "shape", rank, shape);
+  wick_emit_set_ints(&e, "step", rank, step);
+  return wick_emit_unsqueeze(o->b, wick_emit_end1(&e, x), 2);
 }
 
 static wick_dim spatial_outs(const spatial *s, wick_dim n)
@@ -122,7 +122,7 @@ static wick_value spatial_unfold(const spatial *s, wick_value x)
     tap[i] = spatial_tap(s, x, at);
     for (uint32_t k = s->outer; k-- > 0 && ++at[k] == s->w->kernel[k];) at[k] = 0;
   }
-  x = wick_onnx_concat(o, 2, (uint32_t)s->taps, tap); /* [n, c, taps, out..., inner] */
+  x = wick_build_concat(o->b, 2, (uint32_t)s->taps, tap); /* [n, c, taps, out..., inner] */
   uint32_t rank = 0;
   perm[rank++] = 0;
   for (uint32_t k = 0; k < s->outer; k++) perm[rank++] = 3 + k;
@@ -131,7 +131,8 @@ static wick_value spatial_unfold(const spatial *s, wick_value x)
   wick_dim dim[2 + SPATIAL_INNER] = {
       spatial_outs(s, s->n), wick_dim_mul(o->c->module->dims, s->c, wick_dim_const(s->taps))};
   memcpy(dim + 2, s->inner, sizeof s->inner);
-  return wick_onnx_reshape(o, wick_onnx_transpose(o, x, rank, perm), 2 + SPATIAL_INNER, dim);
+  return wick_build_reshape(o->b, wick_build_transpose(o->b, x, rank, perm), 2 + SPATIAL_INNER,
+                            dim);
 }
 
 /* Merges the outer dimensions of the weights into the input channels, which are axis 1, or 0 if
@@ -146,12 +147,12 @@ static wick_value spatial_weights(const spatial *s)
   wick_value w = o->in[1];
   for (uint32_t k = 0; k < t.rank; k++) perm[k] = k;
   for (uint32_t k = 0; k < s->outer && s->transposed; k++) perm[1 + k] = 2 + k;
-  if (s->transposed) perm[1 + s->outer] = 1, w = wick_onnx_transpose(o, w, t.rank, perm);
+  if (s->transposed) perm[1 + s->outer] = 1, w = wick_build_transpose(o->b, w, t.rank, perm);
   uint32_t in = s->transposed ? 0 : 1;
   dim[in] = wick_dim_mul(dims, dim[in], wick_dim_const(s->taps));
   for (uint32_t k = 0; k < SPATIAL_INNER; k++)
     dim[2 + k] = wick_dim_const(s->w->kernel[s->outer + k]);
-  return wick_onnx_reshape(o, w, 2 + SPATIAL_INNER, dim);
+  return wick_build_reshape(o->b, w, 2 + SPATIAL_INNER, dim);
 }
 
 /* Returns the window without the outer dimensions. */
@@ -180,11 +181,11 @@ wick_value wick_onnx_spatial_conv(wick_onnx_op *o, wick_opcode op, const wick_on
   if (o->failed || o->b->status) return (wick_value){0};
   wick_onnx_window inner = spatial_inner(w, s.outer);
   wick_value in[3] = {spatial_unfold(&s, x), spatial_weights(&s), o->in[2]};
-  wick_onnx_emit e = wick_onnx_begin(o, op);
+  wick_emit e = wick_emit_begin(o->b, op);
   wick_onnx_window_set(&e, &inner);
-  wick_onnx_set_int(&e, "group", wick_onnx_int(o, "group", 1));
-  if (s.transposed) wick_onnx_set_ints(&e, "output_pad", inner.n, out_pad + s.outer);
-  wick_value y = wick_onnx_end(&e, wick_onnx_has(o, 2) ? 3 : 2, in);
+  wick_emit_set_int(&e, "group", wick_onnx_int(o, "group", 1));
+  if (s.transposed) wick_emit_set_ints(&e, "output_pad", inner.n, out_pad + s.outer);
+  wick_value y = wick_emit_end(&e, wick_onnx_has(o, 2) ? 3 : 2, in);
   if (o->b->status) return (wick_value){0};
   const wick_type_info *t = wick_built_info(o->b, y); /* [n * out..., channels, inner] */
   wick_dim dim[WICK_MAX_RANK] = {s.n};
@@ -193,13 +194,13 @@ wick_value wick_onnx_spatial_conv(wick_onnx_op *o, wick_opcode op, const wick_on
   for (uint32_t k = 0; k < s.outer; k++) dim[1 + k] = wick_dim_const(s.out[k]), perm[2 + k] = 1 + k;
   for (uint32_t k = 1; k < t->rank; k++) dim[s.outer + k] = t->dim[k];
   for (uint32_t k = 2 + s.outer; k < rank; k++) perm[k] = k;
-  return wick_onnx_transpose(o, wick_onnx_reshape(o, y, rank, dim), rank, perm);
+  return wick_build_transpose(o->b, wick_build_reshape(o->b, y, rank, dim), rank, perm);
 }
 
 /* ---- pools ---- */
 
 /* Pools x along w's dimensions, which are the last ones, as [rest, 1, dims...]. */
-static wick_value spatial_pool_last(wick_onnx_op *o, const wick_onnx_emit *form,
+static wick_value spatial_pool_last(wick_onnx_op *o, const wick_emit *form,
                                     const wick_onnx_window *w, wick_value x)
 {
   if (o->b->status) return x;
@@ -209,17 +210,16 @@ static wick_value spatial_pool_last(wick_onnx_op *o, const wick_onnx_emit *form,
   for (uint32_t k = 0; k < rest; k++)
     whole[k] = t.dim[k], dim[0] = wick_dim_mul(o->c->module->dims, dim[0], t.dim[k]);
   for (uint32_t k = 0; k < w->n; k++) dim[2 + k] = t.dim[rest + k];
-  wick_onnx_emit e = *form;
+  wick_emit e = *form;
   wick_onnx_window_set(&e, w);
-  wick_onnx_set_ints(&e, "kernel", w->n, w->kernel);
-  x = wick_onnx_end1(&e, wick_onnx_reshape(o, x, 2 + w->n, dim));
+  wick_emit_set_ints(&e, "kernel", w->n, w->kernel);
+  x = wick_emit_end1(&e, wick_build_reshape(o->b, x, 2 + w->n, dim));
   if (o->b->status) return x;
   for (uint32_t k = 0; k < w->n; k++) whole[rest + k] = wick_built_info(o->b, x)->dim[2 + k];
-  return wick_onnx_reshape(o, x, t.rank, whole);
+  return wick_build_reshape(o->b, x, t.rank, whole);
 }
 
-wick_value wick_onnx_spatial_pool(wick_onnx_op *o, const wick_onnx_emit *form,
-                                  const wick_onnx_window *w)
+wick_value wick_onnx_spatial_pool(wick_onnx_op *o, const wick_emit *form, const wick_onnx_window *w)
 {
   int64_t perm[WICK_MAX_RANK];
   wick_value x = o->in[0];
@@ -234,7 +234,7 @@ wick_value wick_onnx_spatial_pool(wick_onnx_op *o, const wick_onnx_emit *form,
     x = spatial_pool_last(o, form, &part, x);
     for (uint32_t k = 0; k < w->n; k++) perm[2 + k] = 2 + (k + w->n - n) % w->n;
     perm[0] = 0, perm[1] = 1;
-    x = wick_onnx_transpose(o, x, rank, perm);
+    x = wick_build_transpose(o->b, x, rank, perm);
     left -= n;
   }
   return x;

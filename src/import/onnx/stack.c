@@ -15,7 +15,7 @@ wick_value wick_onnx_stack(const wick_builder *b, wick_value v)
   const wick_type_info *t = wick_built_info(b, v);
   bool is = t->kind == WICK_TUPLE && t->nitem == 2 &&
             wick_type_get(b->module, t->item[0])->kind == WICK_TUPLE;
-  const wick_node *n = is ? wick_onnx_definer(b, v) : NULL;
+  const wick_node *n = is ? wick_emit_definer(b, v) : NULL;
   return n ? n->in[1] : (wick_value){0};
 }
 
@@ -28,13 +28,13 @@ static wick_value stack_move(wick_onnx_op *o, wick_value x, uint32_t from, uint3
     if (old == from) old++;
     perm[k] = k == to ? from : old++;
   }
-  return from == to ? x : wick_onnx_transpose(o, x, rank, perm);
+  return from == to ? x : wick_build_transpose(o->b, x, rank, perm);
 }
 
 wick_value wick_onnx_stack_split(wick_onnx_op *o, wick_value x, uint32_t axis, bool keep)
 {
   wick_value y = stack_move(o, x, axis, 0);
-  if (keep) y = wick_onnx_unsqueeze(o, y, axis + 1);
+  if (keep) y = wick_emit_unsqueeze(o->b, y, axis + 1);
   return o->b->status ? y : wick_onnx_stack_make(o->b, y);
 }
 
@@ -52,22 +52,22 @@ wick_value wick_onnx_stack_concat(wick_onnx_op *o, wick_value items, bool fresh)
     dim[n] = t->dim[k];
     if (k == axis) dim[n] = wick_dim_mul(o->c->module->dims, dim[n], t->dim[++k]);
   }
-  return wick_onnx_reshape(o, y, n, dim);
+  return wick_build_reshape(o->b, y, n, dim);
 }
 
 /* Inserts an item at the end or in front. */
 wick_value wick_onnx_stack_insert(wick_onnx_op *o, wick_value items, wick_value item, bool front)
 {
-  wick_value one = wick_onnx_unsqueeze(o, item, 0);
+  wick_value one = wick_emit_unsqueeze(o->b, item, 0);
   const wick_value part[] = {front ? one : items, front ? items : one};
-  wick_value y = o->b->status ? (wick_value){0} : wick_onnx_concat(o, 0, 2, part);
+  wick_value y = o->b->status ? (wick_value){0} : wick_build_concat(o->b, 0, 2, part);
   return o->b->status ? (wick_value){0} : wick_onnx_stack_make(o->b, y);
 }
 
 wick_value wick_onnx_stack_erase(wick_onnx_op *o, wick_value items, bool front)
 {
   wick_dim n = wick_built_info(o->b, items)->dim[0], one = wick_dim_const(1);
-  wick_value y = wick_onnx_slice(o, items, 0, front ? one : wick_dim_const(0),
+  wick_value y = wick_emit_slice(o->b, items, 0, front ? one : wick_dim_const(0),
                                  wick_dim_sub(o->c->module->dims, n, one));
   return o->b->status ? (wick_value){0} : wick_onnx_stack_make(o->b, y);
 }
@@ -84,9 +84,9 @@ static bool stack_operands(wick_onnx_op *o, wick_dim n, wick_value index, wick_v
       wick_onnx_fail(o, WICK_EUNSUPPORTED, "input %u has another length than input 0", i);
       return false;
     }
-    wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_dynamic_index);
-    wick_onnx_set_int(&e, "axis", 0);
-    in[i] = wick_onnx_end2(&e, x, index);
+    wick_emit e = wick_emit_begin(o->b, WICK_OP_dynamic_index);
+    wick_emit_set_int(&e, "axis", 0);
+    in[i] = wick_emit_end2(&e, x, index);
   }
   return !o->b->status;
 }

@@ -53,8 +53,8 @@ static void text_concat(wick_onnx_op *o)
       if (k < t[i]->rank && !wick_dim_is(t[i]->dim[t[i]->rank - 1 - k], 1))
         dim[rank - 1 - k] = t[i]->dim[t[i]->rank - 1 - k];
   }
-  wick_value x = wick_onnx_expand(o, o->in[0], rank, dim),
-             y = wick_onnx_expand(o, o->in[1], rank, dim);
+  wick_value x = wick_emit_expand(o->b, o->in[0], rank, dim),
+             y = wick_emit_expand(o->b, o->in[1], rank, dim);
   o->out[0] = wick_build2(o->b, WICK_OP_string_concat, x, y);
 }
 
@@ -77,12 +77,12 @@ static void text_split(wick_onnx_op *o)
                                              text_ignore, NULL);
     if (parts > width) width = parts;
   }
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_string_split);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_string_split);
   wick_dim columns = wick_dim_const(width);
-  wick_onnx_set_int(&e, "delimiter", delimiter);
-  wick_onnx_set_int(&e, "most", most);
-  wick_onnx_set_dims(&e, "width", 1, &columns);
-  wick_value v = wick_onnx_end1(&e, o->in[0]);
+  wick_emit_set_int(&e, "delimiter", delimiter);
+  wick_emit_set_int(&e, "most", most);
+  wick_emit_set_dims(&e, "width", 1, &columns);
+  wick_value v = wick_emit_end1(&e, o->in[0]);
   for (uint32_t k = 0; k < o->nout && v.id; k++) o->out[k] = (wick_value){v.id + k};
 }
 
@@ -92,10 +92,10 @@ enum { TEXT_NONE, TEXT_LOWER, TEXT_UPPER };
 
 static wick_value text_case(wick_onnx_op *o, wick_value x, int change)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_string_case);
-  wick_onnx_set_int(&e, "change", change - TEXT_LOWER);
-  wick_onnx_set_int(&e, "locale", text_attr(o, "locale"));
-  return wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_string_case);
+  wick_emit_set_int(&e, "change", change - TEXT_LOWER);
+  wick_emit_set_int(&e, "locale", text_attr(o, "locale"));
+  return wick_emit_end1(&e, x);
 }
 
 /* Changes the case of known strings in place. */
@@ -164,9 +164,9 @@ static void text_normalize(wick_onnx_op *o)
     }
     n = kept;
     const void *data = wick_arena_copy(&m->mem, at, kept * sizeof *at, sizeof *at);
-    uint32_t k = wick_onnx_constant_add(m, "", wick_type_tensor_const(m, WICK_I64, 1, &n), data,
-                                        kept * sizeof *at);
-    x = wick_onnx_gather(o, WICK_OP_gather, x, wick_build_constant(o->b, k), t.rank - 1u);
+    uint32_t k = wick_emit_constant(m, "", wick_type_tensor_const(m, WICK_I64, 1, &n), data,
+                                    kept * sizeof *at);
+    x = wick_emit_gather(o->b, WICK_OP_gather, x, wick_build_constant(o->b, k), t.rank - 1u);
   }
   o->out[0] = change == TEXT_NONE ? x : text_case(o, x, change);
 }
@@ -175,9 +175,9 @@ static void text_normalize(wick_onnx_op *o)
 
 static void text_match(wick_onnx_op *o)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_regex_full_match);
-  wick_onnx_set_int(&e, "pattern", text_attr(o, "pattern"));
-  o->out[0] = wick_onnx_end1(&e, o->in[0]);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_regex_full_match);
+  wick_emit_set_int(&e, "pattern", text_attr(o, "pattern"));
+  o->out[0] = wick_emit_end1(&e, o->in[0]);
 }
 
 /* ---- TfIdfVectorizer ---- */
@@ -217,21 +217,21 @@ static void text_count(wick_onnx_op *o)
       width = columns.at[k] + 1;
     }
   wick_value x = text ? o->in[0] : wick_build_cast(o->b, o->in[0], WICK_I64);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_ngram_counts);
-  wick_onnx_set_ints(&e, "pool", (uint32_t)pool.n, pool.at);
-  wick_onnx_set_ints(&e, "counts", (uint32_t)counts.n, counts.at);
-  wick_onnx_set_ints(&e, "columns", (uint32_t)columns.n, columns.at);
-  wick_onnx_set_int(&e, "least", wick_onnx_int(o, "min_gram_length", 1));
-  wick_onnx_set_int(&e, "most", wick_onnx_int(o, "max_gram_length", 1));
-  wick_onnx_set_int(&e, "skips", wick_onnx_int(o, "max_skip_count", 0));
-  wick_onnx_set_int(&e, "width", width);
-  wick_value y = wick_onnx_end1(&e, x);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_ngram_counts);
+  wick_emit_set_ints(&e, "pool", (uint32_t)pool.n, pool.at);
+  wick_emit_set_ints(&e, "counts", (uint32_t)counts.n, counts.at);
+  wick_emit_set_ints(&e, "columns", (uint32_t)columns.n, columns.at);
+  wick_emit_set_int(&e, "least", wick_onnx_int(o, "min_gram_length", 1));
+  wick_emit_set_int(&e, "most", wick_onnx_int(o, "max_gram_length", 1));
+  wick_emit_set_int(&e, "skips", wick_onnx_int(o, "max_skip_count", 0));
+  wick_emit_set_int(&e, "width", width);
+  wick_value y = wick_emit_end1(&e, x);
   if (mode == TEXT_TF || o->b->status) {
     o->out[0] = y;
     return;
   }
   wick_value weights = text_weights(o, columns, width);
-  if (mode == TEXT_IDF) y = wick_build_cast(o->b, wick_onnx_by(o, WICK_OP_gt, y, 0), WICK_F32);
+  if (mode == TEXT_IDF) y = wick_build_cast(o->b, wick_emit_by(o->b, WICK_OP_gt, y, 0), WICK_F32);
   o->out[0] = wick_build2(o->b, WICK_OP_mul, y, weights);
 }
 

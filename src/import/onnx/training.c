@@ -22,7 +22,7 @@ static wick_value training_rate(wick_onnx_op *o, wick_value x)
 /* x + a * y */
 static wick_value training_add(wick_onnx_op *o, wick_value x, double a, wick_value y)
 {
-  return wick_build2(o->b, WICK_OP_add, x, wick_onnx_by(o, WICK_OP_mul, y, a));
+  return wick_build2(o->b, WICK_OP_add, x, wick_emit_by(o->b, WICK_OP_mul, y, a));
 }
 
 static wick_value training_regularized(wick_onnx_op *o, wick_value gradient, wick_value x)
@@ -41,12 +41,12 @@ static void training_adagrad(wick_onnx_op *o)
     wick_value steps = wick_build_cast(b, wick_onnx_scalar(o, 1), wick_built_info(b, x)->elem);
     wick_value rate = wick_build2(
         b, WICK_OP_div, training_rate(o, x),
-        wick_onnx_by(o, WICK_OP_add,
-                     wick_onnx_by(o, WICK_OP_mul, steps, wick_onnx_float(o, "decay_factor", 0)),
+        wick_emit_by(o->b, WICK_OP_add,
+                     wick_emit_by(o->b, WICK_OP_mul, steps, wick_onnx_float(o, "decay_factor", 0)),
                      1));
     wick_value h =
         wick_build2(b, WICK_OP_add, o->in[2 + 2 * n + i], wick_build2(b, WICK_OP_mul, g, g));
-    wick_value root = wick_onnx_by(o, WICK_OP_add, wick_build1(b, WICK_OP_sqrt, h),
+    wick_value root = wick_emit_by(o->b, WICK_OP_add, wick_build1(b, WICK_OP_sqrt, h),
                                    wick_onnx_float(o, "epsilon", 1e-6f));
     o->out[i] = wick_build2(
         b, WICK_OP_sub, x, wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_mul, rate, g), root));
@@ -62,15 +62,15 @@ static wick_value training_adam_rate(wick_onnx_op *o, wick_value x, double alpha
   wick_value t = wick_build_cast(b, wick_onnx_scalar(o, 1), wick_built_info(b, x)->elem),
              rate = training_rate(o, x);
   if (b->status) return x;
-  wick_value one = wick_onnx_number(o, x, 1);
+  wick_value one = wick_emit_number(o->b, x, 1);
   wick_value bias_a = wick_build2(b, WICK_OP_sub, one,
-                                  wick_build2(b, WICK_OP_pow, wick_onnx_number(o, x, alpha), t)),
+                                  wick_build2(b, WICK_OP_pow, wick_emit_number(o->b, x, alpha), t)),
              bias_b = wick_build2(b, WICK_OP_sub, one,
-                                  wick_build2(b, WICK_OP_pow, wick_onnx_number(o, x, beta), t));
+                                  wick_build2(b, WICK_OP_pow, wick_emit_number(o->b, x, beta), t));
   wick_value adjusted =
       wick_build2(b, WICK_OP_div,
                   wick_build2(b, WICK_OP_mul, rate, wick_build1(b, WICK_OP_sqrt, bias_b)), bias_a);
-  return wick_build3(b, WICK_OP_where, wick_onnx_by(o, WICK_OP_gt, t, 0), adjusted, rate);
+  return wick_build3(b, WICK_OP_where, wick_emit_by(o->b, WICK_OP_gt, t, 0), adjusted, rate);
 }
 
 static void training_adam(wick_onnx_op *o)
@@ -82,17 +82,17 @@ static void training_adam(wick_onnx_op *o)
   if (!training_counts(o, 2, &n)) return;
   for (uint32_t i = 0; i < n; i++) {
     wick_value x = o->in[2 + i], g = training_regularized(o, o->in[2 + n + i], x);
-    wick_value v = training_add(o, wick_onnx_by(o, WICK_OP_mul, o->in[2 + 2 * n + i], alpha),
+    wick_value v = training_add(o, wick_emit_by(o->b, WICK_OP_mul, o->in[2 + 2 * n + i], alpha),
                                 1 - alpha, g),
-               h = training_add(o, wick_onnx_by(o, WICK_OP_mul, o->in[2 + 3 * n + i], beta),
+               h = training_add(o, wick_emit_by(o->b, WICK_OP_mul, o->in[2 + 3 * n + i], beta),
                                 1 - beta, wick_build2(b, WICK_OP_mul, g, g));
-    wick_value root = wick_onnx_by(o, WICK_OP_add, wick_build1(b, WICK_OP_sqrt, h),
+    wick_value root = wick_emit_by(o->b, WICK_OP_add, wick_build1(b, WICK_OP_sqrt, h),
                                    wick_onnx_float(o, "epsilon", 1e-6f));
     wick_value step =
         wick_build2(b, WICK_OP_div,
                     wick_build2(b, WICK_OP_mul, training_adam_rate(o, x, alpha, beta), v), root);
     wick_value y = wick_build2(b, WICK_OP_sub, x, step);
-    o->out[i] = post != 0 ? wick_onnx_by(o, WICK_OP_mul, y, 1 - post) : y;
+    o->out[i] = post != 0 ? wick_emit_by(o->b, WICK_OP_mul, y, 1 - post) : y;
     o->out[n + i] = v;
     o->out[2 * n + i] = h;
     if (b->status) return;
@@ -109,12 +109,12 @@ static void training_momentum(wick_onnx_op *o)
   for (uint32_t i = 0; i < n; i++) {
     wick_value x = o->in[2 + i], g = training_regularized(o, o->in[2 + n + i], x);
     wick_value first =
-        wick_onnx_by(o, WICK_OP_gt, wick_build_cast(b, wick_onnx_scalar(o, 1), WICK_I64), 0);
+        wick_emit_by(o->b, WICK_OP_gt, wick_build_cast(b, wick_onnx_scalar(o, 1), WICK_I64), 0);
     if (b->status) return;
-    wick_value by = wick_build3(b, WICK_OP_where, first, wick_onnx_number(o, x, beta),
-                                wick_onnx_number(o, x, 1)); /* beta scales only later steps */
+    wick_value by = wick_build3(b, WICK_OP_where, first, wick_emit_number(o->b, x, beta),
+                                wick_emit_number(o->b, x, 1)); /* beta scales only later steps */
     wick_value v =
-        wick_build2(b, WICK_OP_add, wick_onnx_by(o, WICK_OP_mul, o->in[2 + 2 * n + i], alpha),
+        wick_build2(b, WICK_OP_add, wick_emit_by(o->b, WICK_OP_mul, o->in[2 + 2 * n + i], alpha),
                     wick_build2(b, WICK_OP_mul, by, g));
     wick_value way = nesterov ? training_add(o, g, alpha, v) : v;
     o->out[i] =

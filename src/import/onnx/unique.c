@@ -18,22 +18,22 @@ static wick_value unique_number(wick_onnx_op *o, int64_t i)
 
 static wick_value unique_at(wick_onnx_op *o, wick_value x, wick_value index)
 {
-  return wick_onnx_gather(o, WICK_OP_gather, x, index, 0);
+  return wick_emit_gather(o->b, WICK_OP_gather, x, index, 0);
 }
 
 static wick_value unique_flat(wick_onnx_op *o, wick_value x, int64_t n)
 {
   wick_dim d = wick_dim_const(n);
-  return wick_onnx_reshape(o, x, 1, &d);
+  return wick_build_reshape(o->b, x, 1, &d);
 }
 
 /* Writes the elements of x to the positions `position` [n], which are a permutation. */
 static wick_value unique_put(wick_onnx_op *o, wick_value position, wick_value x)
 {
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_scatter_elements);
-  wick_onnx_set_int(&e, "axis", 0);
-  wick_value in[3] = {wick_onnx_by(o, WICK_OP_mul, x, 0), position, x};
-  return wick_onnx_end(&e, 3, in);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_scatter_elements);
+  wick_emit_set_int(&e, "axis", 0);
+  wick_value in[3] = {wick_emit_by(o->b, WICK_OP_mul, x, 0), position, x};
+  return wick_emit_end(&e, 3, in);
 }
 
 static wick_value unique_is_nan(wick_onnx_op *o, wick_value x)
@@ -57,20 +57,20 @@ static wick_value unique_any(wick_onnx_op *o, wick_value x)
 {
   if (o->b->status || !x.id) return x;
   const wick_type_info *t = wick_built_info(o->b, x);
-  if (wick_dim_eq(t->dim[1], wick_dim_const(1))) return wick_onnx_squeeze(o, x, 1);
-  x = wick_onnx_reduce1(o, WICK_OP_reduce_max, wick_build_cast(o->b, x, WICK_I32), 1, false);
-  return wick_onnx_by(o, WICK_OP_gt, x, 0);
+  if (wick_dim_eq(t->dim[1], wick_dim_const(1))) return wick_emit_squeeze(o->b, x, 1);
+  x = wick_emit_reduce1(o->b, WICK_OP_reduce_max, wick_build_cast(o->b, x, WICK_I32), 1, false);
+  return wick_emit_by(o->b, WICK_OP_gt, x, 0);
 }
 
 /* Returns the indices that sort x [n], stably: i64 [n]. */
 static wick_value unique_sorted(wick_onnx_op *o, wick_value x, int64_t n)
 {
   wick_dim all = wick_dim_const(n);
-  wick_onnx_emit e = wick_onnx_begin(o, WICK_OP_top_k);
-  wick_onnx_set_int(&e, "axis", 0);
-  wick_onnx_set_int(&e, "least", 1);
-  wick_onnx_set_dims(&e, "k", 1, &all);
-  return (wick_value){wick_onnx_end1(&e, x).id + 1};
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_top_k);
+  wick_emit_set_int(&e, "axis", 0);
+  wick_emit_set_int(&e, "least", 1);
+  wick_emit_set_dims(&e, "k", 1, &all);
+  return (wick_value){wick_emit_end1(&e, x).id + 1};
 }
 
 /* Returns the indices that sort the rows, stably: i64 [n]. */
@@ -79,8 +79,8 @@ static wick_value unique_order(wick_onnx_op *o, const unique_rows *u)
   wick_builder *b = o->b;
   static const int64_t turned[2] = {1, 0};
   if (u->m == 1) return unique_sorted(o, unique_flat(o, u->key, u->n), u->n);
-  wick_value columns = wick_onnx_transpose(o, u->key, 2, turned),
-             order = wick_onnx_count(o, wick_dim_const(u->n)), y[2];
+  wick_value columns = wick_build_transpose(o->b, u->key, 2, turned),
+             order = wick_emit_count(o->b, wick_dim_const(u->n)), y[2];
   if (b->status) return order;
   wick_type type[2] = {wick_type_tensor(o->c->module, WICK_I64, 0, NULL),
                        wick_built_type(b, order)};
@@ -122,9 +122,9 @@ static bool unique_begin(wick_onnx_op *o, const uint32_t *axis, unique_rows *u)
   }
   for (uint32_t k = 0; k < t.rank && axis; k++)
     perm[k] = !k ? *axis : k <= *axis ? k - 1 : (int64_t)k;
-  if (axis && *axis) u->key = wick_onnx_transpose(o, u->key, t.rank, perm);
+  if (axis && *axis) u->key = wick_build_transpose(o->b, u->key, t.rank, perm);
   wick_dim row[2] = {wick_dim_const(u->n), wick_dim_const(u->m)};
-  u->key = wick_onnx_reshape(o, u->key, 2, row);
+  u->key = wick_build_reshape(o->b, u->key, 2, row);
   if (t.elem == WICK_BOOL)
     u->key = wick_build_cast(o->b, u->key, WICK_I32);
   else if (u->nan && t.elem != WICK_F64)
@@ -146,18 +146,19 @@ static unique_groups unique_find(wick_onnx_op *o, const unique_rows *u)
   int64_t n = u->n;
   wick_dim size;
   unique_groups g = {.order = unique_order(o, u)};
-  wick_value position = wick_onnx_count(o, wick_dim_const(n)), rows = unique_at(o, u->key, g.order);
-  wick_value first = wick_onnx_by(o, WICK_OP_eq, position, 0);
-  wick_value left =
-      wick_build2(b, WICK_OP_max, wick_onnx_by(o, WICK_OP_sub, position, 1), unique_number(o, 0));
+  wick_value position = wick_emit_count(o->b, wick_dim_const(n)),
+             rows = unique_at(o, u->key, g.order);
+  wick_value first = wick_emit_by(o->b, WICK_OP_eq, position, 0);
+  wick_value left = wick_build2(b, WICK_OP_max, wick_emit_by(o->b, WICK_OP_sub, position, 1),
+                                unique_number(o, 0));
   wick_value differ = unique_differ(o, u, rows, unique_at(o, rows, left));
   wick_value begins = wick_build2(b, WICK_OP_or, first, unique_any(o, differ));
   if (b->status) return g;
   wick_value sums = wick_onnx_sums(o, wick_build_cast(b, begins, WICK_I64));
-  g.number = wick_onnx_by(o, WICK_OP_sub, sums, 1);
+  g.number = wick_emit_by(o->b, WICK_OP_sub, sums, 1);
   g.begin = wick_onnx_places(o, begins, wick_dim_const(n), &size, &g.count);
   if (!g.count.id) g.count = unique_number(o, size.v);
-  wick_value next = wick_onnx_by(o, WICK_OP_add, wick_onnx_count(o, size), 1);
+  wick_value next = wick_emit_by(o->b, WICK_OP_add, wick_emit_count(o->b, size), 1);
   wick_value more = wick_build2(b, WICK_OP_lt, next, g.count);
   wick_value at = wick_build2(b, WICK_OP_min, next, unique_number(o, size.v - 1));
   wick_value end =
@@ -186,10 +187,10 @@ static void unique_as_met(wick_onnx_op *o, const unique_rows *u, const unique_gr
   wick_value own = unique_at(o, g->order, begin);
   wick_value new = wick_build2(b, WICK_OP_eq, own, g->order);
   wick_value met = unique_put(o, g->order, wick_build_cast(b, new, WICK_I64));
-  wick_value number = wick_onnx_by(o, WICK_OP_sub, wick_onnx_sums(o, met), 1);
+  wick_value number = wick_emit_by(o->b, WICK_OP_sub, wick_onnx_sums(o, met), 1);
   if (b->status) return;
-  out[0] =
-      wick_onnx_places(o, wick_onnx_by(o, WICK_OP_ne, met, 0), wick_dim_const(u->n), &size, &count);
+  out[0] = wick_onnx_places(o, wick_emit_by(o->b, WICK_OP_ne, met, 0), wick_dim_const(u->n), &size,
+                            &count);
   out[1] = unique_put(o, g->order, unique_at(o, number, own));
   out[2] = unique_at(o, unique_put(o, g->order, unique_at(o, g->size, g->number)), out[0]);
 }
@@ -217,7 +218,7 @@ static void unique_import(wick_onnx_op *o)
     unique_as_met(o, &u, &g, result);
   if (o->b->status) return;
   o->out[0] =
-      wick_onnx_bound(o, wick_onnx_gather(o, WICK_OP_gather, x, result[0], axis), axis, g.count);
+      wick_onnx_bound(o, wick_emit_gather(o->b, WICK_OP_gather, x, result[0], axis), axis, g.count);
   for (uint32_t k = 1; k < o->nout; k++)
     o->out[k] = k == 2 ? result[k - 1] : wick_onnx_bound(o, result[k - 1], 0, g.count);
 }

@@ -158,15 +158,15 @@ bool wick_onnx_window_read_transposed(wick_onnx_op *o, const wick_dim *kernel,
 }
 
 /* Omits a list in which all numbers are the default, so that equal windows have equal text. */
-static void window_set_list(wick_onnx_emit *e, const char *name, uint32_t n, const int64_t *v,
+static void window_set_list(wick_emit *e, const char *name, uint32_t n, const int64_t *v,
                             int64_t usual)
 {
   bool same = true;
   for (uint32_t i = 0; i < n; i++) same &= v[i] == usual;
-  if (!same) wick_onnx_set_ints(e, name, n, v);
+  if (!same) wick_emit_set_ints(e, name, n, v);
 }
 
-void wick_onnx_window_set(wick_onnx_emit *e, const wick_onnx_window *w)
+void wick_onnx_window_set(wick_emit *e, const wick_onnx_window *w)
 {
   window_set_list(e, "stride", w->n, w->stride, 1);
   window_set_list(e, "pad", 2 * w->n, w->pad, 0);

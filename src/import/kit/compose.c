@@ -1,0 +1,123 @@
+/* Helpers for operators of a format that are compositions of several operators of Wick. */
+#include "import/kit/emit.h"
+
+/* Returns the type of x, which must have that axis. Returns NULL after a failure. */
+static const wick_type_info *compose_info(wick_builder *b, wick_value x, uint32_t axis,
+                                          uint32_t most)
+{
+  if (b->status || !x.id) return NULL;
+  const wick_type_info *t = wick_built_info(b, x);
+  if (axis < most + t->rank && t->rank + most <= WICK_MAX_RANK) return t;
+  wick_build_fail(b, WICK_ETYPE, "rank %u has no axis %u", t->rank, axis);
+  return NULL;
+}
+
+wick_value wick_emit_expand(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim)
+{
+  wick_emit e = wick_emit_begin(b, WICK_OP_broadcast_to);
+  wick_emit_set_dims(&e, "shape", n, dim);
+  return wick_emit_end1(&e, x);
+}
+
+wick_value wick_emit_count(wick_builder *b, wick_dim n)
+{
+  wick_type scalar = wick_type_tensor(b->module, WICK_I64, 0, NULL);
+  wick_emit e = wick_emit_begin(b, WICK_OP_range);
+  wick_emit_set_dims(&e, "count", 1, &n);
+  return wick_emit_end2(&e, wick_build_const(b, scalar, 0, 0), wick_build_const(b, scalar, 0, 1));
+}
+
+wick_value wick_emit_count_along(wick_builder *b, wick_dim n, uint32_t axis, uint32_t rank)
+{
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++) dim[k] = k == axis ? n : wick_dim_const(1);
+  return wick_build_reshape(b, wick_emit_count(b, n), rank, dim);
+}
+
+wick_value wick_emit_unsqueeze(wick_builder *b, wick_value x, uint32_t axis)
+{
+  const wick_type_info *t = compose_info(b, x, axis, 1);
+  if (!t) return (wick_value){0};
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t k = 0; k <= t->rank; k++)
+    dim[k] = k == axis ? wick_dim_const(1) : t->dim[k - (k > axis)];
+  return wick_build_reshape(b, x, t->rank + 1, dim);
+}
+
+wick_value wick_emit_squeeze(wick_builder *b, wick_value x, uint32_t axis)
+{
+  const wick_type_info *t = compose_info(b, x, axis, 0);
+  if (!t) return (wick_value){0};
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t k = 0, n = 0; k < t->rank; k++)
+    if (k != axis) dim[n++] = t->dim[k];
+  return wick_build_reshape(b, x, t->rank - 1, dim);
+}
+
+wick_value wick_emit_slice(wick_builder *b, wick_value x, uint32_t axis, wick_dim begin,
+                           wick_dim size)
+{
+  const wick_type_info *t = compose_info(b, x, axis, 0);
+  if (!t) return (wick_value){0};
+  wick_dim from[WICK_MAX_RANK], shape[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < t->rank; k++) {
+    from[k] = k == axis ? begin : wick_dim_const(0);
+    shape[k] = k == axis ? size : t->dim[k];
+  }
+  wick_emit e = wick_emit_begin(b, WICK_OP_slice);
+  wick_emit_set_dims(&e, "begin", t->rank, from);
+  wick_emit_set_dims(&e, "shape", t->rank, shape);
+  return wick_emit_end1(&e, x);
+}
+
+wick_value wick_emit_gather(wick_builder *b, wick_opcode op, wick_value x, wick_value index,
+                            uint32_t axis)
+{
+  wick_emit e = wick_emit_begin(b, op);
+  wick_emit_set_int(&e, "axis", axis);
+  return wick_emit_end2(&e, x, index);
+}
+
+wick_value wick_emit_by(wick_builder *b, wick_opcode op, wick_value x, double number)
+{
+  if (b->status || !x.id) return (wick_value){0};
+  return wick_build2(b, op, x, wick_emit_number(b, x, number));
+}
+
+wick_value wick_emit_reduce1(wick_builder *b, wick_opcode op, wick_value x, int64_t axis,
+                             bool keepdims)
+{
+  return wick_emit_reduce(b, op, x, 1, &axis, keepdims);
+}
+
+wick_value wick_emit_widen(wick_builder *b, wick_opcode op, wick_value x)
+{
+  wick_elem e = wick_built_info(b, x)->elem;
+  if (wick_ops[op]->elems & WICK_BIT(e)) return x;
+  return wick_build_cast(b, x, wick_elem_is_int(e) ? WICK_F64 : WICK_F32);
+}
+
+wick_value wick_emit_reduce(wick_builder *b, wick_opcode op, wick_value x, uint32_t n,
+                            const int64_t *axes, bool keepdims)
+{
+  if (b->status) return (wick_value){0};
+  int64_t rank = wick_built_info(b, x)->rank, *front = wick_new(b->mem, int64_t, n);
+  for (uint32_t i = 0; i < n; i++)
+    front[i] = axes[i] < 0 && axes[i] >= -rank ? axes[i] + rank : axes[i];
+  wick_emit e = wick_emit_begin(b, op);
+  wick_emit_set_ints(&e, "axes", n, front);
+  wick_emit_set_int(&e, "keepdims", keepdims);
+  return wick_emit_end1(&e, x);
+}
+
+wick_value wick_emit_table(wick_builder *b, const char *name, wick_elem elem, uint32_t rank,
+                           const int64_t *dim, const double *numbers)
+{
+  size_t n = 1;
+  for (uint32_t k = 0; k < rank; k++) n *= (size_t)dim[k];
+  wick_type type = wick_type_tensor_const(b->module, WICK_F64, rank, dim);
+  const void *kept =
+      wick_arena_copy(&b->module->mem, numbers, n * sizeof *numbers, sizeof *numbers);
+  uint32_t k = wick_emit_constant(b->module, name, type, kept, n * sizeof *numbers);
+  return wick_build_cast(b, wick_build_constant(b, k), elem);
+}
