@@ -112,7 +112,7 @@ const wick_pass wick_passes[] = {
     {"intern_strings", WICK_GRAPH, wick_pass_intern_strings, WICK_EXACT,
      "replaces strings by their numbers in a table"},
     {"merge_loops", WICK_GRAPH, wick_pass_merge_loops, WICK_EXACT,
-     "merges two loops of which one computes all that the other does"},
+     "merges two loops, or branches, of which one computes all that the other does"},
     {"region_dce", WICK_GRAPH, wick_pass_region_dce, WICK_EXACT,
      "drops results of branches and loops that nobody uses"},
     {"promote_to_f64", WICK_GRAPH, wick_pass_promote_to_f64, WICK_ROUNDING,

@@ -1,4 +1,4 @@
-/* Merges loops in one traversal. At a loop, the later loop that replaces it is copied; the later
+/* Merges loops and branches in one traversal. At a loop, the later loop that replaces it is copied; the later
  * one is skipped at its old position. */
 #include "graph/merge_loops.h"
 
@@ -49,11 +49,10 @@ static bool merge_loops_nodes(const merge_loops_state *s, const wick_node *a, co
   return same;
 }
 
-/* Compares the bodies of a and b, up to the end of the body of a. */
-static bool merge_loops_bodies(merge_loops_state *s, const wick_node *a, const wick_node *b)
+/* Compares regions, up to the end of g. */
+static bool merge_loops_bodies(merge_loops_state *s, const wick_region *g, const wick_region *h)
 {
   const wick_func *f = s->c.f;
-  const wick_region *g = &a->region[0], *h = &b->region[0];
   uint32_t n = g->end - 1 - g->begin;
   if (h->end - 1 - h->begin < n) return false;
   for (uint32_t i = 0; i < n; i++) {
@@ -87,35 +86,58 @@ static bool merge_loops_moves(const merge_loops_state *s, uint32_t a, uint32_t b
 /* Returns the position of result k of a among the results of b. */
 static uint32_t merge_loops_result(const wick_node *a, const wick_node *b, uint32_t k)
 {
-  return k + 1u < a->nin ? k : k + (b->nin - a->nin);
+  return a->op == WICK_OP_if || k + 1u < a->nin ? k : k + (b->nin - a->nin);
+}
+
+/* Returns whether region r of b yields what that of a yields; skip: the operands before results. */
+static bool merge_loops_yields(const merge_loops_state *s, const wick_node *a, const wick_node *b,
+                               uint32_t r, uint32_t skip)
+{
+  const wick_func *f = s->c.f;
+  const wick_node *x = &f->node[a->region[r].end - 1], *y = &f->node[b->region[r].end - 1];
+  bool same = true;
+  for (uint32_t k = 0; k < skip && same; k++) same = merge_loops_value(s, x->in[k], y->in[k]);
+  for (uint32_t k = 0; k < a->nout && same; k++)
+    same = merge_loops_value(s, x->in[skip + k], y->in[skip + merge_loops_result(a, b, k)]);
+  return same;
+}
+
+static bool merge_loops_are_branches(merge_loops_state *s, uint32_t i, uint32_t j)
+{
+  const wick_node *a = &s->c.f->node[i], *b = &s->c.f->node[j];
+  if (a->in[0].id != b->in[0].id || a->nout > b->nout || !merge_loops_attrs(a, b)) return false;
+  for (uint32_t r = 0; r < a->nregion; r++)
+    if (!merge_loops_bodies(s, &a->region[r], &b->region[r]) || !merge_loops_yields(s, a, b, r, 0))
+      return false;
+  return merge_loops_moves(s, i, j);
 }
 
 static bool merge_loops_are(merge_loops_state *s, uint32_t i, uint32_t j)
 {
   const wick_func *f = s->c.f;
   const wick_node *a = &f->node[i], *b = &f->node[j];
-  if (a->op != b->op || a->nin > b->nin || a->nout - a->nin > b->nout - b->nin) return false;
+  if (a->op == WICK_OP_if && b->op == WICK_OP_if) return merge_loops_are_branches(s, i, j);
+  if (a->op != WICK_OP_loop || b->op != WICK_OP_loop || a->nin > b->nin ||
+      a->nout - a->nin > b->nout - b->nin)
+    return false;
   if (!wick_dim_eq(wick_loop_most(a->attr), wick_loop_most(b->attr)) &&
       a->attr[WICK_ATTR_loop_stacked].i)
     return false;
   for (uint32_t k = 0; k < a->nin; k++)
     if (a->in[k].id != b->in[k].id) return false;
   merge_loops_map(s, a->region[0].first, b->region[0].first, a->nin);
-  if (!merge_loops_bodies(s, a, b) || !merge_loops_moves(s, i, j)) return false;
-  const wick_node *x = &f->node[a->region[0].end - 1], *y = &f->node[b->region[0].end - 1];
-  bool same = merge_loops_value(s, x->in[0], y->in[0]);
-  for (uint32_t k = 0; k < a->nout && same; k++)
-    same = merge_loops_value(s, x->in[1 + k], y->in[1 + merge_loops_result(a, b, k)]);
-  return same;
+  return merge_loops_bodies(s, &a->region[0], &b->region[0]) && merge_loops_moves(s, i, j) &&
+         merge_loops_yields(s, a, b, 0, 1);
 }
 
-/* Finds the last loop that can replace each loop of a region. */
+/* Finds the last loop or branch that can replace each one of a region. */
 static void merge_loops_find(merge_loops_state *s, uint32_t begin, uint32_t end)
 {
   const wick_func *f = s->c.f;
   wick_list(uint32_t) loops = {0};
   for (uint32_t i = begin; i < end; i = f->node[i].end)
-    if (f->node[i].op == WICK_OP_loop && !wick_nodes_act(&s->effects, f, i, f->node[i].end))
+    if ((f->node[i].op == WICK_OP_loop || f->node[i].op == WICK_OP_if) &&
+        !wick_nodes_act(&s->effects, f, i, f->node[i].end))
       wick_push(s->c.b.mem, &loops, i);
   for (uint32_t i = 0; i < loops.n; i++)
     for (uint32_t k = i + 1; k < loops.n && k <= i + MERGE_LOOPS_APART && !s->moved[loops.at[i]];

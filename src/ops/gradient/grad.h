@@ -48,6 +48,10 @@ typedef void wick_grad_define(wick_builder *b, const wick_node *n, const wick_va
                               wick_value *out);
 void wick_grad_through(wick_adjoint *a, wick_grad_define *define);
 
+/* Returns whether computing n again costs no more than keeping its results: n moves elements, or is
+ * element-wise. Also where its results cannot be kept, because they are no tensors. */
+bool wick_grad_is_cheap(const wick_builder *b, const wick_node *n);
+
 /* A value that already exists, and its substitute: nodes that use `made` use `taken` instead. */
 typedef struct wick_grad_kept {
   wick_value made, taken;

@@ -90,9 +90,7 @@ int64_t wick_loop_steps_kept(const wick_loop_rule *l, uint32_t nrow)
   return (int64_t)(LOOP_BYTES / nbytes);
 }
 
-/* Returns true if computing n again costs no more than keeping its results: n moves elements, or is
- * element-wise. */
-static bool loop_computes_again(const wick_builder *b, const wick_node *n)
+bool wick_grad_is_cheap(const wick_builder *b, const wick_node *n)
 {
   const wick_op *op = wick_op_of(n);
   if (op->scalar || op->view_of.kind || op->rounding_transparent || n->op == WICK_OP_const ||
@@ -123,7 +121,7 @@ static void loop_rows(wick_loop_rule *l)
   }
   for (uint32_t i = l->g.begin; i < l->g.end - 1; i = b->nodes.at[i].end) {
     const wick_node *n = &b->nodes.at[i];
-    for (uint32_t k = 0; k < n->nout && !loop_computes_again(b, n); k++)
+    for (uint32_t k = 0; k < n->nout && !wick_grad_is_cheap(b, n); k++)
       l->row[l->nrow++] = (wick_loop_value){{n->first.id + k}, true};
   }
 }
