@@ -49,6 +49,7 @@
 #include "graph/simplify.h"
 #include "graph/sink_data_movement.h"
 #include "graph/turn_slices.h"
+#include "loop/drop_checks.h"
 #include "loop/expand_math.h"
 #include "loop/legalize.h"
 #include "loop/merge_stores.h"
@@ -171,6 +172,8 @@ const wick_pass wick_passes[] = {
      "replaces calls of a procedure by itself at its end by a loop"},
     {"unroll_recursion", WICK_LOOP, wick_pass_unroll_recursion, WICK_EXACT,
      "replaces calls of a small procedure by itself by its body"},
+    {"drop_checks", WICK_LOOP, wick_pass_drop_checks, WICK_EXACT,
+     "drops checks of indices that cannot fail, because loops and conditions imply it"},
     {"merge_stores", WICK_LOOP, wick_pass_merge_stores, WICK_EXACT,
      "merges stores of quarters of a register into one"},
     {"expand_math", WICK_LOOP, wick_pass_expand_math, WICK_EXACT,
@@ -290,10 +293,9 @@ static const wick_step passes_low[] = {
 
 /* Passes over the loop functions of kernels. */
 static const wick_step passes_nested[] = {
-    {"tail_calls", NULL},       {"unroll_recursion", NULL},
-    {"merge_stores", NULL},     {"expand_math", NULL},
-    {"legalize", NULL},         {"licm", NULL},
-    {"serialize_faults", NULL}, {NULL, NULL},
+    {"tail_calls", NULL},   {"unroll_recursion", NULL}, {"drop_checks", NULL},
+    {"merge_stores", NULL}, {"expand_math", NULL},      {"legalize", NULL},
+    {"licm", NULL},         {"serialize_faults", NULL}, {NULL, NULL},
 };
 
 /* From there to loop functions for the code generator. */
