@@ -198,6 +198,9 @@ def main():
             kinds = "" if how == "no" else "-" if not have else compact(have) + (f"; not {compact(missing)}" if missing else "")
             tests = tests_of(key, cases, versions, own) if how != "no" else ""
             lines.append(f"| {op if not k else ''} | {first}-{last} | {how} | {kinds} | {tests} |")
+    lines += ["", "## com.microsoft", "", "ONNX Runtime's own operators, which its optimizer and converters write. Most become the operators that they stand for, and are fused as these are.",
+              "", "| operator | tests |", "|---|---|"]
+    lines += [f"| {name.split('.')[-1]} | `tests/import/test_microsoft.py` |" for name in sorted(ranges) if name.startswith("com.microsoft.")]
     groups = "; ".join(f"{w}: {' '.join(g)}" if w != "all" else "all" for w, g in GROUPS if w != "all")
     count = f"Of the {total} schema versions of onnx {onnx.__version__} that are not deprecated {good} are read."
     print(HEAD.format(groups=groups, count=count) + "\n".join(lines))

@@ -2,67 +2,12 @@
  * convolution. */
 #include <math.h>
 
-#include "import/onnx/import.h"
-
-/* ---- heads ---- */
-
-/* [batch, length, heads * size] -> [batch, heads, length, size]. Returns 0 after it added a
- * failure. */
-static wick_value attention_heads(wick_onnx_op *o, wick_value x, int64_t heads)
-{
-  static const int64_t swap[] = {0, 2, 1, 3};
-  if (o->b->status) return (wick_value){0};
-  const wick_type_info *t = wick_built_info(o->b, x);
-  wick_dim n = wick_dim_const(heads);
-  if (heads < 1 || t->rank != 3 || !wick_onnx_divides(o, t->dim[2], n)) {
-    wick_onnx_fail(o, WICK_ETYPE,
-                   "rank %u and %lld heads, expected 3 and a divisor of the last size", t->rank,
-                   (long long)heads);
-    return (wick_value){0};
-  }
-  const wick_dim split[] = {t->dim[0], t->dim[1], n,
-                            wick_dim_floordiv(o->c->module->dims, t->dim[2], n)};
-  return wick_build_transpose(o->b, wick_build_reshape(o->b, x, 4, split), 4, swap);
-}
-
-/* [batch, heads, length, size] -> [batch, length, heads * size]. */
-static wick_value attention_joined(wick_onnx_op *o, wick_value x)
-{
-  static const int64_t swap[] = {0, 2, 1, 3};
-  if (o->b->status) return x;
-  const wick_type_info *t = wick_built_info(o->b, x);
-  const wick_dim joined[] = {t->dim[0], t->dim[2],
-                             wick_dim_mul(o->c->module->dims, t->dim[1], t->dim[3])};
-  return wick_build_reshape(o->b, wick_build_transpose(o->b, x, 4, swap), 3, joined);
-}
+#include "import/onnx/attention.h"
 
 /* ---- biases ---- */
 
-typedef struct attention {
-  wick_onnx_op *o;
-  wick_value q, k, v; /* [batch, heads, length, size] */
-  wick_dim nq, nk;
-  wick_elem elem;
-  wick_value bias;   /* added to the scores; 0: none */
-  bool may_be_empty; /* a row of the bias may be -inf everywhere */
-} attention;
-
-static void attention_add(attention *a, wick_value bias)
-{
-  a->bias = a->bias.id ? wick_build2(a->o->b, WICK_OP_add, a->bias, bias) : bias;
-}
-
-/* Returns 0 for each allowed key, else -inf. */
-static wick_value attention_allowed(attention *a, wick_value allowed)
-{
-  wick_onnx_op *o = a->o;
-  if (o->b->status) return allowed;
-  return wick_build3(o->b, WICK_OP_where, allowed, wick_emit_number(o->b, a->q, 0),
-                     wick_emit_number(o->b, a->q, -(double)INFINITY));
-}
-
 /* Pads a mask that is shorter than the keys. The remaining keys are not attended to. */
-static wick_value attention_padded(attention *a, wick_value mask)
+static wick_value attention_padded(wick_onnx_attention *a, wick_value mask)
 {
   wick_onnx_op *o = a->o;
   const wick_type_info *t = wick_built_info(o->b, mask);
@@ -79,19 +24,20 @@ static wick_value attention_padded(attention *a, wick_value mask)
   return wick_emit_end2(&e, mask, wick_emit_number(o->b, mask, fill));
 }
 
-static void attention_mask(attention *a, uint32_t i)
+static void attention_mask(wick_onnx_attention *a, uint32_t i)
 {
   wick_onnx_op *o = a->o;
   if (!wick_onnx_has(o, i)) return;
   wick_value mask = attention_padded(a, o->in[i]);
   a->may_be_empty = true;
-  attention_add(a, wick_onnx_info(o, i)->elem == WICK_BOOL ? attention_allowed(a, mask)
-                                                           : wick_build_cast(o->b, mask, a->elem));
+  wick_onnx_attention_add(a, wick_onnx_info(o, i)->elem == WICK_BOOL
+                                 ? wick_onnx_attention_allowed(a, mask)
+                                 : wick_build_cast(o->b, mask, a->elem));
 }
 
 /* Restricts the keys that a query may attend to, by its position among the keys. `first` is the
  * position of the first query: one number, or one for each batch. */
-static void attention_frontier(attention *a, wick_value first)
+static void attention_frontier(wick_onnx_attention *a, wick_value first)
 {
   wick_onnx_op *o = a->o;
   wick_builder *b = o->b;
@@ -115,11 +61,11 @@ static void attention_frontier(attention *a, wick_value first)
     wick_value is = wick_emit_by(o->b, rule[i].op, ahead, (double)rule[i].bound);
     allowed = allowed.id ? wick_build2(b, WICK_OP_and, allowed, is) : is;
   }
-  attention_add(a, attention_allowed(a, allowed));
+  wick_onnx_attention_add(a, wick_onnx_attention_allowed(a, allowed));
 }
 
 /* Masks padding: keys after a batch's count. The queries are at the end of the counted keys. */
-static void attention_padding(attention *a, uint32_t i, wick_dim past)
+static void attention_padding(wick_onnx_attention *a, uint32_t i, wick_dim past)
 {
   wick_onnx_op *o = a->o;
   wick_builder *b = o->b;
@@ -132,9 +78,9 @@ static void attention_padding(attention *a, uint32_t i, wick_dim past)
     wick_value queries = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, a->nq));
     first = wick_build2(b, WICK_OP_sub, n, queries);
     attention_frontier(a, first);
-    attention_add(a,
-                  attention_allowed(
-                      a, wick_build2(b, WICK_OP_lt, wick_emit_count_along(o->b, a->nk, 3, 4), n)));
+    wick_onnx_attention_add(
+        a, wick_onnx_attention_allowed(
+               a, wick_build2(b, WICK_OP_lt, wick_emit_count_along(o->b, a->nk, 3, 4), n)));
     a->may_be_empty = true;
     return;
   }
@@ -151,50 +97,9 @@ static void attention_padding(attention *a, uint32_t i, wick_dim past)
 
 /* ---- attention ---- */
 
-/* Multiplies heads. If several query heads share one key head, they become additional rows of
- * it. */
-static wick_value attention_product(attention *a, wick_value x, wick_value y)
-{
-  wick_onnx_op *o = a->o;
-  wick_dims *dims = o->c->module->dims;
-  if (o->b->status) return x;
-  const wick_type_info *tx = wick_built_info(o->b, x), *ty = wick_built_info(o->b, y);
-  if (wick_dim_eq(tx->dim[1], ty->dim[1])) return wick_build2(o->b, WICK_OP_matmul, x, y);
-  const wick_dim shape[] = {tx->dim[0], tx->dim[1], tx->dim[2], ty->dim[3]};
-  const wick_dim rows[] = {
-      tx->dim[0], ty->dim[1],
-      wick_dim_mul(dims, wick_dim_floordiv(dims, tx->dim[1], ty->dim[1]), tx->dim[2]), tx->dim[3]};
-  wick_value z = wick_build2(o->b, WICK_OP_matmul, wick_build_reshape(o->b, x, 4, rows), y);
-  return wick_build_reshape(o->b, z, 4, shape);
-}
-
-/* Computes the softmax of scores. Rows that attend to no key are 0, not NaN. */
-static wick_value attention_softmax(attention *a, wick_value scores, wick_elem precision)
-{
-  wick_onnx_op *o = a->o;
-  wick_builder *b = o->b;
-  wick_emit e = wick_emit_begin(o->b, WICK_OP_softmax);
-  wick_emit_set_int(&e, "axis", -1);
-  wick_value p = wick_emit_end1(&e, wick_build_cast(b, scores, precision));
-  if (b->status || !a->may_be_empty) return p;
-  wick_value most = wick_emit_reduce1(o->b, WICK_OP_reduce_max, a->bias, -1, true),
-             empty = wick_emit_by(o->b, WICK_OP_eq, most, -(double)INFINITY);
-  if (b->status) return p;
-  return wick_build3(b, WICK_OP_where, empty, wick_emit_number(o->b, p, 0), p);
-}
-
-static wick_value attention_softcap(attention *a, wick_value x, double cap)
-{
-  wick_onnx_op *o = a->o;
-  if (!(cap > 0)) return x;
-  return wick_emit_by(o->b, WICK_OP_mul,
-                      wick_build1(o->b, WICK_OP_tanh, wick_emit_by(o->b, WICK_OP_div, x, cap)),
-                      cap);
-}
-
 /* Reads Q, K and V as heads, and appends K and V to the cache. Returns false after it added a
  * failure. */
-static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
+static bool attention_operands(wick_onnx_attention *a, bool *out_flat, wick_dim *out_past)
 {
   wick_onnx_op *o = a->o;
   uint32_t rank = wick_onnx_info(o, 0)->rank;
@@ -205,7 +110,7 @@ static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
     *to[i] = o->in[i];
     if (rank == 3)
       *to[i] =
-          attention_heads(o, o->in[i], wick_onnx_int(o, i ? "kv_num_heads" : "q_num_heads", 0));
+          wick_onnx_heads(o, o->in[i], wick_onnx_int(o, i ? "kv_num_heads" : "q_num_heads", 0));
     if (!to[i]->id || wick_built_info(o->b, *to[i])->rank != 4) {
       if (!o->failed) wick_onnx_fail(o, WICK_ETYPE, "input %u has no rank 3 or 4", i);
       return false;
@@ -234,7 +139,7 @@ static bool attention_operands(attention *a, bool *out_flat, wick_dim *out_past)
 
 /* Scales x by the attribute, or by 1 / sqrt(size of a head), which is a float. `half`: scales by
  * the square root of that factor. */
-static wick_value attention_scaled(const attention *a, wick_value x, bool half)
+static wick_value attention_scaled(const wick_onnx_attention *a, wick_value x, bool half)
 {
   wick_onnx_op *o = a->o;
   wick_builder *b = o->b;
@@ -254,13 +159,13 @@ static wick_value attention_scaled(const attention *a, wick_value x, bool half)
 
 /* Computes products of queries and keys. For narrow floats, each operand is multiplied with the
  * square root of the scale, as ONNX rounds. */
-static wick_value attention_scores(attention *a)
+static wick_value attention_scores(wick_onnx_attention *a)
 {
   wick_onnx_op *o = a->o;
   wick_value k = wick_build_transpose(o->b, a->k, 4, (const int64_t[]){0, 1, 3, 2});
   bool half = a->elem == WICK_F16 || a->elem == WICK_BF16;
   if (half) k = attention_scaled(a, k, half);
-  return attention_product(a, attention_scaled(a, a->q, half), k);
+  return wick_onnx_attention_product(a, attention_scaled(a, a->q, half), k);
 }
 
 /* False after a failure was added. */
@@ -275,7 +180,7 @@ static bool attention_precision(wick_onnx_op *o, wick_elem *precision)
 
 static void attention_import(wick_onnx_op *o)
 {
-  attention a = {.o = o};
+  wick_onnx_attention a = {.o = o};
   wick_builder *b = o->b;
   bool flat;
   wick_dim past;
@@ -286,17 +191,17 @@ static void attention_import(wick_onnx_op *o)
   attention_mask(&a, 3);
   attention_padding(&a, 6, past);
   wick_value raw = attention_scores(&a);
-  wick_value capped = attention_softcap(&a, raw, wick_onnx_float(o, "softcap", 0));
+  wick_value capped = wick_onnx_attention_softcap(&a, raw, wick_onnx_float(o, "softcap", 0));
   wick_value scores = a.bias.id ? wick_build2(b, WICK_OP_add, capped, a.bias) : capped;
-  wick_value p = wick_build_cast(b, attention_softmax(&a, scores, precision), a.elem);
-  wick_value y = attention_product(&a, p, a.v);
+  wick_value p = wick_build_cast(b, wick_onnx_attention_softmax(&a, scores, precision), a.elem);
+  wick_value y = wick_onnx_attention_product(&a, p, a.v);
   const wick_value shown[] = {capped, capped, scores, p};
   int64_t mode = wick_onnx_int(o, "qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3) {
     wick_onnx_fail(o, WICK_ERANGE, "qk_matmul_output_mode is %lld", (long long)mode);
     return;
   }
-  const wick_value results[] = {flat ? attention_joined(o, y) : y, a.k, a.v, shown[mode]};
+  const wick_value results[] = {flat ? wick_onnx_heads_joined(o, y) : y, a.k, a.v, shown[mode]};
   for (uint32_t i = 0; i < o->nout; i++) o->out[i] = results[i];
 }
 
@@ -321,7 +226,7 @@ static wick_value attention_modified(wick_onnx_op *o, const char *name, wick_val
 
 static void attention_flex(wick_onnx_op *o)
 {
-  attention a = {.o = o};
+  wick_onnx_attention a = {.o = o};
   wick_builder *b = o->b;
   bool flat;
   wick_dim past;
@@ -335,9 +240,9 @@ static void attention_flex(wick_onnx_op *o)
   wick_value p = wick_build_cast(b, attention_scores(&a), precision);
   p = attention_modified(o, "score_mod", p);
   if (!p.id) return;
-  p = attention_modified(o, "prob_mod", attention_softmax(&a, p, precision));
+  p = attention_modified(o, "prob_mod", wick_onnx_attention_softmax(&a, p, precision));
   if (!p.id) return;
-  o->out[0] = attention_product(&a, wick_build_cast(b, p, a.elem), a.v);
+  o->out[0] = wick_onnx_attention_product(&a, wick_build_cast(b, p, a.elem), a.v);
 }
 
 /* ---- rotary embedding ---- */
@@ -351,15 +256,10 @@ static wick_value attention_angles(wick_onnx_op *o, uint32_t i, uint32_t axis)
   return wick_emit_unsqueeze(o->b, x, axis);
 }
 
-/* Rotates pairs of numbers by an angle. Pairs are corresponding elements of the two halves, or
- * neighbours if `interleaved`. */
 static void attention_rotary(wick_onnx_op *o)
 {
-  wick_builder *b = o->b;
   const wick_type_info *t = wick_onnx_info(o, 0), *cos = wick_onnx_info(o, 1);
-  wick_dims *dims = o->c->module->dims;
-  bool flat = t->rank == 3, interleaved = wick_onnx_int(o, "interleaved", 0) != 0;
-  wick_dim two = wick_dim_const(2), zero = wick_dim_const(0);
+  bool flat = t->rank == 3;
   wick_value x = o->in[0];
   if ((!flat && t->rank != 4) || !cos->rank) {
     wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, expected 3 or 4, and 1 or more", t->rank,
@@ -372,42 +272,12 @@ static void attention_rotary(wick_onnx_op *o)
       wick_onnx_fail(o, WICK_ETYPE, "%lld heads do not divide the last size", (long long)n.v);
       return;
     }
-    x = wick_build_reshape(
-        o->b, x, 4,
-        (const wick_dim[]){t->dim[0], t->dim[1], n, wick_dim_floordiv(dims, t->dim[2], n)});
+    wick_dim size = wick_dim_floordiv(o->c->module->dims, t->dim[2], n);
+    x = wick_build_reshape(o->b, x, 4, (const wick_dim[]){t->dim[0], t->dim[1], n, size});
   }
-  if (b->status) return;
-  const wick_type_info *h = wick_built_info(b, x);
-  wick_dim size = h->dim[3], half = cos->dim[cos->rank - 1], turned = wick_dim_mul(dims, half, two),
-           rest = wick_dim_sub(dims, size, turned);
   wick_value c = attention_angles(o, 1, flat ? 2 : 1), s = attention_angles(o, 2, flat ? 2 : 1);
-  wick_value part = wick_emit_slice(o->b, x, 3, zero, turned), x1, x2;
-  if (interleaved) {
-    const wick_dim pairs[] = {h->dim[0], h->dim[1], h->dim[2], half, two};
-    part = wick_build_reshape(o->b, part, 5, pairs);
-    x1 = wick_emit_squeeze(o->b, wick_emit_slice(o->b, part, 4, zero, wick_dim_const(1)), 4);
-    x2 = wick_emit_squeeze(o->b,
-                           wick_emit_slice(o->b, part, 4, wick_dim_const(1), wick_dim_const(1)), 4);
-  } else {
-    x1 = wick_emit_slice(o->b, part, 3, zero, half);
-    x2 = wick_emit_slice(o->b, part, 3, half, half);
-  }
-  wick_value real = wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_mul, c, x1),
-                                wick_build2(b, WICK_OP_mul, s, x2)),
-             imag = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, s, x1),
-                                wick_build2(b, WICK_OP_mul, c, x2));
-  if (interleaved) {
-    const wick_dim joined[] = {h->dim[0], h->dim[1], h->dim[2], turned};
-    const wick_value both[] = {wick_emit_unsqueeze(o->b, real, 4),
-                               wick_emit_unsqueeze(o->b, imag, 4)};
-    part = wick_build_reshape(o->b, wick_build_concat(o->b, 4, 2, both), 4, joined);
-  } else {
-    part = wick_build_concat(o->b, 3, 2, (wick_value[]){real, imag});
-  }
-  if (!wick_dim_is(rest, 0))
-    part = wick_build_concat(o->b, 3, 2,
-                             (wick_value[]){part, wick_emit_slice(o->b, x, 3, turned, rest)});
-  o->out[0] = flat ? wick_build_reshape(o->b, part, 3, t->dim) : part;
+  wick_value y = wick_onnx_rotated(o, x, c, s, wick_onnx_int(o, "interleaved", 0) != 0);
+  o->out[0] = flat ? wick_build_reshape(o->b, y, 3, t->dim) : y;
 }
 
 /* ---- causal convolution ---- */
@@ -484,9 +354,10 @@ static wick_value attention_step(attention_state *a, int64_t t)
                     wick_build2(b, WICK_OP_sub, v, wick_build2(b, WICK_OP_matmul, k, a->state)));
   a->state =
       wick_build2(b, WICK_OP_add, a->state, wick_build2(b, WICK_OP_mul, attention_column(a, k), v));
-  attention read = {.o = a->o};
+  wick_onnx_attention read = {.o = a->o};
   return wick_emit_by(a->o->b, WICK_OP_mul,
-                      attention_product(&read, attention_at(a, a->q, t), a->state), a->scale);
+                      wick_onnx_attention_product(&read, attention_at(a, a->q, t), a->state),
+                      a->scale);
 }
 
 /* Reads a gate, operand i: one number for each head, or for each of the head's keys. */
@@ -495,7 +366,7 @@ static wick_value attention_gate(wick_onnx_op *o, uint32_t i, int64_t heads)
   if (!wick_onnx_has(o, i)) return (wick_value){0};
   const wick_type_info *t = wick_onnx_info(o, i);
   int64_t n = t->rank == 3 && wick_dim_is(t->dim[2], 1) ? 1 : heads;
-  return wick_build_cast(o->b, attention_heads(o, o->in[i], n), WICK_F32);
+  return wick_build_cast(o->b, wick_onnx_heads(o, o->in[i], n), WICK_F32);
 }
 
 static void attention_linear(wick_onnx_op *o)
@@ -508,9 +379,9 @@ static void attention_linear(wick_onnx_op *o)
     wick_onnx_fail(o, WICK_ETYPE, "its inputs decay and beta do not fit its update rule");
     return;
   }
-  attention_state a = {.o = o, .q = attention_heads(o, o->in[0], nq)};
-  a.k = attention_heads(o, o->in[1], nkv);
-  a.v = attention_heads(o, o->in[2], nkv);
+  attention_state a = {.o = o, .q = wick_onnx_heads(o, o->in[0], nq)};
+  a.k = wick_onnx_heads(o, o->in[1], nkv);
+  a.v = wick_onnx_heads(o, o->in[2], nkv);
   a.decay = attention_gate(o, 4, nkv);
   a.beta = attention_gate(o, 5, nkv);
   if (o->failed || b->status) return;
@@ -540,7 +411,7 @@ static void attention_linear(wick_onnx_op *o)
   for (int64_t t = 0; t < steps.v && !b->status; t++) row[t] = attention_step(&a, t);
   if (b->status) return;
   wick_value y = steps.v > 1 ? wick_build_concat(o->b, 2, (uint32_t)steps.v, row) : row[0];
-  o->out[0] = wick_build_cast(b, attention_joined(o, y), elem);
+  o->out[0] = wick_build_cast(b, wick_onnx_heads_joined(o, y), elem);
   o->out[1] = wick_build_cast(b, a.state, kept);
 }
 

@@ -401,6 +401,10 @@ wick_value wick_onnx_scalar(wick_onnx_op *o, uint32_t i); /* operand i, of one e
 wick_value wick_onnx_dft(wick_onnx_op *o, wick_value x, int64_t n, bool inverse);
 /* Truncates or zero-pads the last axis to `size` numbers. */
 wick_value wick_onnx_fit(wick_onnx_op *o, wick_value x, int64_t size);
+/* Imports the node as if it were that operator of ONNX at that opset, with these operands and the
+ * node's attributes. Sets o->out to its results, and returns the first. */
+wick_value wick_onnx_as(wick_onnx_op *o, const char *op_type, int64_t opset, uint32_t nin,
+                        const wick_value *in);
 /* Builds a constant of these numbers, rounded to `elem`. */
 wick_value wick_onnx_table(wick_onnx_op *o, wick_elem elem, uint32_t rank, const int64_t *dim,
                            const double *numbers);

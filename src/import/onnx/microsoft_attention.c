@@ -1,0 +1,638 @@
+/* Imports com.microsoft's attention: with projections and masks as BERT has them, with shared key heads
+ * and a cache as decoders have them, and rotary embeddings. Scores that a mask excludes get a large
+ * negative number, not -inf: a row that excludes all keys attends to all of them. */
+#include <float.h>
+#include <math.h>
+
+#include "import/onnx/attention.h"
+#include "import/onnx/microsoft.h"
+
+typedef wick_onnx_attention attention;
+
+/* ---- operands ---- */
+
+static wick_value attention_part(wick_onnx_op *o, wick_value x, uint32_t axis, wick_dim begin,
+                                 wick_dim size)
+{
+  return wick_emit_slice(o->b, x, axis, begin, size);
+}
+
+/* Takes slice k of axis `axis`, which goes. */
+static wick_value attention_pick(wick_onnx_op *o, wick_value x, uint32_t axis, int64_t k)
+{
+  return wick_emit_squeeze(o->b, attention_part(o, x, axis, wick_dim_const(k), wick_dim_const(1)),
+                           axis);
+}
+
+/* Appends x to past, along the positions of heads; past may be 0. */
+static wick_value attention_appended(wick_onnx_op *o, wick_value past, wick_value x)
+{
+  return past.id ? wick_build_concat(o->b, 2, 2, (wick_value[]){past, x}) : x;
+}
+
+/* Reads the sizes of the heads after the operands are complete. */
+static bool attention_complete(attention *a)
+{
+  wick_onnx_op *o = a->o;
+  if (o->failed || o->b->status || !a->q.id || !a->k.id || !a->v.id) return false;
+  const wick_type_info *q = wick_built_info(o->b, a->q), *k = wick_built_info(o->b, a->k);
+  if (q->rank != 4 || k->rank != 4 || wick_built_info(o->b, a->v)->rank != 4) {
+    wick_onnx_fail(o, WICK_ETYPE, "its heads have ranks %u and %u, expected 4", q->rank, k->rank);
+    return false;
+  }
+  a->nq = q->dim[2], a->nk = k->dim[2], a->elem = q->elem;
+  return true;
+}
+
+/* ---- masks ---- */
+
+static double attention_excluded(const wick_onnx_op *o)
+{
+  return wick_onnx_float(o, "mask_filter_value", -10000.0f);
+}
+
+/* 0 where `keep` is true, else the number that the attributes give for excluded keys. */
+static wick_value attention_filter(attention *a, wick_value keep)
+{
+  wick_onnx_op *o = a->o;
+  wick_value none = wick_emit_number(o->b, a->q, 0);
+  wick_value low = wick_emit_number(o->b, a->q, attention_excluded(o));
+  return wick_build3(o->b, WICK_OP_where, keep, none, low);
+}
+
+/* A vector of lengths: one for each batch, or also, after these, the first position of each. */
+static wick_value attention_lengths(attention *a, uint32_t i)
+{
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  wick_dim batch = wick_built_info(b, a->q)->dim[0], one = wick_dim_const(1);
+  const wick_dim column[] = {batch, one, one, one};
+  wick_value end = attention_part(o, o->in[i], 0, wick_dim_const(0), batch);
+  end = wick_build_reshape(o->b, wick_build_cast(b, end, WICK_I64), 4, column);
+  wick_value at = wick_emit_count_along(o->b, a->nk, 3, 4);
+  wick_value keep = wick_build2(b, WICK_OP_lt, at, end);
+  if (wick_dim_eq(wick_onnx_info(o, i)->dim[0], batch)) return keep;
+  wick_value first = attention_part(o, o->in[i], 0, batch, batch);
+  first = wick_build_reshape(o->b, wick_build_cast(b, first, WICK_I64), 4, column);
+  return wick_build2(b, WICK_OP_and, keep, wick_build2(b, WICK_OP_ge, at, first));
+}
+
+/* A mask of 0 and other numbers: [batch, keys], [batch, queries, keys], or [batch, 1, most, most], of
+ * which the rows after the past count. */
+static wick_value attention_raw(attention *a, uint32_t i, wick_dim past)
+{
+  wick_onnx_op *o = a->o;
+  const wick_type_info *t = wick_onnx_info(o, i);
+  wick_value m = o->in[i];
+  wick_dim one = wick_dim_const(1);
+  if (t->rank == 4) {
+    m = attention_part(o, m, 2, past, a->nq);
+    m = attention_part(o, m, 3, wick_dim_const(0), a->nk);
+  } else if (t->rank == 3) {
+    m = wick_emit_unsqueeze(o->b, m, 1);
+  } else {
+    m = wick_build_reshape(o->b, m, 4, (const wick_dim[]){t->dim[0], one, one, t->dim[1]});
+  }
+  return wick_emit_by(o->b, WICK_OP_gt, m, 0);
+}
+
+/* Adds the mask in operand i, if there is one, to the scores. */
+static void attention_masked(attention *a, uint32_t i, wick_dim past)
+{
+  wick_onnx_op *o = a->o;
+  if (!wick_onnx_has(o, i)) return;
+  uint32_t rank = wick_onnx_info(o, i)->rank;
+  if (rank < 1 || rank > 4) {
+    wick_onnx_fail(o, WICK_ETYPE, "the mask has rank %u, expected 1 to 4", rank);
+    return;
+  }
+  wick_value keep = rank == 1 ? attention_lengths(a, i) : attention_raw(a, i, past);
+  wick_onnx_attention_add(a, attention_filter(a, keep));
+}
+
+/* Excludes the keys after each query's position; `past` keys are before the first query. */
+static wick_value attention_causal(attention *a, wick_value scores, wick_dim past)
+{
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  if (!wick_onnx_int(o, "unidirectional", 0)) return scores;
+  wick_value key = wick_emit_count_along(o->b, a->nk, 1, 2);
+  wick_value query = wick_emit_count_along(o->b, a->nq, 0, 2);
+  wick_value ahead = wick_build2(b, WICK_OP_sub, key, query);
+  wick_value last = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, past));
+  wick_value keep = wick_build2(b, WICK_OP_le, ahead, last);
+  wick_value low = wick_emit_number(o->b, a->q, -(double)FLT_MAX);
+  return wick_build3(b, WICK_OP_where, keep, scores, low);
+}
+
+/* ---- attention ---- */
+
+/* Multiplies by the attribute `scale`, or by 1 / sqrt(size of a head). */
+static wick_value attention_scaled(attention *a, wick_value x)
+{
+  wick_onnx_op *o = a->o;
+  wick_dim size = wick_built_info(o->b, a->q)->dim[3];
+  double scale = wick_onnx_float(o, "scale", 0);
+  if (scale == 0 && !wick_dim_is_const(size)) {
+    wick_onnx_must_be_known(o, "the size of a head", size);
+    return x;
+  }
+  return wick_emit_by(o->b, WICK_OP_mul, x, scale != 0 ? scale : 1 / sqrt((double)size.v));
+}
+
+/* softmax(q k^T * scale + bias) v. Returns [batch, queries, heads * size]; *out_scores gets the scores
+ * before the softmax. */
+static wick_value attention_computed(attention *a, wick_dim past, wick_value *out_scores)
+{
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  wick_value k = wick_build_transpose(o->b, a->k, 4, (const int64_t[]){0, 1, 3, 2});
+  wick_value scores = wick_onnx_attention_product(a, attention_scaled(a, a->q), k);
+  if (o->failed || b->status) return scores;
+  if (a->bias.id) scores = wick_build2(b, WICK_OP_add, scores, a->bias);
+  *out_scores = scores = attention_causal(a, scores, past);
+  wick_value p = wick_onnx_attention_softmax(a, scores, a->elem);
+  return wick_onnx_heads_joined(o, wick_onnx_attention_product(a, p, a->v));
+}
+
+/* Projects x by the merged weights to queries, keys and values. `merged` is [batch, length, sum of
+ * sizes]. */
+static bool attention_split(attention *a, wick_value merged, const wick_dim size[3])
+{
+  wick_onnx_op *o = a->o;
+  wick_dims *t = o->c->module->dims;
+  int64_t heads = wick_onnx_int(o, "num_heads", 0);
+  wick_dim begin = wick_dim_const(0);
+  wick_value *const to[] = {&a->q, &a->k, &a->v};
+  for (uint32_t i = 0; i < 3; i++) {
+    *to[i] = wick_onnx_heads(o, attention_part(o, merged, 2, begin, size[i]), heads);
+    begin = wick_dim_add(t, begin, size[i]);
+  }
+  return !o->failed && !o->b->status;
+}
+
+static bool attention_sizes(wick_onnx_op *o, wick_dim whole, wick_dim size[3])
+{
+  wick_wire_i64s given = wick_onnx_ints(o, "qkv_hidden_sizes");
+  if (given.n && given.n != 3) {
+    wick_onnx_fail(o, WICK_EPARSE, "qkv_hidden_sizes has %zu numbers, expected 3", given.n);
+    return false;
+  }
+  wick_dim third = wick_dim_floordiv(o->c->module->dims, whole, wick_dim_const(3));
+  for (uint32_t i = 0; i < 3; i++) size[i] = given.n ? wick_dim_const(given.at[i]) : third;
+  return true;
+}
+
+/* Appends keys and values to a past [2, batch, heads, length, size], operand i, and returns both as the
+ * result `present` in that form. */
+static wick_value attention_present(attention *a, uint32_t i, wick_dim *out_past)
+{
+  wick_onnx_op *o = a->o;
+  *out_past = wick_dim_const(0);
+  if (wick_onnx_has(o, i)) {
+    if (wick_onnx_info(o, i)->rank != 5) {
+      wick_onnx_fail(o, WICK_ETYPE, "the past has rank %u, expected 5", wick_onnx_info(o, i)->rank);
+      return (wick_value){0};
+    }
+    *out_past = wick_onnx_info(o, i)->dim[3];
+    a->k = attention_appended(o, attention_pick(o, o->in[i], 0, 0), a->k);
+    a->v = attention_appended(o, attention_pick(o, o->in[i], 0, 1), a->v);
+  }
+  if (!wick_microsoft_wants(o, 1)) return (wick_value){0};
+  wick_value both[] = {wick_emit_unsqueeze(o->b, a->k, 0), (wick_value){0}};
+  both[1] = wick_emit_unsqueeze(o->b, a->v, 0);
+  return wick_build_concat(o->b, 0, 2, both);
+}
+
+/* Refuses what only other processors compute. */
+static bool attention_plain(wick_onnx_op *o)
+{
+  static const char *const names[] = {"past_present_share_buffer", "do_rotary"};
+  for (size_t k = 0; k < WICK_COUNT(names); k++)
+    if (wick_onnx_int(o, names[k], 0)) {
+      wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s is not supported", names[k]);
+      return false;
+    }
+  return true;
+}
+
+static void attention_merged(attention *a, wick_value merged, uint32_t mask, uint32_t past_at,
+                             uint32_t bias)
+{
+  wick_onnx_op *o = a->o;
+  wick_dim size[3], past;
+  wick_value scores;
+  if (o->b->status || !merged.id) return;
+  const wick_type_info *t = wick_built_info(o->b, merged);
+  if (t->rank != 3) {
+    wick_onnx_fail(o, WICK_ETYPE, "its input has rank %u, expected 3", t->rank);
+    return;
+  }
+  if (!attention_sizes(o, t->dim[2], size) || !attention_split(a, merged, size)) return;
+  wick_value present = attention_present(a, past_at, &past);
+  if (!attention_complete(a)) return;
+  attention_masked(a, mask, past);
+  if (bias && wick_onnx_has(o, bias)) wick_onnx_attention_add(a, o->in[bias]);
+  o->out[0] = attention_computed(a, past, &scores);
+  if (o->nout > 1) o->out[1] = present;
+}
+
+static void attention_import(wick_onnx_op *o)
+{
+  attention a = {.o = o};
+  if (!attention_plain(o)) return;
+  wick_value merged = wick_build2(o->b, WICK_OP_matmul, o->in[0], o->in[1]);
+  attention_merged(&a, wick_microsoft_biased(o, merged, 2), 3, 4, 5);
+}
+
+/* The projection is a product of bytes. */
+static void attention_quantized(wick_onnx_op *o)
+{
+  attention a = {.o = o};
+  wick_builder *b = o->b;
+  if (!attention_plain(o)) return;
+  wick_value in[4] = {o->in[0], o->in[1], wick_microsoft_optional(o, 6),
+                      wick_microsoft_optional(o, 7)};
+  wick_value sum = wick_onnx_as(o, "MatMulInteger", 10, 4, in);
+  if (!sum.id) return;
+  wick_value scale = wick_build2(b, WICK_OP_mul, o->in[3], o->in[4]);
+  sum = wick_build2(b, WICK_OP_mul, wick_build_cast(b, sum, WICK_F32), scale);
+  attention_merged(&a, wick_build2(b, WICK_OP_add, sum, o->in[2]), 5, 8, 0);
+}
+
+/* ---- several operands ---- */
+
+/* Takes queries, keys and values out of packed forms: [batch, length, heads, 3, size], or queries and
+ * [batch, length, heads, 2, size]. Returns false if the operands are not packed. */
+static bool attention_packed(attention *a)
+{
+  wick_onnx_op *o = a->o;
+  static const int64_t swap[] = {0, 2, 1, 3};
+  bool all = !wick_onnx_has(o, 1) && wick_onnx_info(o, 0)->rank == 5,
+       pair = wick_onnx_has(o, 1) && wick_onnx_info(o, 1)->rank == 5;
+  if (!all && !pair) return false;
+  wick_value from = o->in[pair];
+  wick_value *const to[] = {&a->q, &a->k, &a->v};
+  for (uint32_t i = pair; i < 3; i++)
+    *to[i] = wick_build_transpose(o->b, attention_pick(o, from, 3, i - pair), 4, swap);
+  return true;
+}
+
+/* Reads operand i as heads, with its part of the bias, which begins at *begin. */
+static wick_value attention_operand(attention *a, uint32_t i, wick_dim *begin)
+{
+  wick_onnx_op *o = a->o;
+  const wick_type_info *t = wick_onnx_info(o, i);
+  if (t->rank == 4) return o->in[i]; /* heads of a cache */
+  if (t->rank != 3) {
+    wick_onnx_fail(o, WICK_ETYPE, "input %u has rank %u, expected 3", i, t->rank);
+    return (wick_value){0};
+  }
+  wick_value x = o->in[i];
+  if (wick_onnx_has(o, 3))
+    x = wick_build2(o->b, WICK_OP_add, x, attention_part(o, o->in[3], 0, *begin, t->dim[2]));
+  *begin = wick_dim_add(o->c->module->dims, *begin, t->dim[2]);
+  return wick_onnx_heads(o, x, wick_onnx_int(o, "num_heads", 0));
+}
+
+static bool attention_separate(attention *a)
+{
+  wick_onnx_op *o = a->o;
+  wick_dim begin = wick_dim_const(0);
+  wick_value *const to[] = {&a->q, &a->k, &a->v};
+  bool packed = attention_packed(a);
+  for (uint32_t i = 0; i < 3; i++) {
+    if (to[i]->id) continue;
+    if (!wick_onnx_has(o, i)) {
+      wick_onnx_fail(o, WICK_EPARSE, "input %u is missing", i);
+      return false;
+    }
+    *to[i] = attention_operand(a, i, &begin);
+  }
+  if (packed && wick_onnx_has(o, 3)) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "a bias beside packed operands is not supported");
+    return false;
+  }
+  return !o->failed && !o->b->status;
+}
+
+static void attention_multi(wick_onnx_op *o)
+{
+  attention a = {.o = o};
+  wick_value scores;
+  if (wick_onnx_has(o, 8) || wick_onnx_has(o, 9)) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED,
+                   "past_sequence_length and cache_indirection are not supported");
+    return;
+  }
+  if (!attention_separate(&a)) return;
+  wick_dim past = wick_onnx_has(o, 6) && wick_onnx_info(o, 6)->rank == 4
+                      ? wick_onnx_info(o, 6)->dim[2]
+                      : wick_dim_const(0);
+  a.k = attention_appended(o, wick_microsoft_optional(o, 6), a.k);
+  a.v = attention_appended(o, wick_microsoft_optional(o, 7), a.v);
+  if (!attention_complete(&a)) return;
+  attention_masked(&a, 4, past);
+  if (wick_onnx_has(o, 5)) wick_onnx_attention_add(&a, o->in[5]);
+  o->out[0] = attention_computed(&a, past, &scores);
+  const wick_value more[] = {a.k, a.v, scores};
+  for (uint32_t k = 1; k < o->nout && k < 4; k++) o->out[k] = more[k - 1];
+}
+
+/* ---- rotary embeddings ---- */
+
+/* Returns rows of a table of angles at positions [batch, length] or [1, length], with an axis for
+ * heads. */
+static wick_value attention_angles(wick_onnx_op *o, wick_value table, wick_value at, uint32_t axis)
+{
+  return wick_emit_unsqueeze(o->b, wick_emit_gather(o->b, WICK_OP_gather, table, at, 0), axis);
+}
+
+/* Positions [1] are the first one's, [batch, length] all. */
+static wick_value attention_positions(wick_onnx_op *o, uint32_t i, wick_dim length)
+{
+  const wick_type_info *t = wick_onnx_info(o, i);
+  if (t->rank == 2) return o->in[i];
+  wick_value first = wick_onnx_scalar(o, i);
+  return wick_build2(o->b, WICK_OP_add, wick_emit_count_along(o->b, length, 1, 2), first);
+}
+
+/* Operands: x, positions, cos, sin. x is [batch, length, heads * size] or [batch, heads, length,
+ * size]. */
+static void attention_rotary(wick_onnx_op *o)
+{
+  const wick_type_info *t = wick_onnx_info(o, 0), *cos = wick_onnx_info(o, 2);
+  wick_dims *dims = o->c->module->dims;
+  bool flat = t->rank == 3;
+  if ((!flat && t->rank != 4) || cos->rank != 2 || wick_onnx_info(o, 1)->rank > 2) {
+    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, expected 3 or 4, and 2", t->rank, cos->rank);
+    return;
+  }
+  wick_value x = o->in[0];
+  if (flat) {
+    int64_t heads = wick_onnx_int(o, "num_heads", 0);
+    wick_dim size = wick_dim_mul(dims, cos->dim[1], wick_dim_const(2));
+    if (heads > 0) size = wick_dim_floordiv(dims, t->dim[2], wick_dim_const(heads));
+    if (heads < 0 || !wick_onnx_divides(o, t->dim[2], size)) {
+      wick_onnx_fail(o, WICK_ETYPE, "the last axis is no multiple of the size of a head");
+      return;
+    }
+    const wick_dim split[] = {t->dim[0], t->dim[1], wick_dim_floordiv(dims, t->dim[2], size), size};
+    x = wick_build_reshape(o->b, x, 4, split);
+  }
+  wick_value at = attention_positions(o, 1, t->dim[flat ? 1 : 2]);
+  wick_value c = attention_angles(o, o->in[2], at, flat ? 2 : 1);
+  wick_value s = attention_angles(o, o->in[3], at, flat ? 2 : 1);
+  wick_value y = wick_onnx_rotated(o, x, c, s, wick_onnx_int(o, "interleaved", 0) != 0);
+  double scale = wick_onnx_float(o, "scale", 1);
+  if (scale != 1) y = wick_emit_by(o->b, WICK_OP_mul, y, scale);
+  o->out[0] = flat ? wick_build_reshape(o->b, y, 3, t->dim) : y;
+}
+
+/* ---- shared key heads ---- */
+
+typedef struct attention_cache {
+  attention a;
+  wick_dim past, total; /* positions in the given cache, and in the one after the new keys */
+  wick_value
+      before; /* [batch, 1]: how many positions of each batch are valid before the new ones */
+  bool plain; /* new keys follow the cache: all batches have equal lengths */
+} attention_cache;
+
+/* Reads how long the sequences are: seqlens_k has the last position of each, total_sequence_length how
+ * many positions the longest has. */
+static bool attention_cache_lengths(attention_cache *c, uint32_t ends, uint32_t total)
+{
+  wick_onnx_op *o = c->a.o;
+  wick_builder *b = o->b;
+  uint32_t n;
+  const wick_dim *known;
+  const wick_type_info *q = wick_built_info(b, c->a.q);
+  wick_dims *t = o->c->module->dims;
+  wick_dim sum = wick_dim_add(t, c->past, q->dim[2]);
+  if (!wick_onnx_dims(o, total, "total_sequence_length", &n, &known)) return false;
+  if (n != 1) {
+    wick_onnx_fail(o, WICK_ETYPE, "total_sequence_length has %u elements, expected 1", n);
+    return false;
+  }
+  c->total = wick_dim_max(t, known[0], c->past);
+  c->plain = wick_dim_is(q->dim[0], 1) && wick_dim_eq(sum, c->total);
+  wick_value end = wick_build_cast(b, o->in[ends], WICK_I64);
+  end = wick_emit_by(o->b, WICK_OP_add, end, 1);
+  wick_value length = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, q->dim[2]));
+  end = wick_build2(b, WICK_OP_sub, end, length);
+  end = wick_emit_by(o->b, WICK_OP_max, end,
+                     0); /* the first keys of a batch have padding after them */
+  c->before = wick_build_reshape(o->b, end, 2, (const wick_dim[]){q->dim[0], wick_dim_const(1)});
+  return !b->status;
+}
+
+/* Puts the new keys or values behind the valid positions of the cache. */
+static wick_value attention_cached(attention_cache *c, uint32_t i, wick_value x)
+{
+  wick_onnx_op *o = c->a.o;
+  wick_builder *b = o->b;
+  wick_dims *t = o->c->module->dims;
+  wick_value past = wick_microsoft_optional(o, i);
+  wick_value all = attention_appended(o, past, x);
+  if (c->plain || b->status) return all;
+  const wick_type_info *n = wick_built_info(b, x);
+  const wick_dim one = wick_dim_const(1);
+  wick_dim most = wick_dim_sub(t, wick_dim_add(t, c->past, n->dim[2]), one);
+  wick_value at = wick_emit_count_along(o->b, c->total, 1, 2);
+  wick_value fresh = wick_build2(b, WICK_OP_sub, at, c->before);
+  wick_value keep = wick_emit_by(o->b, WICK_OP_lt, fresh, 0);
+  wick_value shift = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, c->past));
+  fresh = wick_build2(b, WICK_OP_add, fresh, shift);
+  wick_value from = wick_build3(b, WICK_OP_where, keep, at, fresh);
+  wick_value last = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, most));
+  from = wick_build2(b, WICK_OP_min, from, last); /* positions after the last one are not read */
+  const wick_dim column[] = {n->dim[0], one, c->total, one};
+  const wick_dim whole[] = {n->dim[0], n->dim[1], c->total, n->dim[3]};
+  from = wick_emit_expand(o->b, wick_build_reshape(o->b, from, 4, column), 4, whole);
+  return wick_emit_gather(o->b, WICK_OP_gather_elements, all, from, 2);
+}
+
+/* Rotates queries and keys, whose positions follow those before. */
+static void attention_turn(attention_cache *c, uint32_t cos, uint32_t at)
+{
+  attention *a = &c->a;
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  bool interleaved = wick_onnx_int(o, "rotary_interleaved", 0) != 0;
+  if (!wick_onnx_int(o, "do_rotary", 0)) return;
+  if (!wick_onnx_has(o, cos) || !wick_onnx_has(o, cos + 1)) {
+    wick_onnx_fail(o, WICK_EPARSE, "do_rotary needs cos_cache and sin_cache");
+    return;
+  }
+  wick_value place = at ? wick_microsoft_optional(o, at) : (wick_value){0};
+  if (!place.id) {
+    wick_value count = wick_emit_count_along(o->b, wick_built_info(b, a->q)->dim[2], 1, 2);
+    place = wick_build2(b, WICK_OP_add, count, c->before);
+  }
+  wick_value angle[2];
+  for (uint32_t k = 0; k < 2; k++) angle[k] = attention_angles(o, o->in[cos + k], place, 1);
+  a->q = wick_onnx_rotated(o, a->q, angle[0], angle[1], interleaved);
+  a->k = wick_onnx_rotated(o, a->k, angle[0], angle[1], interleaved);
+}
+
+/* Excludes keys after each query's position, and those more than a window before it. */
+static void attention_frontier(attention_cache *c)
+{
+  attention *a = &c->a;
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  int64_t window = wick_onnx_int(o, "local_window_size", -1);
+  wick_dim batch = wick_built_info(b, a->q)->dim[0], one = wick_dim_const(1);
+  wick_value key = wick_emit_count_along(o->b, a->nk, 3, 4);
+  wick_value query = wick_emit_count_along(o->b, a->nq, 2, 4);
+  wick_value first =
+      wick_build_reshape(o->b, c->before, 4, (const wick_dim[]){batch, one, one, one});
+  query = wick_build2(b, WICK_OP_add, query, first);
+  wick_value keep = wick_build2(b, WICK_OP_le, key, query);
+  if (window > 0) {
+    wick_value oldest = wick_emit_by(o->b, WICK_OP_sub, query, (double)window);
+    keep = wick_build2(b, WICK_OP_and, keep, wick_build2(b, WICK_OP_gt, key, oldest));
+  }
+  wick_onnx_attention_add(a, wick_onnx_attention_allowed(a, keep));
+}
+
+/* Reads queries, keys and values: three operands, or one with all. */
+static bool attention_grouped_operands(attention *a, int64_t heads, int64_t shared)
+{
+  wick_onnx_op *o = a->o;
+  wick_dims *t = o->c->module->dims;
+  const wick_type_info *q = wick_onnx_info(o, 0);
+  bool packed = !wick_onnx_has(o, 1);
+  if (heads < 1 || shared < 1 || heads % shared || q->rank != 3 || packed == wick_onnx_has(o, 2)) {
+    wick_onnx_fail(o, WICK_ETYPE,
+                   "%lld heads, %lld of keys, and a query of rank %u with%s values do not fit",
+                   (long long)heads, (long long)shared, q->rank, wick_onnx_has(o, 2) ? "" : "out");
+    return false;
+  }
+  const int64_t parts[] = {heads, shared, shared};
+  wick_value *const to[] = {&a->q, &a->k, &a->v};
+  wick_dim size = wick_dim_floordiv(t, q->dim[2], wick_dim_const(heads + 2 * shared)),
+           begin = wick_dim_const(0);
+  if (packed && !wick_onnx_divides(o, q->dim[2], wick_dim_const(heads + 2 * shared))) {
+    wick_onnx_fail(o, WICK_ETYPE, "the packed query is no multiple of the number of heads");
+    return false;
+  }
+  for (uint32_t i = 0; i < 3; i++) {
+    wick_dim width = wick_dim_mul(t, size, wick_dim_const(parts[i]));
+    wick_value x = packed ? attention_part(o, o->in[0], 2, begin, width) : o->in[i];
+    *to[i] = wick_onnx_heads(o, x, parts[i]);
+    begin = wick_dim_add(t, begin, width);
+  }
+  return !o->failed && !o->b->status;
+}
+
+/* Normalizes the heads of queries and keys by operands 14 and 15. */
+static void attention_head_norm(attention *a)
+{
+  wick_onnx_op *o = a->o;
+  wick_value *const to[] = {&a->q, &a->k};
+  for (uint32_t i = 0; i < 2; i++) {
+    if (!wick_onnx_has(o, 14 + i)) continue;
+    wick_emit e = wick_emit_begin(o->b, WICK_OP_rms_norm);
+    wick_emit_set_float(&e, "epsilon", wick_onnx_float(o, "qk_norm_epsilon", 1e-6f));
+    wick_emit_set_int(&e, "axis", -1);
+    *to[i] = wick_emit_end2(&e, *to[i], o->in[14 + i]);
+  }
+}
+
+/* The softmax whose sum has one more term for each head: exp of operand 11, or of 0. */
+static wick_value attention_sunk(attention *a, wick_value scores)
+{
+  wick_onnx_op *o = a->o;
+  wick_builder *b = o->b;
+  bool smooth = wick_onnx_int(o, "smooth_softmax", 0) > 0;
+  if (!wick_onnx_has(o, 11) && !smooth) return wick_onnx_attention_softmax(a, scores, a->elem);
+  const wick_type_info *t = wick_built_info(b, scores);
+  const wick_dim one = wick_dim_const(1), column[] = {t->dim[0], t->dim[1], t->dim[2], one};
+  wick_value sink = wick_emit_number(o->b, scores, 0);
+  if (wick_onnx_has(o, 11))
+    sink = wick_build_reshape(o->b, o->in[11], 4, (const wick_dim[]){one, t->dim[1], one, one});
+  sink = wick_emit_expand(o->b, sink, 4, column);
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_softmax);
+  wick_emit_set_int(&e, "axis", -1);
+  wick_value p = wick_emit_end1(&e, wick_build_concat(o->b, 3, 2, (wick_value[]){scores, sink}));
+  return attention_part(o, p, 3, wick_dim_const(0), t->dim[3]);
+}
+
+static bool attention_grouped_plain(wick_onnx_op *o)
+{
+  static const char *const zero[] = {"sliding_window_cache", "qk_output", "kv_cache_bit_width"};
+  for (size_t k = 0; k < WICK_COUNT(zero); k++)
+    if (wick_onnx_int(o, zero[k], 0)) {
+      wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s is not supported", zero[k]);
+      return false;
+    }
+  if (!wick_onnx_has(o, 12) && !wick_onnx_has(o, 13)) return true;
+  wick_onnx_fail(o, WICK_EUNSUPPORTED, "a quantized cache is not supported");
+  return false;
+}
+
+static void attention_grouped(wick_onnx_op *o)
+{
+  attention_cache c = {.a.o = o};
+  attention *a = &c.a;
+  wick_builder *b = o->b;
+  if (!wick_microsoft_needs(o, 1u << 5 | 1u << 6) || !attention_grouped_plain(o) ||
+      !attention_grouped_operands(a, wick_onnx_int(o, "num_heads", 0),
+                                  wick_onnx_int(o, "kv_num_heads", 0)))
+    return;
+  if (wick_onnx_has(o, 3) && wick_onnx_info(o, 3)->rank != 4) {
+    wick_onnx_fail(o, WICK_ETYPE, "past_key has rank %u, expected 4", wick_onnx_info(o, 3)->rank);
+    return;
+  }
+  c.past = wick_onnx_has(o, 3) ? wick_onnx_info(o, 3)->dim[2] : wick_dim_const(0);
+  if (!attention_cache_lengths(&c, 5, 6)) return;
+  attention_head_norm(a);
+  attention_turn(&c, 7, 9);
+  a->k = attention_cached(&c, 3, a->k);
+  a->v = attention_cached(&c, 4, a->v);
+  if (!attention_complete(a)) return;
+  attention_frontier(&c);
+  wick_value k = wick_build_transpose(o->b, a->k, 4, (const int64_t[]){0, 1, 3, 2});
+  wick_value scores = wick_onnx_attention_product(a, attention_scaled(a, a->q), k);
+  scores = wick_onnx_attention_softcap(a, scores, wick_onnx_float(o, "softcap", 0));
+  if (wick_onnx_has(o, 10)) wick_onnx_attention_add(a, o->in[10]);
+  scores = wick_build2(b, WICK_OP_add, scores, a->bias);
+  if (b->status || o->failed) return;
+  wick_value y = wick_onnx_attention_product(a, attention_sunk(a, scores), a->v);
+  const wick_value results[] = {wick_onnx_heads_joined(o, y), a->k, a->v};
+  for (uint32_t i = 0; i < o->nout && i < 3; i++) o->out[i] = results[i];
+}
+
+#define ROW(name, least, most, nout, attrs, import)                                                \
+  {                                                                                                \
+    "com.microsoft." name, 1, {least, most}, nout, attrs, import, 0, 0                             \
+  }
+#define HEADS "num_heads:i! mask_filter_value:f scale:f unidirectional:i "
+
+const wick_onnx_row wick_onnx_microsoft_attention_rows[] = {
+    ROW("Attention", 2, 7, 2,
+        HEADS "do_rotary:i past_present_share_buffer:i qkv_hidden_sizes:I rotary_embedding_dim:i",
+        attention_import),
+    ROW("GroupQueryAttention", 1, 16, 4,
+        "num_heads:i! kv_num_heads:i! scale:f softcap:f do_rotary:i rotary_interleaved:i "
+        "local_window_size:i smooth_softmax:i sliding_window_cache:i qk_output:i k_quant_type:s "
+        "v_quant_type:s kv_cache_bit_width:i qk_norm_epsilon:f",
+        attention_grouped),
+    {"com.microsoft.LinearAttention",
+     1,
+     {3, 6},
+     2,
+     "chunk_size:i kv_num_heads:i! q_num_heads:i! scale:f update_rule:s",
+     wick_microsoft_same,
+     0,
+     27},
+    ROW("MultiHeadAttention", 1, 10, 4, HEADS, attention_multi),
+    ROW("QAttention", 5, 9, 2, HEADS "do_rotary:i past_present_share_buffer:i",
+        attention_quantized),
+    ROW("RotaryEmbedding", 4, 4, 1,
+        "interleaved:i is_packed_batching:i num_heads:i rotary_embedding_dim:i scale:f",
+        attention_rotary),
+    {0},
+};

@@ -1,0 +1,369 @@
+"""Operators of com.microsoft in random configurations, beside ONNX Runtime's CPU provider."""
+import os
+import pathlib
+import random
+import re
+import subprocess
+
+import pytest
+
+np = pytest.importorskip("numpy")
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+import built  # noqa: E402, F401: finds the package
+import wick  # noqa: E402
+
+COUNT = 3  # configurations of each operator
+
+
+def model(op, operands, constants, outputs, attributes):
+    """operands: arrays, or None for one that is missing; constants: the indices of those that are initializers."""
+    names = [f"x{k}" if a is not None else "" for k, a in enumerate(operands)]
+    kind = {k: helper.np_dtype_to_tensor_dtype(a.dtype) for k, a in enumerate(operands) if a is not None}
+    inputs = [helper.make_tensor_value_info(names[k], kind[k], operands[k].shape) for k in kind if k not in constants]
+    first = [numpy_helper.from_array(operands[k], names[k]) for k in kind if k in constants]
+    while names and not names[-1]:
+        names.pop()
+    node = helper.make_node(op, names, [f"y{k}" if wanted else "" for k, wanted in enumerate(outputs)], domain="com.microsoft", **attributes)
+    results = [helper.make_empty_tensor_value_info(f"y{k}") for k, wanted in enumerate(outputs) if wanted]
+    graph = helper.make_graph([node], "g", inputs, results, first)
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    feeds = {names[k]: operands[k] for k in kind if k not in constants}
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString(), feeds
+
+
+def compare(op, operands, *, constants=(), outputs=1, rtol=1e-4, atol=2e-5, steps=0, **attributes):
+    """steps: by how many integers results may differ, because ONNX Runtime does not round once."""
+    outputs = [True] * outputs if isinstance(outputs, int) else outputs
+    bytes_, feeds = model(op, operands, constants, outputs, attributes)
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    expected = ort.InferenceSession(bytes_, options, providers=["CPUExecutionProvider"]).run(None, feeds)
+    got = wick.InferenceSession(bytes_, cache="").run(None, feeds)
+    for e, g in zip(expected, got, strict=True):
+        assert e.dtype == g.dtype and e.shape == g.shape, (op, attributes, e.shape, g.shape)
+        if e.dtype.kind in "iu":
+            assert np.abs(e.astype(np.int64) - g.astype(np.int64)).max(initial=0) <= steps, (op, attributes)
+        else:
+            np.testing.assert_allclose(g, e, rtol=rtol, atol=atol, err_msg=f"{op} {attributes}")
+
+
+class Draw:
+    def __init__(self, seed):
+        self.r, self.np = random.Random(seed), np.random.default_rng(seed)
+
+    def f(self, *shape, scale=1.0):
+        return (self.np.standard_normal(shape) * scale).astype(np.float32)
+
+    def i(self, low, high, *shape, kind=np.int64):
+        return self.np.integers(low, high, shape).astype(kind)
+
+    def n(self, low, high):
+        return self.r.randint(low, high)
+
+    def one(self, *values):
+        return self.r.choice(values)
+
+    def maybe(self, a):
+        return a if self.r.random() < 0.5 else None
+
+
+# ---- activations and sums ----
+
+def gelu(d):
+    shape = [d.n(1, 3), d.n(1, 9), d.n(1, 40)]
+    compare("Gelu", [d.f(*shape)])
+    compare("QuickGelu", [d.f(*shape)], alpha=d.one(1.0, 1.702, 2.5))
+    compare("BiasGelu", [d.f(*shape), d.f(shape[-1])])
+    compare("FastGelu", [d.f(*shape), d.maybe(d.f(shape[-1]))])
+
+
+def norms(d):
+    shape = [d.n(1, 3), d.n(1, 9), 8 * d.n(1, 8)]
+    h, eps = shape[-1], d.one(1e-12, 1e-5)
+    skip = d.one(d.f(*shape), d.f(1, *shape[1:]), d.f(*shape[1:]))
+    compare("SkipLayerNormalization", [d.f(*shape), skip, d.f(h), d.maybe(d.f(h)), d.maybe(d.f(h))], outputs=[True, False, False, d.one(True, False)], epsilon=eps)
+    compare("SkipSimplifiedLayerNormalization", [d.f(*shape), d.f(*shape), d.f(h), d.maybe(d.f(h))], outputs=[True, False, False, d.one(True, False)], epsilon=eps)
+    c = d.one(1, 2, 4)
+    compare("BranchwiseRMSNorm", [d.f(*shape), d.one(None, d.f(h), d.f(c, h // c), d.f(h // c))], num_branches=c)
+    compare("GatedRMSNorm", [d.f(*shape), d.f(h // c), d.f(*shape)], activation=d.one("silu", "swish", "sigmoid"))
+    compare("GatedAdd", [d.f(*shape), d.f(*shape), d.f(*shape[:-1], 1)])
+    compare("LinearAttentionGate", [d.f(*shape), d.f(h), d.f(h), d.f(*shape)], outputs=2)
+    m = d.n(1, 3)
+    compare("EngramGate", [d.f(*shape[:2], m, h), d.f(*shape[:2], m, h), d.f(*shape), d.f(m, h), d.f(m, h), d.f(m, h)], outputs=2)
+
+
+def embeddings(d):
+    b, s, h, words = d.n(1, 3), d.n(1, 8), 8 * d.n(1, 4), 20
+    ids, segments = d.i(0, words, b, s, kind=np.int32), d.i(0, 2, b, s, kind=np.int32)
+    both = d.one(True, False)
+    mask = (np.arange(s) < d.i(1, s + 1, b, 1)).astype(np.int32)
+    operands = [ids, segments if both else None, d.f(words, h), d.f(16, h), d.f(2, h) if both else None, d.f(h), d.f(h), mask,
+                d.maybe(d.i(0, 16, b, s, kind=np.int32))]
+    compare("EmbedLayerNormalization", operands, outputs=[True, True, d.one(True, False)])
+
+
+def quantized_embeddings(d):
+    b, s, h, words = d.n(1, 3), d.n(1, 8), 8 * d.n(1, 4), 20
+    q = lambda *shape: d.i(0, 256, *shape, kind=np.uint8)  # noqa: E731
+    operands = [d.i(0, words, b, s, kind=np.int32), d.i(0, 2, b, s, kind=np.int32), q(words, h), q(16, h), q(2, h), q(h), q(h), None,
+                *[scale(d) for _ in range(5)], *[q() for _ in range(5)]]
+    compare("QEmbedLayerNormalization", operands, outputs=2, rtol=1e-3, atol=1e-3)
+
+
+# ---- products ----
+
+def products(d):
+    m, k, n, batch = d.n(1, 9), d.n(1, 20), d.n(1, 17), d.n(1, 4)
+    ta, tb = d.one(0, 1), d.one(0, 1)
+    a, b = d.f(batch, *([k, m] if ta else [m, k])), d.f(batch, *([n, k] if tb else [k, n]))
+    compare("FusedMatMul", [a, b], transA=ta, transB=tb, alpha=d.one(1.0, 0.5))
+    compare("TransposeMatMul", [a, b], transA=ta, transB=tb, alpha=d.one(1.0, 2.0))
+    ba, bb = d.one(0, 1), d.one(0, 1)  # the first dimension of a factor goes before its last one
+    whole = lambda rows, turned, shape: d.f(*([shape[0], batch, shape[1]] if turned else [batch, *shape]))  # noqa: E731
+    compare("FusedMatMul", [whole(m, ba, [k, m] if ta else [m, k]), whole(k, bb, [n, k] if tb else [k, n])],
+            transA=ta, transB=tb, transBatchA=ba, transBatchB=bb)
+    act, more = d.one(("Relu", {}), ("LeakyRelu", {"activation_alpha": 0.2}), ("Tanh", {}), ("Sigmoid", {}))
+    compare("FusedGemm", [a[0], b[0], d.maybe(d.f(n))], transA=ta, transB=tb, activation=act, **more)
+    compare("CDist", [d.f(m, k), d.f(n, k)], metric=d.one("sqeuclidean", "euclidean"), rtol=1e-3, atol=1e-3)
+    compare("MatMulInteger16", [d.i(-99, 99, m, k, kind=np.int16), d.i(-99, 99, k, n, kind=np.int16)])
+
+
+def convolutions(d):
+    c, o, size = d.n(1, 6), d.n(1, 8), d.n(5, 9)
+    x, w = d.f(d.n(1, 2), c, size, size), d.f(o, c, 3, 3)
+    act, more = d.one(("Relu", []), ("Tanh", []), ("Sigmoid", []), ("LeakyRelu", [0.3]), ("Clip", [0.0, 6.0]), ("HardSigmoid", [0.3, 0.4]))
+    compare("FusedConv", [x, w, d.maybe(d.f(o))], pads=[1, 1, 1, 1], activation=act, **({"activation_params": more} if more else {}))
+    p = d.i(-128, 128, 1, size, size, c, kind=np.int8)
+    compare("NhwcMaxPool", [p], kernel_shape=[3, 3], strides=[d.one(1, 2)] * 2, pads=[d.one(0, 1)] * 4)
+
+
+def moves(d):
+    x = d.f(d.n(1, 4), d.n(3, 6), d.n(3, 7))
+    compare("Trilu", [x, np.array(d.n(-2, 2))], constants=[1], upper=d.one(0, 1))
+    compare("ExpandDims", [x, np.array(d.n(-4, 3), np.int32)], constants=[1])
+    compare("Pad", [x, np.array([d.n(0, 2) for _ in range(6)]), np.array([1.5], np.float32)], constants=[1, 2], mode="constant")
+    compare("UnfoldTensor", [x], dim=d.one(-1, 1), size=d.n(1, 3), step=d.n(1, 2))
+    compare("Range", [np.array(d.n(-3, 3)), np.array(d.n(4, 9)), d.maybe(np.array(d.n(1, 3)))], constants=[0, 1, 2])
+    compare("GatherND", [x, d.i(0, 3, 5, 2) % [x.shape[0], x.shape[1]]])
+    compare("GridSample", [d.f(1, 2, 5, 6), d.f(1, 3, 4, 2)], mode=d.one("bilinear", "nearest"), padding_mode=d.one("zeros", "border"), align_corners=d.one(0, 1))
+
+
+# ---- attention ----
+
+def attention(d):
+    b, s, heads, size, inner, past = d.n(1, 3), d.n(1, 7), d.n(1, 4), 8 * d.n(1, 3), d.n(3, 17), d.one(0, 0, d.n(1, 5))
+    h, total = heads * size, s + past
+    raw = (d.i(0, 4, b, total) > 0).astype(np.int32)
+    mask = d.one(None, raw, (d.i(0, 4, b, s, total) > 0).astype(np.int32), *([d.i(1, s + 1, b, kind=np.int32)] if not past else []))
+    kept = d.f(2, b, heads, past, size) if past else None
+    bias = d.maybe(d.f(b, heads, s, total))
+    compare("Attention", [d.f(b, s, inner), d.f(inner, 3 * h), d.f(3 * h), mask, kept, bias], outputs=2,
+            num_heads=heads, unidirectional=d.one(0, 1), **d.one({}, {"scale": 0.2}))
+    if not past:
+        width = 4 * heads
+        compare("Attention", [d.f(b, s, inner), d.f(inner, 2 * h + width), d.f(2 * h + width), mask], num_heads=heads, qkv_hidden_sizes=[h, h, width])
+
+
+def multi_head(d):
+    b, s, heads, size = d.n(1, 3), d.n(1, 6), d.n(1, 4), 8 * d.n(1, 2)
+    h, past = heads * size, d.one(0, d.n(1, 4))
+    length = s if past else d.n(1, 7)
+    total = length + past
+    cache = [d.f(b, heads, past, size), d.f(b, heads, past, size)] if past else [None, None]
+    mask = d.one(None, (d.i(0, 4, b, total) > 0).astype(np.int32), *([d.i(1, length + 1, b, kind=np.int32)] if not past else []))
+    compare("MultiHeadAttention", [d.f(b, s, h), d.f(b, length, h), d.f(b, length, h), d.maybe(d.f(3 * h)), mask, d.maybe(d.f(d.one(1, b), d.one(1, heads), s, total)), *cache],
+            outputs=3, num_heads=heads, unidirectional=d.one(0, 1) if length == s else 0)
+
+
+def grouped(d):
+    b, shared, each, size = d.n(1, 3), d.n(1, 3), d.n(1, 3), 16
+    heads, first = shared * each, d.one(True, False)
+    s = d.n(1, 6) if first else 1
+    past = 0 if first else d.n(1, 6)
+    total = s + past
+    ends = np.array([total - 1] + [d.n(0 if first else 1, total - 1) for _ in range(b - 1)], np.int32)
+    if first and b > 1 and d.one(True, False):
+        ends[:] = total - 1
+    cache = [d.f(b, shared, past, size), d.f(b, shared, past, size)]
+    rotary = d.one(0, 1)
+    tables = [d.f(32, size // 2), d.f(32, size // 2)] if rotary else [None, None]
+    packed = d.one(True, False)
+    qkv = [d.f(b, s, (heads + 2 * shared) * size), None, None] if packed else [d.f(b, s, heads * size), d.f(b, s, shared * size), d.f(b, s, shared * size)]
+    operands = [*qkv, *cache, ends, np.array(total, np.int32), *tables]
+    attributes = dict(num_heads=heads, kv_num_heads=shared, do_rotary=rotary, rotary_interleaved=d.one(0, 1), softcap=d.one(0.0, 5.0),
+                      local_window_size=d.one(-1, -1, 3), scale=d.one(0.0, 0.3), smooth_softmax=d.one(-1, 1))
+    bytes_, feeds = model("GroupQueryAttention", operands, [6], [True] * 3, attributes)
+    expected = ort.InferenceSession(bytes_, providers=["CPUExecutionProvider"]).run(None, feeds)
+    got = wick.InferenceSession(bytes_, cache="").run(None, feeds)
+    for i in range(b):  # what follows a sequence's end is padding
+        valid = int(ends[i]) + 1
+        rows = min(s, valid) if first else s
+        np.testing.assert_allclose(got[0][i, :rows], expected[0][i, :rows], rtol=1e-4, atol=2e-5, err_msg=str(attributes))
+        for k in (1, 2):
+            assert got[k].shape == expected[k].shape
+            np.testing.assert_allclose(got[k][i, :, :valid], expected[k][i, :, :valid], rtol=1e-5, atol=1e-6, err_msg=str(attributes))
+
+
+def quantized_attention(d):
+    b, s, heads, size, inner = d.n(1, 3), d.n(1, 7), d.n(1, 4), 8 * d.n(1, 3), d.n(3, 17)
+    h, kind = heads * size, d.one(np.uint8, np.int8)
+    columns = d.one([], [3 * h])
+    weights = d.i(-60, 60, inner, 3 * h).astype(kind) if kind == np.int8 else d.i(0, 120, inner, 3 * h, kind=kind)
+    zero = np.zeros(columns, kind) if kind == np.int8 else np.full(columns, 60, kind)
+    operands = [d.i(0, 256, b, s, inner, kind=np.uint8), weights, d.f(3 * h), np.array(0.02, np.float32), np.full(columns, 0.03, np.float32),
+                d.one(None, d.i(1, s + 1, b, kind=np.int32)), np.array(128, np.uint8), zero]
+    compare("QAttention", operands, constants=[1, 2, 3, 4, 6, 7], num_heads=heads, unidirectional=d.one(0, 1), rtol=1e-3, atol=1e-3)
+
+
+def linear_attention(d):
+    b, s, heads, size = d.n(1, 2), d.n(1, 5), d.n(1, 3), 8
+    keys = d.f(b, s, heads, size)
+    keys = (keys / np.linalg.norm(keys, axis=-1, keepdims=True)).reshape(b, s, -1)
+    rule = d.one("linear", "gated", "delta", "gated_delta")
+    decay = -np.abs(d.f(b, s, heads)) if rule.startswith("gated") else None
+    beta = 1 / (1 + np.exp(d.f(b, s, heads))) if rule.endswith("delta") else None
+    operands = [d.f(b, s, heads * size), keys, d.f(b, s, heads * size), d.maybe(d.f(b, heads, size, size)), decay, beta]
+    compare("LinearAttention", operands, outputs=2, q_num_heads=heads, kv_num_heads=heads, update_rule=rule)
+
+
+def rotary(d):
+    b, s, heads, size = d.n(1, 3), d.n(1, 6), d.n(1, 4), 16
+    half = d.one(size // 2, size // 2, size // 4)
+    tables = [d.f(20, half), d.f(20, half)]
+    at = d.one(np.array([d.n(0, 9)]), d.i(0, 20, b, s))
+    more = {"num_heads": heads, "rotary_embedding_dim": 2 * half} if half < size // 2 else d.one({}, {"num_heads": heads})
+    compare("RotaryEmbedding", [d.f(b, s, heads * size), at, *tables], interleaved=d.one(0, 1), **more)
+    compare("RotaryEmbedding", [d.f(b, heads, s, size), at, *tables], interleaved=d.one(0, 1), **more)
+
+
+# ---- bytes ----
+
+def scale(d):
+    return np.array(d.r.uniform(0.01, 0.2), np.float32)
+
+
+def elementwise_bytes(d):
+    kind = d.one(np.uint8, np.int8)
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max + 1
+    shape = [d.n(1, 3), d.n(1, 5), d.n(1, 9)]
+    q = lambda *s: [d.i(low, high, *s, kind=kind), scale(d), d.i(low // 2, high // 2, kind=kind)]  # noqa: E731
+    z = lambda: [scale(d), d.i(low // 2, high // 2, kind=kind)]  # noqa: E731
+    every = [1, 2, 4, 5, 6, 7]
+    compare("QLinearAdd", [*q(*shape), *q(*d.one(shape, shape[1:], [1])), *z()], constants=every, steps=1)
+    compare("QLinearMul", [*q(*shape), *q(*d.one(shape, shape[1:], [1])), *z()], constants=every, steps=1)
+    compare("QLinearLeakyRelu", [*q(*shape), *z()], constants=[1, 2, 3, 4], alpha=0.2, steps=1)
+    compare("QLinearSigmoid", [*q(*shape), np.array(1 / 256, np.float32), np.array(low, kind)], constants=[1, 2, 3, 4], steps=1)
+    compare("QLinearSoftmax", [*q(*shape), np.array(1 / 256, np.float32), np.array(low, kind)], constants=[1, 2, 3, 4], axis=-1, opset=13, steps=1)
+    compare("QLinearConcat", [*z(), *q(*shape), *q(*shape)], constants=[0, 1, 3, 4, 6, 7], axis=d.one(0, 1, 2, -1), steps=1)
+    compare("QLinearWhere", [d.i(0, 2, *shape).astype(bool), *q(*shape), *q(*shape), *z()], constants=[2, 3, 5, 6, 7, 8], steps=1)
+    image = [d.n(1, 2), d.n(1, 5), d.n(4, 9), d.n(4, 9)]
+    compare("QLinearAveragePool", [*q(*image), *z()], constants=[1, 2, 3, 4], kernel_shape=[d.n(1, 3), d.n(1, 3)], strides=[d.n(1, 2), d.n(1, 2)],
+            channels_last=d.one(0, 1), count_include_pad=d.one(0, 1), steps=1)
+    compare("QLinearGlobalAveragePool", [*q(*image), *z()], constants=[1, 2, 3, 4], channels_last=d.one(0, 1), steps=1)
+
+
+def products_of_bytes(d):
+    m, k, n = d.n(1, 9), d.n(1, 40), d.n(1, 17)
+    a, kind = d.i(0, 256, m, k, kind=np.uint8), d.one(np.uint8, np.int8)
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max + 1
+    b, columns = d.i(low // 2, high // 2, k, n, kind=kind), d.one(True, False)  # ONNX Runtime's sums of two products saturate at 16 bits without VNNI
+    sb = np.abs(d.f(n, scale=0.1)) + np.float32(0.01) if columns else scale(d)
+    zb = d.i(low // 2, high // 2, *([n] if columns else []), kind=kind)
+    za = d.i(0, 256, kind=np.uint8)
+    compare("MatMulIntegerToFloat", [a, b, scale(d), sb, d.maybe(za), d.maybe(zb), d.maybe(d.f(n))], constants=[1, 2, 3, 4, 5], rtol=1e-4, atol=1e-3)
+    compare("DynamicQuantizeMatMul", [d.f(m, k), b, sb, d.maybe(zb), d.maybe(d.f(n))], constants=[1, 2, 3], rtol=1e-3, atol=2e-2)
+    out = d.one([None, None], [np.array(0.5, np.float32), np.array(100, np.uint8)])
+    compare("QGemm", [a, scale(d), za, b, sb, zb, d.maybe(d.i(-99, 99, n, kind=np.int32)), *out], constants=[1, 2, 3, 4, 5, 6, 7, 8], rtol=1e-4, atol=1e-3, steps=1)
+    compare("DequantizeLinear", [a, scale(d), za], constants=[1, 2])
+    compare("QuantizeLinear", [d.f(m, k), scale(d), za], constants=[1, 2])
+
+
+def convolutions_of_bytes(d):
+    c, o, size, last = d.n(1, 6), d.n(1, 8), d.n(4, 8), d.one(0, 1)
+    x = d.i(0, 256, 1, *([size, size, c] if last else [c, size, size]), kind=np.uint8)
+    compare("QLinearConv", [x, scale(d), np.array(100, np.uint8), d.i(-60, 60, o, c, 3, 3, kind=np.int8), np.abs(d.f(o, scale=0.1)) + np.float32(0.01), np.zeros(o, np.int8),
+                            np.array(2.0, np.float32), np.array(90, np.uint8), d.maybe(d.i(-99, 99, o, kind=np.int32))], constants=range(1, 9), channels_last=last,
+            pads=[1, 1, 1, 1], steps=1)
+
+
+def recurrent_bytes(d):
+    """Sums stay floats, unlike in ONNX Runtime: the weights' values in its float layer are the oracle."""
+    steps, b, inner, h, directions = d.n(1, 5), d.n(1, 3), d.n(2, 6), d.n(2, 6), d.one(1, 2)
+    q = [d.i(-99, 99, directions, n, 4 * h, kind=np.int8) for n in (inner, h)]
+    by = [np.abs(d.f(directions, *d.one([], [4 * h]), scale=0.01)) + np.float32(0.001) for _ in q]
+    zeros = [np.zeros(s.shape, np.int8) for s in by]
+    x, bias, way = d.f(steps, b, inner), d.f(directions, 8 * h), "bidirectional" if directions == 2 else d.one("forward", "reverse")
+    bytes_, feeds = model("DynamicQuantizeLSTM", [x, *q, bias, None, None, None, None, by[0], zeros[0], by[1], zeros[1]], [1, 2, 3, 8, 9, 10, 11],
+                          [True] * 3, dict(hidden_size=h, direction=way))
+    got = wick.InferenceSession(bytes_, cache="").run(None, feeds)
+    wide = [np.ascontiguousarray(np.swapaxes(w * s.reshape(directions, 1, -1), 1, 2)).astype(np.float32) for w, s in zip(q, by)]
+    node = helper.make_node("LSTM", ["x", "w", "r", "b"], ["y0", "y1", "y2"], hidden_size=h, direction=way)
+    first = [numpy_helper.from_array(a, n) for a, n in ((wide[0], "w"), (wide[1], "r"), (bias, "b"))]
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)], [helper.make_empty_tensor_value_info(f"y{k}") for k in range(3)], first)
+    plain = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=9).SerializeToString()
+    for g, e in zip(got, ort.InferenceSession(plain, providers=["CPUExecutionProvider"]).run(None, {"x": x}), strict=True):
+        np.testing.assert_allclose(g, e, rtol=1e-4, atol=1e-5)
+
+
+def few_bits(d):
+    m, n, block, bits = d.n(1, 5), d.n(1, 12), d.one(16, 32, 64), d.one(4, 4, 8, 2)
+    k = d.one(block, 2 * block, 3 * block, block + 8)
+    blocks = -(-k // block)
+    b = d.i(0, 256, n, blocks, block * bits // 8, kind=np.uint8)
+    zero = d.one(None, d.i(0, 256, n, -(-blocks * bits // 8), kind=np.uint8))
+    constants = d.one([1, 2, 3], [])
+    compare("MatMulNBits", [d.f(m, k), b, d.f(n, blocks, scale=0.1), zero, None, d.maybe(d.f(n))], constants=constants, rtol=1e-3, atol=2e-3 * k ** 0.5,
+            K=k, N=n, bits=bits, block_size=block)
+    compare("MatMulBnb4", [d.f(m, 2 * block), d.i(0, 256, n * block, kind=np.uint8), np.abs(d.f(n * 2))], constants=[1, 2], rtol=1e-3, atol=1e-3,
+            K=2 * block, N=n, block_size=block, quant_type=d.one(0, 1))
+    rows, width = d.n(3, 9), d.one(1, 2, 3) * block
+    table = d.i(0, 256, rows, width // 2, kind=np.uint8)
+    zero = d.maybe(d.i(0, 256, rows, -(-(width // block) // 2), kind=np.uint8))
+    compare("GatherBlockQuantized", [table, d.i(0, rows, d.n(1, 3), d.n(1, 4)), d.f(rows, width // block), zero], constants=[0, 2, 3],
+            bits=4, block_size=block, gather_axis=0, quantize_axis=1)
+
+
+def experts(d):
+    tokens, experts_, h, inner = d.n(1, 6), d.n(2, 5), 8, d.n(2, 9)
+    act = d.one("relu", "gelu", "silu")
+    compare("MoE", [d.f(tokens, h), d.f(tokens, experts_), d.f(experts_, inner, h), d.maybe(d.f(experts_, inner)), d.f(experts_, h, inner), d.maybe(d.f(experts_, h))],
+            k=d.n(1, 2), activation_type=act, normalize_routing_weights=d.one(0, 1), rtol=1e-3, atol=1e-3)
+    compare("MoE", [d.f(1, tokens, h), d.f(tokens, experts_), d.f(experts_, 2 * inner, h), d.f(experts_, 2 * inner), d.f(experts_, h, inner)],
+            k=d.n(1, 2), activation_type="swiglu", swiglu_fusion=1, normalize_routing_weights=1, activation_alpha=1.702, activation_beta=1.0, swiglu_limit=d.one(2.0, 7.0), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", [gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
+                                  linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts], ids=lambda f: f.__name__)
+def test_random(kind):
+    for seed in range(COUNT):
+        kind(Draw(seed))
+
+
+def test_every_operator_has_a_test():
+    """Each of the importer's rows is an operator of this file."""
+    rows = subprocess.run([os.environ.get("WICK_COMMAND", str(built.BUILD / "wick")), "ops", "--onnx"], capture_output=True, text=True, check=True).stdout.splitlines()
+    names = {line.split()[0].removeprefix("com.microsoft.") for line in rows if line.startswith("com.microsoft.")}
+    assert names - set(re.findall(r'"([A-Z]\w+)"', pathlib.Path(__file__).read_text())) == set()
+
+
+def fails(op, operands, *words, **attributes):
+    bytes_, _ = model(op, operands, (), [True], attributes)
+    with pytest.raises(wick.WickError) as e:
+        wick.InferenceSession(bytes_, cache="")
+    assert f'node "y0" ({op}): ' in str(e.value) and all(w in str(e.value) for w in words), e.value
+
+
+def test_what_is_refused():
+    d = Draw(0)
+    x = d.f(2, 3, 8)
+    fails("Attention", [x, d.f(8, 24)], "do_rotary is not supported", num_heads=2, do_rotary=1)
+    fails("Attention", [x, d.f(8, 24)], "3 heads", num_heads=3)
+    fails("MatMulNBits", [x, d.i(0, 255, 4, 1, 6, kind=np.uint8), d.f(4, 1)], "3 bits are not supported", K=8, N=4, bits=3, block_size=16)
+    fails("QLinearAdd", [d.i(0, 9, 3, kind=np.uint8), scale(d), None, None, scale(d)], "input 3 is missing", "input 6 is missing")
+    fails("GroupQueryAttention", [x, x, x], "input 5 is missing", num_heads=2, kv_num_heads=2)
+    fails("BiasGelu", [x], "1 inputs, expected 2")
+    fails("SkipLayerNormalization", [x, x, d.f(8)], 'attribute "axis"', axis=1)
