@@ -23,6 +23,19 @@ static bool reduce_reads(const template_state *t, const wick_stage *fold)
   return any;
 }
 
+/* Returns true if neighbours along the output's last axis are contiguous in all reads, too, and fill
+ * a vector: a window that slides along a row. A vector of neighbours needs no sum across its lanes. */
+static bool reduce_slides(const template_state *t, const wick_stage *fold)
+{
+  uint32_t n = t->out->naxis;
+  if (!n || template_short_lanes(t, n - 1) < t->lanes) return false;
+  for (uint32_t i = fold->node + 1; i < template_node(t, fold)->end; i++) {
+    const wick_node *r = &t->g->node[i];
+    if (r->op == WICK_OP_read && template_step_of(t, r, fold->axis[n - 1].sym) != 1) return false;
+  }
+  return true;
+}
+
 /* Returns true if the slices are long enough: at least one and a half vectors; or, if the lanes
  * that are too many can be masked, half a vector. Of shorter slices, a vector holds elements of
  * neighbouring ones. */
@@ -52,7 +65,8 @@ bool template_reduce_match(template_state *t)
   const wick_node *f = template_node(t, fold);
   return t->out->naxis <= TEMPLATE_AXES && fold->naxis <= TEMPLATE_AXES && t->lanes >= 2 &&
          reduce_states(t, f) && !wick_stage_starts(t->s, fold) &&
-         fold->axis[fold->naxis - 1].reduce && reduce_is_long(t, fold) && reduce_reads(t, fold);
+         fold->axis[fold->naxis - 1].reduce && reduce_is_long(t, fold) && reduce_reads(t, fold) &&
+         !reduce_slides(t, fold);
 }
 
 void template_reduce(template_state *t)
