@@ -192,14 +192,32 @@ static bool collapse_is_row(const collapse *s, wick_dim d, wick_dim row, wick_di
          !wick_dim_eq(collapse_elements(s, d, row, rows, row), WICK_DIM_INVALID);
 }
 
+/* Returns true if an index is an axis, or (moves) moves along it in equal steps, perhaps beginning
+ * again after a number of elements. */
+static bool collapse_steps(const collapse *s, wick_dim d, wick_dim axis)
+{
+  wick_dims *dims = s->g->module->dims;
+  wick_dim step, first;
+  wick_dim_form f = wick_dim_get(dims, d);
+  if (wick_dim_eq(d, axis)) return true;
+  if (!s->moves) return false;
+  if (f.nterm == 1 && !f.constant && f.term->coef == 1 && f.term->natom == 1 &&
+      wick_dim_atom(dims, f.term->atom[0])->kind == WICK_ATOM_MOD)
+    d = wick_dim_atom(dims, f.term->atom[0])->arg[0];
+  return wick_dim_linear(dims, d, axis, &step, &first) && wick_dim_is_const(step) &&
+         wick_dim_is_const(first);
+}
+
 /* Returns an index of a tensor that has only one of the pair's axes as an index of elements of both,
  * or INVALID. */
 static wick_dim collapse_part(const collapse *s, wick_dim d, const wick_axis *pair, wick_dim both)
 {
   wick_dims *dims = s->g->module->dims;
-  return wick_dim_eq(d, pair[0].sym)   ? wick_dim_floordiv(dims, both, s->inner)
-         : wick_dim_eq(d, pair[1].sym) ? wick_dim_mod(dims, both, s->inner)
-                                       : WICK_DIM_INVALID;
+  wick_dim part[2] = {wick_dim_floordiv(dims, both, s->inner), wick_dim_mod(dims, both, s->inner)};
+  for (uint32_t k = 0; k < 2; k++)
+    if (collapse_steps(s, d, pair[k].sym))
+      return wick_dim_substitute(dims, d, 1, &pair[k].sym, &part[k]);
+  return WICK_DIM_INVALID;
 }
 
 /* Returns true if the dimensions in which a read uses the pair, from k on, can have indices of elements
