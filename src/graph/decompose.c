@@ -2,6 +2,7 @@
 #include "graph/decompose.h"
 
 #include "ir/copy.h"
+#include "target/target.h"
 
 enum { DECOMPOSE_ROUNDS = 16 }; /* definitions use simpler operators, so few rounds are enough */
 
@@ -20,9 +21,12 @@ static wick_value decompose_same_type(wick_builder *b, wick_value v, wick_type t
   return wick_build_reshape(b, v, t->rank, t->dim);
 }
 
-static wick_status decompose_once(const wick_func *f, wick_arena *mem, wick_func **out)
+static wick_status decompose_once(const wick_pass_context *pass, const wick_func *f,
+                                  wick_func **out)
 {
+  wick_arena *mem = pass->mem;
   wick_copier c = wick_copy_begin(f, mem);
+  if (pass->target) c.b.vector_bytes = pass->target->vector_bytes;
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     if (!decompose_hits(n) || c.b.status) {
@@ -52,11 +56,10 @@ static bool decompose_wanted(const wick_func *f)
 
 wick_status wick_pass_decompose(const wick_pass_context *pass, const wick_func *f, wick_func **out)
 {
-  wick_arena *mem = pass->mem;
   wick_func *r;
-  WICK_TRY(decompose_once(f, mem, &r)); /* at least a copy: passes return new functions */
+  WICK_TRY(decompose_once(pass, f, &r)); /* at least a copy: passes return new functions */
   for (uint32_t i = 0; i < DECOMPOSE_ROUNDS && decompose_wanted(r); i++)
-    WICK_TRY(decompose_once(r, mem, &r));
+    WICK_TRY(decompose_once(pass, r, &r));
   *out = r;
   return NULL;
 }

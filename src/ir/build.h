@@ -21,8 +21,10 @@ struct wick_builder {
   wick_arena *mem; /* of the function */
   const char *name;
   wick_level level;
-  bool procedure;     /* the function's; one that returns scalars is a procedure, too */
-  wick_loc loc;       /* given to the nodes that are built */
+  bool procedure; /* the function's; one that returns scalars is a procedure, too */
+  wick_loc loc;   /* given to the nodes that are built */
+  /* of the target's registers, for expansions that choose a layout; 0: there is no target yet */
+  uint32_t vector_bytes;
   wick_status status; /* the first failure */
   uint32_t nparam;
   wick_list(wick_node) nodes;

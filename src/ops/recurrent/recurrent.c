@@ -180,8 +180,7 @@ static wick_value recurrent_fill(wick_recurrent *r, wick_value x, uint32_t axis,
 wick_value wick_recurrent_weights(wick_recurrent *r, wick_value matrix, uint32_t first, uint32_t n,
                                   int64_t inner)
 {
-  int64_t v = WICK_RECURRENT_BLOCK, gate[3] = {n, r->units, inner},
-          block[4] = {n, r->blocks, v, inner};
+  int64_t v = r->block, gate[3] = {n, r->units, inner}, block[4] = {n, r->blocks, v, inner};
   static const int64_t perm[4] = {1, 3, 0, 2};
   matrix = recurrent_slice(r, matrix, 0, first * r->units, n * r->units);
   matrix = recurrent_fill(r, recurrent_reshape(r, matrix, 3, gate), 1, r->blocks * v);
@@ -190,20 +189,20 @@ wick_value wick_recurrent_weights(wick_recurrent *r, wick_value matrix, uint32_t
 
 wick_value wick_recurrent_numbers(wick_recurrent *r, wick_value v, int64_t begin, uint32_t n)
 {
-  int64_t gate[2] = {n, r->units}, block[3] = {n, r->blocks, WICK_RECURRENT_BLOCK};
+  int64_t gate[2] = {n, r->units}, block[3] = {n, r->blocks, r->block};
   static const int64_t perm[3] = {1, 0, 2};
   v = recurrent_reshape(r, recurrent_slice(r, v, 0, begin, n * r->units), 2, gate);
-  v = recurrent_fill(r, v, 1, r->blocks * WICK_RECURRENT_BLOCK);
+  v = recurrent_fill(r, v, 1, r->blocks * r->block);
   return wick_build_transpose(r->b, recurrent_reshape(r, v, 3, block), 3, perm);
 }
 
 wick_value wick_recurrent_inputs(wick_recurrent *r, uint32_t first, uint32_t n, uint32_t own)
 {
   wick_builder *b = r->b;
-  wick_dim inputs = wick_dim_const(r->inputs), block = wick_dim_const(WICK_RECURRENT_BLOCK),
+  wick_dim inputs = wick_dim_const(r->inputs), block = wick_dim_const(r->block),
            rows[2] = {wick_dim_mul(b->module->dims, r->steps, r->batch), inputs},
            place[5] = {r->steps, r->batch, wick_dim_const(r->blocks), wick_dim_const(n), block};
-  int64_t columns = r->blocks * n * WICK_RECURRENT_BLOCK, all = r->gates * r->units,
+  int64_t columns = r->blocks * n * r->block, all = r->gates * r->units,
           matrix[2] = {r->inputs, columns};
   static const int64_t perm[4] = {1, 0, 2, 3};
   wick_value w = wick_recurrent_weights(r, r->in[WICK_RECURRENT_W], first, n, r->inputs);
@@ -231,7 +230,7 @@ wick_value wick_recurrent_input(wick_recurrent *r, wick_value inputs, int64_t t)
     wick_attr a[2] = {{.i = 0}, {.i = r->reverse}};
     return wick_build(r->b, WICK_OP_dynamic_index, 2, in, a, 0, NULL);
   }
-  int64_t dim[3] = {r->blocks, wick_built_info(r->b, inputs)->dim[3].v, WICK_RECURRENT_BLOCK};
+  int64_t dim[3] = {r->blocks, wick_built_info(r->b, inputs)->dim[3].v, r->block};
   return recurrent_places(r, recurrent_slice(r, inputs, 0, t, 1), 3, dim);
 }
 
@@ -239,19 +238,19 @@ wick_value wick_recurrent_input(wick_recurrent *r, wick_value inputs, int64_t t)
 
 wick_value wick_recurrent_rows(wick_recurrent *r, wick_value state)
 {
-  int64_t places = r->blocks * WICK_RECURRENT_BLOCK;
+  int64_t places = r->blocks * r->block;
   return recurrent_places(r, state, 1, &places);
 }
 
 static wick_value recurrent_blocks(wick_recurrent *r, wick_value rows)
 {
-  int64_t dim[2] = {r->blocks, WICK_RECURRENT_BLOCK};
+  int64_t dim[2] = {r->blocks, r->block};
   return recurrent_places(r, rows, 2, dim);
 }
 
 wick_value wick_recurrent_columns(wick_recurrent *r, wick_value matrix, uint32_t gate)
 {
-  int64_t dim[3] = {r->blocks, r->units, WICK_RECURRENT_BLOCK};
+  int64_t dim[3] = {r->blocks, r->units, r->block};
   return recurrent_reshape(r, wick_recurrent_weights(r, matrix, gate, 1, r->units), 3, dim);
 }
 
@@ -268,9 +267,22 @@ wick_value wick_recurrent_times(wick_recurrent *r, wick_value state, wick_value 
 
 wick_value wick_recurrent_zero(wick_recurrent *r)
 {
-  wick_dim dim[3] = {r->batch, wick_dim_const(r->blocks), wick_dim_const(WICK_RECURRENT_BLOCK)};
+  wick_dim dim[3] = {r->batch, wick_dim_const(r->blocks), wick_dim_const(r->block)};
   wick_elem e = wick_elem_storage[r->elem].arith;
   return wick_build_const(r->b, wick_type_tensor(r->b->module, e, 3, dim), 0, 0);
+}
+
+/* Returns the units in a block: those of a vector, so that a tile of rows reads the weights of a block
+ * as whole cache lines that stay in the first cache. A single row reads each weight once, and more
+ * sums are in flight with more units. */
+static int64_t recurrent_block(const wick_builder *b, const wick_type_info *x)
+{
+  enum { LEAST = 4 };
+  int64_t bits = wick_elem_storage[wick_elem_storage[x->elem].arith].bits,
+          lanes = (int64_t)b->vector_bytes * 8 / bits;
+  if (wick_dim_is(x->dim[1], 1) || lanes > WICK_RECURRENT_BLOCK || lanes < LEAST)
+    return WICK_RECURRENT_BLOCK;
+  return lanes;
 }
 
 bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value *in, uint32_t gates,
@@ -284,6 +296,7 @@ bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value 
     wick_build_fail(b, WICK_EUNSUPPORTED, "its weights' sizes must be known when it is compiled");
     return false;
   }
+  int64_t block = recurrent_block(b, t);
   *out = (wick_recurrent){.b = b,
                           .n = n,
                           .steps = t->dim[0],
@@ -291,7 +304,8 @@ bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value 
                           .inputs = t->dim[2].v,
                           .units = w[1],
                           .gates = gates,
-                          .blocks = wick_ceildiv_i64(w[1], WICK_RECURRENT_BLOCK),
+                          .blocks = wick_ceildiv_i64(w[1], block),
+                          .block = block,
                           .elem = t->elem,
                           .nstate = nstate};
   for (uint32_t i = 0; i < n->nin; i++)
@@ -299,8 +313,7 @@ bool wick_recurrent_begin(wick_builder *b, const wick_node *n, const wick_value 
   for (uint32_t k = 0; k < nstate; k++) {
     wick_value s = out->in[WICK_RECURRENT_H + k];
     if (s.id)
-      out->state[k] =
-          recurrent_blocks(out, recurrent_fill(out, s, 1, out->blocks * WICK_RECURRENT_BLOCK));
+      out->state[k] = recurrent_blocks(out, recurrent_fill(out, s, 1, out->blocks * out->block));
   }
   return !b->status;
 }
@@ -395,7 +408,7 @@ static wick_value recurrent_unrolled(wick_recurrent *r, wick_recurrent_step *ste
 {
   wick_builder *b = r->b;
   int64_t steps = r->steps.v;
-  wick_dim one[3] = {wick_dim_const(1), r->batch, wick_dim_const(r->blocks * WICK_RECURRENT_BLOCK)},
+  wick_dim one[3] = {wick_dim_const(1), r->batch, wick_dim_const(r->blocks * r->block)},
            none[3] = {wick_dim_const(0), one[1], one[2]};
   wick_value *y = wick_new(b->mem, wick_value, (size_t)steps + 1);
   for (int64_t s = 0; s < steps && !b->status; s++) {

@@ -2,8 +2,8 @@
  *
  * A recurrent operator runs over the whole sequence in one direction. It expands into one product
  * of all inputs with their weights, and a step for each element of the sequence. All steps are the
- * same kernel, so the code does not grow with their number. Hidden units are in blocks of
- * WICK_RECURRENT_BLOCK, and the gates of a block are next to each other: [.., blocks, gates,
+ * same kernel, so the code does not grow with their number. Hidden units are in blocks of at
+ * most WICK_RECURRENT_BLOCK, and the gates of a block are next to each other: [.., blocks, gates,
  * block]. A task therefore reads its weights sequentially, and has all gates of its units. Units
  * beyond the last one are computed but not used. */
 #ifndef WICK_OPS_RECURRENT_RECURRENT_H
@@ -83,8 +83,8 @@ typedef struct wick_recurrent {
   const wick_node *n;
   wick_dim steps, batch;
   int64_t inputs, units, gates;
-  int64_t blocks;
-  wick_elem elem; /* of the operands; steps use its arithmetic */
+  int64_t blocks, block; /* number of blocks; units in a block */
+  wick_elem elem;        /* of the operands; steps use its arithmetic */
   wick_value in[8];
   uint32_t nstate;
   wick_value state[2]; /* [batch, blocks, block]; 0: all zeros */
