@@ -34,16 +34,33 @@ void wick_export_search(wick_export_op *o)
   wick_export_result_is(o, 0, wick_export_cast(o, y, WICK_I64, wick_export_out_info(o, 0)->elem));
 }
 
+/* Exports the indices of positions in x, [rank, positions]. */
+static const char *places_unravel(wick_export_op *o, const wick_type_info *x, const char *position)
+{
+  wick_dims *dims = o->x->m->dims;
+  wick_dim stride = wick_dim_const(1);
+  const char *row[WICK_MAX_RANK];
+  for (uint32_t k = x->rank; k-- > 0;) {
+    const char *by = wick_export_dim(o, stride), *extent = wick_export_dim(o, x->dim[k]);
+    row[k] = wick_export_2(o, "Mod", wick_export_2(o, "Div", position, by), extent);
+    row[k] = wick_export_unsqueeze(o, row[k], 0);
+    stride = wick_dim_mul(dims, stride, x->dim[k]);
+  }
+  return wick_export_concat(o, 0, x->rank, row);
+}
+
 /* Exports places: the indices of true elements in ascending order, then the last index as
  * padding. */
 void wick_export_places(wick_export_op *o)
 {
   wick_dims *dims = o->x->m->dims;
-  wick_dim size = wick_export_info(o, 0)->dim[0];
+  const wick_type_info *x = wick_export_info(o, 0);
+  wick_dim size = wick_type_numel(o->x->m, wick_type_of(o->x->f, o->n->in[0]));
   int64_t axis = 0;
   const char *mask = wick_export_in(o, 0), *first = wick_export_i64(o->x, 0),
              *step = wick_export_i64(o->x, 1), *end = wick_export_dim(o, size),
              *last = wick_export_dim(o, wick_dim_sub(dims, size, wick_dim_const(1))), *top[2];
+  if (x->rank > 1) mask = wick_export_reshape(o, mask, 1, &size);
   const char *location = wick_export_3(o, "Range", first, end, step);
   location = wick_export_3(o, "Where", mask, location, last);
   wick_onnx_node *n = wick_export_begin(
@@ -51,7 +68,7 @@ void wick_export_places(wick_export_op *o)
   wick_export_set_int(o, n, "axis", axis);
   wick_export_set_int(o, n, "largest", 0);
   wick_export_end_list(o, n, 2, top);
-  wick_export_result_is(o, 0, top[0]);
+  wick_export_result_is(o, 0, x->rank > 1 ? places_unravel(o, x, top[0]) : top[0]);
   const char *ones = wick_export_cast(o, mask, WICK_BOOL, WICK_I64);
   n = wick_export_begin(o, "ReduceSum", 2,
                         (const char *const[]){ones, wick_export_i64s(o->x, 1, &axis)});

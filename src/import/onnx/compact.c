@@ -123,30 +123,43 @@ static wick_value compact_by(wick_onnx_op *o, wick_opcode op, wick_value x, wick
                                : wick_build2(o->b, op, x, wick_onnx_size(o, by));
 }
 
+/* Builds the indices of known positions in a tensor with those dimensions, [rank, positions]. */
+static wick_value compact_unravel(wick_onnx_op *o, wick_value position, uint32_t rank,
+                                  const wick_dim *dim)
+{
+  wick_dim stride = wick_dim_const(1);
+  wick_value row[WICK_MAX_RANK];
+  for (uint32_t k = rank; k-- > 0;) {
+    row[k] = wick_dim_is(stride, 1) ? position : compact_by(o, WICK_OP_div, position, stride);
+    if (k) row[k] = compact_by(o, WICK_OP_mod, row[k], dim[k]);
+    row[k] = wick_emit_unsqueeze(o->b, row[k], 0);
+    stride = wick_dim_mul(o->c->module->dims, stride, dim[k]);
+  }
+  return wick_build_concat(o->b, 0, rank, row);
+}
+
 static void compact_non_zero(wick_onnx_op *o)
 {
   const wick_type_info t = *wick_onnx_info(o, 0);
-  wick_dim n, size, stride = wick_dim_const(1);
+  const wick_dim one = wick_dim_const(1), *dim = t.rank ? t.dim : &one;
+  wick_dim n;
   uint32_t rank = t.rank ? t.rank : 1;
-  wick_value x, count, row[WICK_MAX_RANK];
+  int64_t known;
   if (!compact_numel(o, o->in[0], &n)) return;
-  x = compact_flat(o, o->in[0], n);
   if (wick_dim_is(n, 0)) {
     int64_t none[2] = {rank, 0};
     o->out[0] = wick_onnx_table(o, WICK_I64, 2, none, NULL);
     return;
   }
+  wick_value x = wick_build_reshape(o->b, o->in[0], rank, dim), position;
   if (t.elem != WICK_BOOL) x = wick_emit_by(o->b, WICK_OP_ne, x, 0);
-  wick_value position = wick_onnx_places(o, x, n, &size, &count);
-  for (uint32_t k = rank; k-- > 0;) {
-    wick_dim extent = t.rank ? t.dim[k] : wick_dim_const(1);
-    row[k] = wick_dim_is(stride, 1) ? position : compact_by(o, WICK_OP_div, position, stride);
-    if (k) row[k] = compact_by(o, WICK_OP_mod, row[k], extent);
-    row[k] = wick_emit_unsqueeze(o->b, row[k], 0);
-    stride = wick_dim_mul(o->c->module->dims, stride, extent);
+  if (compact_known(o, x, &position, &known)) {
+    o->out[0] = compact_unravel(o, position, rank, dim);
+    return;
   }
-  o->out[0] = wick_build_concat(o->b, 0, rank, row);
-  if (count.id) o->out[0] = wick_onnx_bound(o, o->out[0], 1, count);
+  wick_value found = wick_build1(o->b, WICK_OP_nonzero, x);
+  o->out[0] = rank > 1 ? found : wick_emit_unsqueeze(o->b, found, 0);
+  o->out[0] = wick_onnx_bound(o, o->out[0], 1, (wick_value){found.id + 1});
 }
 
 /* ---- Compress ---- */
