@@ -23,6 +23,14 @@ static bool licm_movable(const wick_node *n)
          n->op != WICK_OP_load_lanes;
 }
 
+/* Returns true if n divides integers by a positive number: this cannot fail. */
+static bool licm_divides(const licm_state *s, const wick_node *n)
+{
+  if (n->op != WICK_OP_div_unchecked && n->op != WICK_OP_rem_unchecked) return false;
+  const wick_node *by = s->number[n->in[1].id];
+  return by && wick_const_imm(by)->i > 0 && !wick_elem_is_float(wick_info_of(s->f, n->first)->elem);
+}
+
 /* Returns true if n loads one element of a parameter that the function does not write. Where a
  * result is written into the same memory, an element is not overwritten before its last read. */
 static bool licm_reads_number(const wick_func *f, const wick_node *n)
@@ -50,7 +58,7 @@ static bool licm_runs(const licm_state *s, const wick_node *loop)
 /* Returns true if node n may be built before the loop. */
 static bool licm_leaves(const licm_state *s, const wick_node *n, uint32_t loop)
 {
-  if (licm_movable(n)) return true;
+  if (licm_movable(n) || licm_divides(s, n)) return true;
   return s->nload[loop] < LICM_LOADS && (licm_exists(s, n) || licm_runs(s, &s->f->node[loop]));
 }
 
@@ -100,7 +108,7 @@ static void licm_find(licm_state *s, wick_arena *mem)
     s->first[i] = s->next[i] = last[i] = UINT32_MAX;
     bool is_number = n->op == WICK_OP_const && !wick_const_imm(n)->constant;
     if (is_number) s->number[n->first.id] = n;
-    if (!licm_movable(n) && !licm_reads_number(f, n)) continue;
+    if (!licm_movable(n) && !licm_divides(s, n) && !licm_reads_number(f, n)) continue;
     uint32_t home = licm_home(s, i), at = i;
     for (uint32_t p = s->parent[i];
          p != UINT32_MAX && p != home && f->node[p].op == WICK_OP_for && licm_leaves(s, n, p);
