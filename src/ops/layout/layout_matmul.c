@@ -118,6 +118,16 @@ int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x,
   return best * s->block;
 }
 
+/* Returns true if the product of a matrix as it is takes less time, because the sum is short and the
+ * columns do not fill their blocks: the result need not be moved out of them (591 x 21 x 241: 78 us
+ * instead of 96; 326 x 23 x 720: 128 instead of 152; 119 x 627 x 89: 162 instead of 151). */
+static bool layout_matmul_is_short(const wick_layouts *s, wick_value x, const int64_t *wd,
+                                   int64_t v)
+{
+  enum { SHORT = 32 };
+  return wd[0] <= SHORT && wd[1] % v && wick_layout_info(s, x)->elem == WICK_F32;
+}
+
 bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
 {
   uint32_t k = wick_layout_weights(s, n->in[1]);
@@ -130,6 +140,7 @@ bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
     return false;
   int64_t v = wick_layout_matmul_width(s, x, wd[1]);
   wick_value y = wick_layout_matmul_narrow(s, n, k, v);
+  if (!y.id && layout_matmul_is_short(s, from, wd, v)) return false;
   if (!y.id) {
     wick_value in[2] = {wick_layout_plain(s, from),
                         layout_matmul_packed(s, k, wd, v, wick_layout_info(s, from)->elem)};
