@@ -11,7 +11,8 @@
  * runs the network once, on the calling thread alone. `constants` is the content of the weights
  * file, NAME_CONSTANTS_BYTES bytes. `mutable_data` has NAME_MUTABLE_BYTES and contains all inputs
  * and outputs, at offsets that macros define. `arena` has NAME_ARENA_BYTES for intermediate
- * results. Its contents before and after a call do not matter. The three must not overlap, and each
+ * results. Its contents before and after a call do not matter, unless the network takes or gives data
+ * (below). The three must not overlap, and each
  * must begin at a multiple of WICK_BUNDLE_ALIGN bytes. The function reads and writes nothing else
  * and keeps no state, so that any number of threads may run one bundle at the same time, each with
  * its own mutable data and arena. Inputs are not changed. Numbers are rounded to nearest even and
@@ -66,6 +67,25 @@
  *
  * which the user defines. It gets each line, in the program's order: the text, in which each {} stands
  * for one of the values; they come after it if it has none. */
+
+/* ---- data ----
+ * A program may take and give data: lists, trees, networks of layers. Such an input or output is a
+ * number, which names a value in the heap, a part of the arena; so that part must be kept between
+ * building data, the call, and reading. NAME.h has functions for this, of each type:
+ *
+ *   NAME_begin(arena)               makes the heap empty; before anything else, and after a call that
+ *                                   failed. Without it a call returns EINVAL
+ *   NAME_TYPE_CTOR(arena, f0, ...)  a value with that constructor: of numbers, of the addresses of
+ *                                   tensors, which are copied, and of data. 0 if the heap is full, or
+ *                                   if a field is 0; a call with it returns EINVAL
+ *   NAME_TYPE_CTOR                  (a macro, in capitals before TYPE) one without fields
+ *   NAME_is(arena, v)               which constructor v has: NAME_TYPE_IS_CTOR
+ *   NAME_TYPE_CTOR_i(arena, v)      field i: a number, data, or the address of a tensor
+ *   NAME_retain(arena, v), NAME_release(arena, v)
+ *
+ * Values are counted. A new value has one reference; a constructor takes over those of its fields, a
+ * call those of its inputs, and an output has one. A field that is read stays the value's. To use a
+ * value twice, retain it; what is not released stays until NAME_begin. */
 
 /* ---- element types: NAME_INPUT_0_TYPE is one of these ----
  * Elements of less than a byte are packed, the low bits first. All are little-endian. */

@@ -31,6 +31,11 @@ typedef struct wick_codegen_options {
   const char *bundle;
   wick_span constants; /* of a bundle: stored in the object as NAME_constants, unless at is NULL */
   uint64_t heap_bytes; /* of a bundle: for objects, in the arena, before the scratch memory */
+  /* of a bundle that takes or gives data: its caller makes the heap; the offsets of its inputs that are
+   * objects, in the mutable data */
+  bool keeps_heap;
+  uint32_t nobject;
+  const uint64_t *object;
   uint64_t recursion_bytes; /* of a bundle: of its caller's stack, for recursion; 0: the default */
   /* With `bundle`: 8 bytes follow the object, the most stack that a call uses, or 0 if it is not
    * known. They include WICK_STACK_OUTSIDE bytes for external functions. */

@@ -19,6 +19,7 @@ static const protocol_flag protocol_flags[] = {
     {"direct", offsetof(wick_codegen_options, direct)},
     {"absolute", offsetof(wick_codegen_options, absolute)},
     {"stack", offsetof(wick_codegen_options, stack)},
+    {"keeps_heap", offsetof(wick_codegen_options, keeps_heap)},
     {"clean", offsetof(wick_codegen_options, clean)},
     {"verify", offsetof(wick_codegen_options, verify)},
 };
@@ -36,6 +37,8 @@ wick_status wick_request_write(const wick_request *r, wick_arena *mem, wick_text
   if (r->options.bundle) wick_text_printf(out, "bundle %s\n", r->options.bundle);
   if (r->options.heap_bytes)
     wick_text_printf(out, "heap %llu\n", (unsigned long long)r->options.heap_bytes);
+  for (uint32_t i = 0; i < r->options.nobject; i++)
+    wick_text_printf(out, "object %llu\n", (unsigned long long)r->options.object[i]);
   if (r->options.recursion_bytes)
     wick_text_printf(out, "recursion %llu\n", (unsigned long long)r->options.recursion_bytes);
   if (r->options.constants.at)
@@ -54,6 +57,7 @@ typedef struct protocol_reader {
   wick_request *r;
   wick_arena *mem;
   wick_list(const char *) only;
+  wick_list(uint64_t) object;
   bool has_target, has_constants;
 } protocol_reader;
 
@@ -94,6 +98,8 @@ static bool protocol_line(protocol_reader *p, const char *line)
     return p->r->options.heap_bytes = strtoull(line, NULL, 10), true;
   if (protocol_word(&line, "recursion"))
     return p->r->options.recursion_bytes = strtoull(line, NULL, 10), true;
+  if (protocol_word(&line, "object"))
+    return wick_push(p->mem, &p->object, strtoull(line, NULL, 10)), true;
   if (protocol_word(&line, "only")) return wick_push(p->mem, &p->only, line), true;
   if (protocol_word(&line, "memory")) return p->r->memory_bytes = strtoull(line, NULL, 10), true;
   return false;
@@ -116,6 +122,8 @@ wick_status wick_request_read(const char *bytes, size_t nbytes, wick_arena *mem,
   if (!p.has_target) return wick_fail(mem, WICK_EPARSE, "request", "it names no target");
   out->options.only = p.only.at;
   out->options.nonly = p.only.n;
+  out->options.object = p.object.at;
+  out->options.nobject = p.object.n;
   out->text = bytes;
   out->ntext = (size_t)(end - bytes);
   if (!p.has_constants) return NULL;

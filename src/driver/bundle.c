@@ -6,6 +6,7 @@
 
 #include "codegen/abi.h"
 #include "codegen/object.h"
+#include "driver/bundle_data.h"
 #include "driver/donate.h"
 #include "driver/report/contract.h"
 #include "ir/copy.h"
@@ -194,10 +195,6 @@ static wick_status bundle_check_host(const wick_compilation *c, const wick_lower
 
 static wick_status bundle_check_io(const wick_compilation *c, const wick_io *io, wick_arena *mem)
 {
-  if (io->data)
-    return wick_fail(mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
-                     "\"%s\" is a %s; bundles take and give only tensors, their data stays inside",
-                     io->name, io->data->name);
   if (io->elem != WICK_STRING) return NULL;
   return wick_fail(mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
                    "\"%s\" is of strings, which bundles cannot hold", io->name);
@@ -303,10 +300,11 @@ static wick_status bundle_flash(wick_compilation *c, wick_bundle *b, wick_span o
 }
 
 /* Returns the bytes of the heap of objects. */
-static uint64_t bundle_heap(const wick_compilation *c, const wick_frame *frame, uint64_t given)
+static uint64_t bundle_heap(const wick_compilation *c, const wick_frame *frame, uint64_t given,
+                            const wick_bundle *b)
 {
   uint64_t small = c->target.pointer_bits == 32 ? WICK_BUNDLE_HEAP_SMALL : WICK_BUNDLE_HEAP;
-  if (!frame->heap) return 0;
+  if (!frame->heap && !wick_bundle_has_data(b)) return 0;
   given = wick_min_u64(given ? given : small, WICK_HEAP_MOST);
   return bundle_ram(wick_max_u64(given, sizeof(wick_heap)));
 }
@@ -324,6 +322,16 @@ static wick_status bundle_recursion(wick_compilation *c, const wick_frame *frame
   return NULL;
 }
 
+/* Says where inputs are that are objects. */
+static void bundle_objects(wick_compilation *c, const wick_bundle *b, wick_codegen_options *o)
+{
+  uint64_t *object = wick_new(&c->mem, uint64_t, b->ninput + 1u);
+  for (uint32_t i = 0; i < b->ninput; i++)
+    if (b->io[i].data) object[o->nobject++] = b->offset[i];
+  o->object = object;
+  o->keeps_heap = wick_bundle_has_data(b);
+}
+
 static wick_status bundle_object(wick_compilation *c, wick_bundle *b, wick_span constants,
                                  wick_span *out)
 {
@@ -333,6 +341,7 @@ static wick_status bundle_object(wick_compilation *c, wick_bundle *b, wick_span 
                             .heap_bytes = b->heap_bytes,
                             .recursion_bytes = b->recursion_bytes};
   o.stack = c->target.machine != WICK_MACHINE_WASM32; /* on wasm the stack is in linear memory */
+  bundle_objects(c, b, &o);
   o.absolute = c->target.pointer_bits == 32; /* programs of small machines have fixed addresses */
   if (b->embed) {
     WICK_TRY(wick_compile_constants_end(c));
@@ -391,7 +400,7 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   WICK_TRY(bundle_entry(c, l.entry, &b, &entry));
   WICK_TRY(wick_frame_of(entry, &c->target, true, &c->mem, &frame));
   /* after the arena are the heap, the record of a failure, and the scratch memory */
-  b.heap_bytes = bundle_heap(c, &frame, o->heap_bytes);
+  b.heap_bytes = bundle_heap(c, &frame, o->heap_bytes, &b);
   b.failure_offset = b.arena_bytes + b.heap_bytes;
   b.failure_bytes = wick_fault_bytes(c->module, &frame);
   b.arena_bytes += b.heap_bytes + b.failure_bytes + wick_lowered_most_scratch(&l, c->module);

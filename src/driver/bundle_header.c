@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "driver/bundle.h"
+#include "driver/bundle_data.h"
 #include "runtime/kernel.h"
 #include "wick/bundle.h"
 
@@ -66,6 +66,8 @@ typedef struct bundle_elem {
   _Static_assert((int)WICK_BUNDLE_##x == (int)WICK_##x, "numbers of wick_elem");
 static const bundle_elem bundle_elems[WICK_NELEM] = {BUNDLE_ELEMS(BUNDLE_ROW)};
 BUNDLE_ELEMS(BUNDLE_SAME)
+
+const char *wick_bundle_c_type(wick_elem e) { return bundle_elems[e].c; }
 
 typedef struct bundle_header {
   const wick_bundle *b;
@@ -429,5 +431,6 @@ void wick_bundle_header(const wick_bundle *b, wick_arena *tmp, wick_text *out)
   bundle_shared(&h);
   bundle_open(&h);
   bundle_ios(&h);
+  wick_bundle_data(b, macro, out);
   bundle_declaration(&h);
 }

@@ -127,12 +127,48 @@ static LLVMValueRef bundle_fault(const bundle *b)
   return bundle_at(b, bundle_scratch(b), -b->nfault);
 }
 
-/* Makes an empty heap, and returns its address. */
+static LLVMValueRef bundle_load(const bundle *b, LLVMValueRef p, uint64_t offset)
+{
+  LLVMTypeRef i64 = LLVMInt64TypeInContext(b->e->context);
+  return LLVMBuildLoad2(b->e->b, i64, bundle_at(b, p, offset), "");
+}
+
+static LLVMValueRef bundle_heap_at(const bundle *b)
+{
+  return bundle_at(b, bundle_fault(b), -b->e->options->heap_bytes);
+}
+
+/* Refuses memory that the caller has not made a heap, and inputs that are no objects: 0, which a
+ * constructor gives if the heap is full, and what is no block of it. */
+static void bundle_check_objects(const bundle *b)
+{
+  emit *e = b->e;
+  if (!e->frame.heap || !e->options->keeps_heap) return;
+  LLVMValueRef heap = bundle_heap_at(b), top = bundle_load(b, heap, offsetof(wick_heap, top)),
+               end = bundle_load(b, heap, offsetof(wick_heap, end)),
+               least = emit_i64(e, sizeof(wick_heap)),
+               size = emit_i64(e, (int64_t)e->options->heap_bytes);
+  bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntNE, end, size, ""), WICK_BUNDLE_EINVAL);
+  for (uint32_t i = 0; i < e->options->nobject; i++) {
+    LLVMValueRef v = bundle_load(b, LLVMGetParam(e->function, 1), e->options->object[i]);
+    LLVMValueRef odd = LLVMBuildTrunc(e->b, v, LLVMInt1TypeInContext(e->context), "");
+    LLVMValueRef rest = LLVMBuildAnd(e->b, v, emit_i64(e, 7), "");
+    LLVMValueRef apart = LLVMBuildICmp(e->b, LLVMIntNE, rest, emit_i64(e, 0), "");
+    LLVMValueRef before = LLVMBuildICmp(e->b, LLVMIntULT, v, least, "");
+    LLVMValueRef after = LLVMBuildICmp(e->b, LLVMIntUGE, v, top, "");
+    LLVMValueRef outside = LLVMBuildOr(e->b, before, after, "");
+    LLVMValueRef bad = LLVMBuildOr(e->b, apart, outside, "");
+    bundle_refuse(b, LLVMBuildAnd(e->b, bad, LLVMBuildNot(e->b, odd, ""), ""), WICK_BUNDLE_EINVAL);
+  }
+}
+
+/* Returns the address of the heap, which is empty unless the caller has made it. */
 static LLVMValueRef bundle_heap(const bundle *b)
 {
   emit *e = b->e;
   uint64_t nbytes = e->options->heap_bytes;
-  LLVMValueRef heap = bundle_at(b, bundle_fault(b), -nbytes);
+  LLVMValueRef heap = bundle_heap_at(b);
+  if (e->options->keeps_heap) return heap;
   LLVMBuildStore(e->b, emit_i64(e, sizeof(wick_heap)),
                  bundle_at(b, heap, offsetof(wick_heap, top)));
   LLVMBuildStore(e->b, emit_i64(e, (int64_t)nbytes), bundle_at(b, heap, offsetof(wick_heap, end)));
@@ -229,6 +265,7 @@ static void bundle_function(bundle *b)
   LLVMPositionBuilderAtEnd(e->b, emit_block(e, ""));
   bundle_stack(b);
   for (uint32_t v = 1; v <= n; v++) bundle_check(b, v);
+  bundle_check_objects(b);
   bundle_float_begin(b);
   LLVMValueRef code = bundle_call(b);
   bundle_float_end(b);
