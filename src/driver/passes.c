@@ -47,6 +47,7 @@
 #include "graph/region_dce.h"
 #include "graph/separate_pools.h"
 #include "graph/simplify.h"
+#include "graph/sink_constructs.h"
 #include "graph/sink_data_movement.h"
 #include "graph/turn_slices.h"
 #include "loop/drop_checks.h"
@@ -148,6 +149,8 @@ const wick_pass wick_passes[] = {
      "removes functions that the entry does not reach"},
     {"outline_loops", WICK_GRAPH, wick_pass_outline_loops, WICK_EXACT,
      "makes functions of loops on numbers and small tensors, which launch nothing"},
+    {"sink_constructs", WICK_GRAPH, wick_pass_sink_constructs, WICK_EXACT,
+     "builds objects in the arms of branches that use them"},
     {"count_objects", WICK_GRAPH, wick_pass_count_objects, WICK_EXACT,
      "references to objects are counted: moved by last uses, retained before others; the memory of "
      "objects that die is used again"},
@@ -279,6 +282,7 @@ static const wick_step passes_graph[] = {
 static const wick_step passes_low[] = {
     {"global_dce", NULL},
     {"outline_loops", NULL},
+    {"sink_constructs", NULL},
     {"count_objects", NULL},
     {"form_kernels", NULL},
     {"copy_elim", NULL},

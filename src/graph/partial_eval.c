@@ -39,6 +39,11 @@ typedef struct partial_stop { /* a function whose call exceeds the limits, and h
   wick_loc loc;
 } partial_stop;
 
+typedef struct partial_maker { /* a function, and whether calls of it are always written out */
+  const wick_func *of;
+  bool makes;
+} partial_maker;
+
 /* The instances for one function of the module. */
 typedef struct partial_run {
   wick_module *m;
@@ -46,6 +51,7 @@ typedef struct partial_run {
   wick_list(partial_instance) instances;
   wick_list(partial_general) general;
   wick_list(partial_stop) stops;
+  wick_list(partial_maker) makers;
   uint32_t nnode, nspent;
   const wick_func *over; /* a function with too many instances, or with one that cannot be built */
   bool off;              /* no instances are made */
@@ -57,8 +63,8 @@ typedef struct partial_state {
   wick_list(uint32_t) definer; /* by new value: the node without regions that defines it, + 1 */
   uint32_t nseen;              /* nodes whose results are in `definer` */
   uint32_t depth, ncall;
-  uint32_t base, nopen; /* before the outermost call that is unrolled: nodes; open regions */
-  bool exhausted;
+  uint32_t base, nopen;     /* before the outermost call that is unrolled: nodes; open regions */
+  bool exhausted, instance; /* instance: the function that is built is one */
   wick_list(const char *) refused; /* functions whose calls exceeded the limits */
 } partial_state;
 
@@ -101,6 +107,56 @@ static bool partial_helps(partial_state *s, wick_value v)
          partial_known(s, v, WICK_OP_closure);
 }
 
+/* Returns whether f gives data or functions and does not call itself: what it gives may be known. */
+static bool partial_makes(const partial_state *s, const wick_func *f)
+{
+  partial_run *run = s->run;
+  for (uint32_t i = 0; i < run->makers.n; i++)
+    if (run->makers.at[i].of == f) return run->makers.at[i].makes;
+  const wick_node *ret = wick_return(f);
+  bool makes = false;
+  for (uint32_t k = 0; k < ret->nin && !makes; k++)
+    makes = wick_kind_is_object(wick_info_of(f, ret->in[k])->kind);
+  makes = makes && !wick_func_recurs(f, run->tmp);
+  wick_push(run->tmp, &run->makers, (partial_maker){f, makes});
+  return makes;
+}
+
+/* ---- values with one constructor ---- */
+
+/* Returns the only constructor of the type of v; NULL if it is no data, or has others. */
+static const wick_ctor *partial_only_ctor(const partial_state *s, wick_value v)
+{
+  wick_type t = wick_built_type(&s->b, v);
+  if (wick_type_get(s->b.module, t)->kind != WICK_DATA) return NULL;
+  const wick_data *d = wick_data_get(s->b.module, t);
+  return d->nctor == 1 ? d->ctor : NULL;
+}
+
+/* Takes such a value apart. Returns its first field. */
+static wick_value partial_unpack(partial_state *s, wick_value v, const wick_ctor *ctor)
+{
+  wick_builder *b = &s->b;
+  const wick_ctor c = *ctor;
+  wick_build_open(b, WICK_OP_switch, 1, &v, NULL, 0, NULL);
+  wick_value p = wick_region_begin(b, c.nfield, c.field),
+             *y = wick_new(b->mem, wick_value, c.nfield + 1u);
+  for (uint32_t k = 0; k < c.nfield; k++) y[k] = (wick_value){p.id + k};
+  wick_yield(b, c.nfield, y);
+  return wick_build_close(b);
+}
+
+/* Returns v as a construct of its fields, if it has only one constructor and is not known. */
+static wick_value partial_opened(partial_state *s, wick_value v)
+{
+  const wick_ctor *ctor = partial_only_ctor(s, v);
+  if (!ctor || !ctor->nfield || partial_known(s, v, WICK_OP_construct) || s->b.status) return v;
+  uint32_t n = ctor->nfield;
+  wick_value first = partial_unpack(s, v, ctor), *field = wick_new(s->b.mem, wick_value, n);
+  for (uint32_t k = 0; k < n; k++) field[k] = (wick_value){first.id + k};
+  return wick_build_construct(&s->b, wick_built_type(&s->b, v), 0, n, field);
+}
+
 /* ---- calls ---- */
 
 static bool partial_instead(wick_replay *r, const wick_node *n, const wick_value *in,
@@ -113,7 +169,7 @@ static const wick_func *partial_callee(partial_state *s, const char *name, uint3
   bool helps = false;
   if (!f || f->level != WICK_GRAPH || f->head || f->nparam != nin) return NULL;
   for (uint32_t k = 0; k < nin && !helps; k++) helps = partial_helps(s, in[k]);
-  return helps ? f : NULL;
+  return helps || partial_makes(s, f) ? f : NULL;
 }
 
 static void partial_body(partial_state *s, const wick_func *f, const wick_value *in,
@@ -178,16 +234,29 @@ static wick_known_detail partial_detail(const partial_run *run, const wick_func 
   return WICK_KNOWN_ALL;
 }
 
+/* Returns whether something is known of an operand that is worth an instance. */
+static bool partial_is_made(partial_state *s, wick_value v)
+{
+  return partial_known(s, v, WICK_OP_construct) || partial_known(s, v, WICK_OP_closure);
+}
+
 /* Returns what is known of the operands of a call of f, as far as instances use it; the values of
- * which nothing is known go to `leaves`. */
+ * which nothing is known go to `leaves`. Beside known ones, operands with only one constructor count as
+ * made of their fields. */
 static wick_known *partial_operands(partial_state *s, const wick_func *f, const wick_value *in,
                                     wick_known_values *leaves)
 {
   wick_known *known = wick_new(s->run->tmp, wick_known, f->nparam + 1);
   wick_known_reader r = {
       .b = &s->b, .mem = s->run->tmp, .node = partial_node, .arg = s, .leaves = leaves};
+  bool worth = false;
   for (uint32_t k = 0; k < f->nparam; k++)
-    known[k] = wick_known_read(&r, in[k], f->value[1 + k].type, partial_detail(s->run, f, k));
+    worth = worth || (partial_detail(s->run, f, k) != WICK_KNOWN_NONE && partial_is_made(s, in[k]));
+  for (uint32_t k = 0; k < f->nparam; k++) {
+    wick_known_detail detail = partial_detail(s->run, f, k);
+    wick_value v = worth && detail == WICK_KNOWN_ALL ? partial_opened(s, in[k]) : in[k];
+    known[k] = wick_known_read(&r, v, f->value[1 + k].type, detail);
+  }
   return known;
 }
 
@@ -249,7 +318,7 @@ static const partial_instance *partial_add(partial_run *run, const wick_func *f,
  * function, or if it cannot be built. */
 static bool partial_build(partial_run *run, const partial_instance *i)
 {
-  partial_state s = {.b = {.mem = run->mem}, .run = run};
+  partial_state s = {.b = {.mem = run->mem}, .run = run, .instance = true};
   wick_builder *b = &s.b;
   const wick_node *ret = wick_return(i->of);
   wick_value *in = wick_new(run->tmp, wick_value, i->of->nparam + 1),
@@ -373,10 +442,14 @@ static bool partial_region(wick_replay *r, const wick_node *n, const wick_region
 static bool partial_switch(wick_replay *r, const wick_node *n, const wick_value *in,
                            wick_value *out)
 {
-  const wick_node *made = partial_known(r->arg, in[0], WICK_OP_construct);
-  if (!made) return false;
-  const wick_region *g = &n->region[made->attr[WICK_ATTR_construct_ctor].i];
-  for (uint32_t k = 0; k < g->nparam; k++) r->to[g->first.id + k] = made->in[k];
+  partial_state *s = r->arg;
+  const wick_node *made = partial_known(s, in[0], WICK_OP_construct);
+  const wick_ctor *only = s->instance || s->depth ? partial_only_ctor(s, in[0]) : NULL;
+  if (!made && !only) return false;
+  const wick_region *g = &n->region[made ? made->attr[WICK_ATTR_construct_ctor].i : 0];
+  wick_value first = made ? (wick_value){0} : partial_unpack(s, in[0], only);
+  for (uint32_t k = 0; k < g->nparam; k++)
+    r->to[g->first.id + k] = made ? made->in[k] : (wick_value){first.id + k};
   return partial_region(r, n, g, out);
 }
 
