@@ -25,7 +25,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows programs operators soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows tflite programs operators soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -89,6 +89,12 @@ flows: venv all
 	@$(BUILD)/venv/bin/python -W ignore tests/differential/flows.py --build $(BUILD) --jobs $(JOBS)
 	@WICK_RANDOM_GRAPHS=2000 $(BUILD)/tests/tests.random.symbols_test
 
+# Random TensorFlow Lite models of one operator, beside LiteRT's reference kernels. LITERT is a Python
+# that has ai-edge-litert.
+LITERT ?= python3
+tflite: all
+	@$(LITERT) tests/import/tflite_random.py --wick $(BUILD)/wick --count 1000
+
 # Random higher-order programs, differentiated and batched, beside the evaluator.
 PROGRAMS ?= 1000
 SEED ?= 1
@@ -127,6 +133,7 @@ bench-memory: venv all
 docs: all
 	@$(BUILD)/wick ops --markdown >docs/operators.md
 	@$(BUILD)/wick ops --relay --markdown >docs/relay.md
+	@$(BUILD)/wick ops --formats --markdown >docs/formats.md
 	@$(BUILD)/wick help --format markdown >docs/cli.md
 	@$(BUILD)/wick targets --markdown >docs/targets.md
 	@$(BUILD)/wick opt --passes --markdown >docs/passes.md

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "import/format_wire.h"
+#include "import/tflite/tflite.h"
 
 enum { FORMAT_HEAD = 1 << 16 }; /* bytes that are searched for words */
 
@@ -268,7 +269,7 @@ static const format_row format_rows[] = {
      MAGIC(0, "version https://git-lfs.github.com/spec/")},
     {{"a page in HTML", FETCH ", not the page about it", NULL}, .is = format_is_html},
     {{"a server's message", FETCH, NULL}, .is = format_is_message},
-    {{"a TFLite model", FROM_TF "--tflite FILE", NULL}, MAGIC(4, "TFL3")},
+    {{"a TFLite model", "", wick_import_tflite}, MAGIC(4, "TFL3")},
     {{"an ExecuTorch program",
       "take the model it was made from and write that with "
       "torch.onnx.export",

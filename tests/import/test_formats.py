@@ -62,7 +62,6 @@ SAMPLES = {
     "a pointer of Git LFS": b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n",
     "a page in HTML": b"\n <!DOCTYPE HTML>\n<html><body>404</body></html>",
     "a server's message": b"Entry not found",
-    "a TFLite model": b"\x1c\0\0\0TFL3" + bytes(40),
     "an ExecuTorch program": b"\x1c\0\0\0ET12" + bytes(40),
     "a model in ONNX Runtime's own format": b"\x1c\0\0\0ORTM" + bytes(40),
     "a GGUF file": b"GGUF\3\0\0\0" + bytes(40),
@@ -132,7 +131,7 @@ def test_folders(tmp_path):
     assert "this is a Core ML package" in refused("run", tmp_path / "p")
 
 
-NAMES = {"tflite": "a TFLite model", "graphdef": "TensorFlow (GraphDef)", "keras-h5": "Keras model in HDF5", "keras-v3": "a Keras model",
+NAMES = {"graphdef": "TensorFlow (GraphDef)", "keras-h5": "Keras model in HDF5", "keras-v3": "a Keras model",
          "coreml": "a model of Core ML", "caffe2": "Caffe2", "mxnet": "of MXNet", "torchscript": "a TorchScript model"}  # fmt: skip
 
 
@@ -149,7 +148,7 @@ def test_samples(kind):
 def test_what_is_cut_off_is_no_crash(tmp_path):
     rng = np.random.default_rng(1)
     path = tmp_path / "m"
-    for name in ("a TFLite model", "a Keras model", "a file of safetensors", "a network of Caffe ", "an ONNX tensor"):
+    for name in ("a GGUF file", "a Keras model", "a file of safetensors", "a network of Caffe ", "an ONNX tensor"):
         data = SAMPLES[name]
         for n in rng.integers(0, len(data), 4):
             path.write_bytes(data[:n])

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/formats.h"
 #include "import/onnx/onnx.h"
 #include "import/relay/table.h"
 #include "ir/op.h"
@@ -237,6 +238,45 @@ static void ops_relay(bool markdown)
     printf("| `%s` | %s |\n", r->name, r->why);
 }
 
+/* An operator that several rows describe is listed once. */
+static void ops_format(const wick_import_format *format, bool markdown)
+{
+  size_t n = 0;
+  if (markdown)
+    printf(
+        "\n## %s\n\n| operator | operands | results | not supported because |\n|---|---|---|---|\n",
+        format->name);
+  for (size_t f = 0; f < format->nfamily; f++)
+    for (const wick_import_op *op = format->families[f]; op->name; op++) {
+      if (op != format->families[f] && strcmp(op[-1].name, op->name) == 0) continue;
+      n += op->import != NULL;
+      if (!markdown) {
+        puts(op->name);
+        continue;
+      }
+      printf("| `%s` | %u", op->name, op->nin[0]);
+      if (op->nin[1] == WICK_ANY)
+        printf(" or more");
+      else if (op->nin[1] > op->nin[0])
+        printf(" to %u", op->nin[1]);
+      if (op->nout == WICK_ANY)
+        printf(" | any");
+      else
+        printf(" | %u", op->nout);
+      printf(" | %s |\n", op->why ? op->why : "");
+    }
+  if (markdown) printf("\nSupported: %zu operators.\n", n);
+}
+
+static void ops_formats(bool markdown)
+{
+  if (markdown)
+    puts("# Formats\n\nThe operators of the formats that Wick reads besides ONNX "
+         "([onnx.md](onnx.md)). A file's contents tell its\nformat, never its name. `make docs` "
+         "writes this page.");
+  for (const wick_import_format *const *f = wick_import_formats; *f; f++) ops_format(*f, markdown);
+}
+
 static int ops_named(const wick_words *words)
 {
   for (uint32_t i = 0; i < words->n; i++) {
@@ -253,7 +293,7 @@ static int ops_named(const wick_words *words)
 
 static int ops_run(int argc, char **argv, wick_arena *mem)
 {
-  bool all = false, onnx = false, relay = false, markdown = false;
+  bool all = false, onnx = false, relay = false, formats = false, markdown = false;
   const wick_flag flag[] = {
       {"all", 'a', WICK_FLAG_BOOL, &all, NULL,
        "lists the operators of all levels, not only of graphs"},
@@ -261,8 +301,10 @@ static int ops_run(int argc, char **argv, wick_arena *mem)
        "lists the ONNX operators that Wick reads, with their opsets"},
       {"relay", 0, WICK_FLAG_BOOL, &relay, NULL,
        "lists the operators of Relay that programs in its text may call"},
+      {"formats", 0, WICK_FLAG_BOOL, &formats, NULL,
+       "lists the operators of the other formats that Wick reads"},
       {"markdown", 0, WICK_FLAG_BOOL, &markdown, NULL,
-       "prints docs/operators.md; with --relay docs/relay.md"},
+       "prints docs/operators.md; with --relay docs/relay.md, with --formats docs/formats.md"},
   };
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 0, .most = UINT32_MAX};
   int stop = wick_args_parse(&args, mem, argc, argv);
@@ -270,6 +312,8 @@ static int ops_run(int argc, char **argv, wick_arena *mem)
   if (args.word.n) return ops_named(&args.word);
   if (relay)
     ops_relay(markdown);
+  else if (formats)
+    ops_formats(markdown);
   else if (markdown)
     ops_markdown();
   else if (onnx)

@@ -10,6 +10,7 @@ enum { FLOW_FEW_STEPS = 4, FLOW_FEW_NODES = 64, FLOW_MOST_STEPS = 4096, FLOW_DEP
 typedef struct flow_trial {
   wick_errors errors;
   uint32_t misfits, unknown, sizes, bounded, nodes, values, open, checks, branch_checks;
+  uint32_t problems;
 } flow_trial;
 
 static flow_trial flow_begin(const wick_import *c)
@@ -23,7 +24,8 @@ static flow_trial flow_begin(const wick_import *c)
                       .values = c->b.values.n,
                       .open = c->b.open.n,
                       .checks = c->b.constraints.n,
-                      .branch_checks = c->b.branch_constraints.n};
+                      .branch_checks = c->b.branch_constraints.n,
+                      .problems = c->options->problems ? c->options->problems->n : 0};
 }
 
 static void flow_undo(wick_import_node *n, const flow_trial *t)
@@ -37,6 +39,7 @@ static void flow_undo(wick_import_node *n, const flow_trial *t)
   c->b.constraints.n = t->checks, c->b.branch_constraints.n = t->branch_checks;
   c->b.status = NULL;
   n->failed = false;
+  if (c->options->problems) c->options->problems->n = t->problems;
 }
 
 /* Keeps the errors and closes the open regions: the node has failed. */
@@ -267,12 +270,12 @@ void wick_import_while(wick_import_node *n, wick_import_body *test, void *test_a
   if (flow_unrolled(n, &w, FLOW_FEW_STEPS) && n->b->nodes.n - t.nodes <= FLOW_FEW_NODES) return;
   flow_undo(n, &t);
   if (flow_region(n, &w, &changed)) return;
-  if (changed) {
-    flow_undo(n, &t);
-    if (flow_unrolled(n, &w, FLOW_MOST_STEPS)) return;
-    if (!n->failed && !n->b->status)
-      wick_import_unknown(n, ncarried ? carried[0] : (wick_value){0},
-                          "the number of steps of a loop whose values change their shapes");
-  }
+  flow_undo(n, &t); /* a known index makes more values known, and lets types change */
+  if (flow_unrolled(n, &w, FLOW_MOST_STEPS)) return;
+  flow_undo(n, &t);
+  if (flow_region(n, &w, &changed)) return; /* for its errors */
+  if (changed)
+    wick_import_unknown(n, ncarried ? carried[0] : (wick_value){0},
+                        "the number of steps of a loop whose values change their shapes");
   flow_stop(n, &t);
 }

@@ -55,9 +55,11 @@ typedef struct wick_import_attr {
 } wick_import_attr;
 
 typedef struct wick_import_format {
-  const char *name;          /* "TensorFlow Lite" */
-  const char *version_word;  /* what a version of an operator is called: "version" */
-  const wick_import_op *ops; /* sorted by name and version; a row without a name ends it */
+  const char *name;         /* "TensorFlow Lite" */
+  const char *version_word; /* what a version of an operator is called: "version" */
+  size_t nfamily; /* tables of operators, each sorted by name and version; a row without a name
+                     ends it */
+  const wick_import_op *const *families;
   /* Reads the file into c->model. Problems are returned (all at once if there are several). */
   wick_status (*open)(wick_import *c, wick_span bytes);
   /* Declares inputs and outputs (wick_import_input, wick_import_declare). Then, unless c->interface,
@@ -75,8 +77,9 @@ WICK_CHECKED wick_status wick_import_with(const wick_import_format *format, wick
                                           wick_arena *tmp, const wick_func **out);
 
 /* Finds the row of an operator at that version: the last one that is not younger, or the first one
- * if all are. NULL: the table has no such operator. */
-const wick_import_op *wick_import_op_find(const wick_import_op *ops, const char *name, int version);
+ * if all are. NULL: no table has such an operator. */
+const wick_import_op *wick_import_op_find(const wick_import_format *format, const char *name,
+                                          int version);
 
 /* ---- the import ---- */
 
@@ -201,8 +204,9 @@ struct wick_import_node {
 
 /* Imports one node: finds its row, checks counts and attributes, and runs the row's function. Sets
  * out[nout], which are 0 after an error (reported) or if an operand is 0 because of one; `broken`
- * says the latter. Results are named by the caller (wick_import_name). */
-void wick_import_run(wick_import *c, const char *op, int version, const char *name,
+ * says the latter. Returns false after an error; else a result that is 0 is one that Wick does not
+ * compute. Results are named by the caller (wick_import_name). */
+bool wick_import_run(wick_import *c, const char *op, int version, const char *name,
                      const void *data, uint32_t nin, const wick_value *in, bool broken,
                      uint32_t nout, wick_value *out);
 /* Gives a value, which a node built, its name in the model. */
@@ -232,7 +236,7 @@ bool wick_import_has(const wick_import_node *n, uint32_t i);
 bool wick_import_rank(wick_import_node *n, uint32_t i, uint32_t least, uint32_t most);
 /* Makes an axis non-negative: 0 to rank - 1. Returns false after it added a failure. */
 bool wick_import_axis(wick_import_node *n, int64_t axis, int64_t rank, uint32_t *out);
-/* Returns the elements of an integer operand (rank 0 or 1) as far as inference knows them: as
+/* Returns the elements of an integer operand, in order, as far as inference knows them: as
  * dimension expressions, or as numbers. Returns false after it added "must be known"; `what` names
  * the operand in it. */
 bool wick_import_dims(wick_import_node *n, uint32_t i, const char *what, uint32_t *out_n,

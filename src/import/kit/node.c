@@ -15,11 +15,13 @@ void wick_import_fail(wick_import_node *n, wick_code code, const char *fmt, ...)
 
 /* ---- rows ---- */
 
-const wick_import_op *wick_import_op_find(const wick_import_op *ops, const char *name, int version)
+const wick_import_op *wick_import_op_find(const wick_import_format *format, const char *name,
+                                          int version)
 {
   const wick_import_op *found = NULL;
-  for (const wick_import_op *r = ops; r->name; r++)
-    if (strcmp(r->name, name) == 0 && (!found || r->since <= version)) found = r;
+  for (size_t f = 0; f < format->nfamily && !found; f++)
+    for (const wick_import_op *r = format->families[f]; r->name; r++)
+      if (strcmp(r->name, name) == 0 && (!found || r->since <= version)) found = r;
   return found;
 }
 
@@ -148,21 +150,21 @@ static void node_run(wick_import_node *n, bool broken)
   c->misfits = misfits + c->errors.list.n + c->errors.more - before; /* with its bodies' own */
 }
 
-void wick_import_run(wick_import *c, const char *op, int version, const char *name,
+bool wick_import_run(wick_import *c, const char *op, int version, const char *name,
                      const void *data, uint32_t nin, const wick_value *in, bool broken,
                      uint32_t nout, wick_value *out)
 {
   wick_import_node n = {.c = c, .b = &c->b, .data = data, .name = name, .version = version};
   for (uint32_t k = 0; k < nout; k++) out[k] = (wick_value){0};
-  if (c->over) return;
+  if (c->over) return false;
   if (!c->nodes_left--) {
     wick_import_error(c, WICK_ELIMIT, c->file, "it has more nodes than the limit allows");
     c->over = true;
     c->nodes_left = 0;
-    return;
+    return false;
   }
   n.location = wick_import_place(c, name, op);
-  n.row = wick_import_op_find(c->format->ops, op, version);
+  n.row = wick_import_op_find(c->format, op, version);
   uint32_t most = n.row && n.row->nin[1] != WICK_ANY ? n.row->nin[1] : 0;
   wick_value *all = wick_new(c->tmp, wick_value, (size_t)nin + most + 1);
   if (nin) memcpy(all, in, nin * sizeof *in);
@@ -173,4 +175,5 @@ void wick_import_run(wick_import *c, const char *op, int version, const char *na
   else
     node_run(&n, broken);
   for (uint32_t k = 0; k < nout && !n.failed; k++) out[k] = n.out[k];
+  return !n.failed;
 }

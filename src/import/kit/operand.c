@@ -81,9 +81,8 @@ bool wick_import_dims(wick_import_node *n, uint32_t i, const char *what, uint32_
   const wick_value_info *v = &n->b->values.at[n->in[i].id];
   const wick_type_info *t = wick_import_info(n, i);
   wick_tensor known;
-  if (!wick_elem_is_int(t->elem) || t->rank > 1) {
-    wick_import_fail(n, WICK_ETYPE, "%s is %s of rank %u, expected a vector of integers", what,
-                     wick_elem_name(t->elem), t->rank);
+  if (!wick_elem_is_int(t->elem)) {
+    wick_import_fail(n, WICK_ETYPE, "%s is %s, expected integers", what, wick_elem_name(t->elem));
     return false;
   }
   *out_n = v->ncontent, *out = v->content;

@@ -1,0 +1,145 @@
+/* Fixed-point arithmetic as LiteRT's reference kernels do it. */
+#include "import/tflite/fixed.h"
+
+#include <math.h>
+
+wick_fixed wick_fixed_of(double real)
+{
+  wick_fixed f = {0};
+  if (!(real > 0) || isinf(real)) return f;
+  double q = frexp(real, &f.shift);
+  int64_t fixed = (int64_t)round(q * 2147483648.0);
+  if (fixed == (int64_t)1 << 31) fixed /= 2, f.shift++;
+  if (f.shift < -31) return (wick_fixed){0};
+  if (f.shift > 30) return (wick_fixed){INT32_MAX, 30};
+  f.multiplier = (int32_t)fixed;
+  return f;
+}
+
+static int64_t fixed_divide(int64_t x, int exponent)
+{
+  if (exponent <= 0) return x;
+  return (x + ((int64_t)1 << (exponent - 1)) - (x < 0)) >> exponent;
+}
+
+int64_t wick_fixed_number(int64_t x, wick_fixed f)
+{
+  int left = f.shift > 0 ? f.shift : 0, right = f.shift > 0 ? 0 : -f.shift;
+  int64_t wide = (int32_t)(uint32_t)((uint64_t)x << left);
+  return fixed_divide((wide * f.multiplier + ((int64_t)1 << 30)) >> 31, right);
+}
+
+/* Builds one number, or one for each index of the last axis. */
+static wick_value fixed_table(wick_builder *b, uint32_t n, const int64_t *v)
+{
+  int64_t dim = n;
+  bool same = true;
+  for (uint32_t i = 1; i < n; i++) same = same && v[i] == v[0];
+  if (same) return wick_build_const(b, wick_type_tensor(b->module, WICK_I64, 0, NULL), 0, v[0]);
+  wick_type type = wick_type_tensor_const(b->module, WICK_I64, 1, &dim);
+  const void *kept = wick_arena_copy(&b->module->mem, v, n * sizeof *v, 64);
+  return wick_build_constant(b, wick_emit_constant(b->module, "", type, kept, n * sizeof *v));
+}
+
+/* (x + round - negative) >> right, where `negative` is 1 for x < 0 and right > 0. */
+static wick_value fixed_round(wick_builder *b, wick_value x, uint32_t n, const int64_t *right)
+{
+  int64_t *half = wick_new(b->mem, int64_t, n), *down = wick_new(b->mem, int64_t, n);
+  bool any = false, all = true;
+  for (uint32_t i = 0; i < n; i++) {
+    half[i] = right[i] > 0 ? (int64_t)1 << (right[i] - 1) : 0;
+    down[i] = right[i] > 0;
+    any = any || right[i] > 0, all = all && right[i] > 0;
+  }
+  if (!any) return x;
+  wick_value sign = wick_emit_by(b, WICK_OP_shift_right, x, 63);
+  if (!all) sign = wick_build2(b, WICK_OP_mul, sign, fixed_table(b, n, down));
+  x = wick_build2(b, WICK_OP_add, x, fixed_table(b, n, half));
+  x = wick_build2(b, WICK_OP_add, x, sign);
+  return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, n, right));
+}
+
+wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
+{
+  if (b->status) return x;
+  int64_t *m = wick_new(b->mem, int64_t, n), *left = wick_new(b->mem, int64_t, n),
+          *right = wick_new(b->mem, int64_t, n);
+  bool shifts = false;
+  for (uint32_t i = 0; i < n; i++) {
+    m[i] = f[i].multiplier;
+    left[i] = (int64_t)1 << (f[i].shift > 0 ? f[i].shift : 0);
+    right[i] = f[i].shift > 0 ? 0 : -f[i].shift;
+    shifts = shifts || f[i].shift > 0;
+  }
+  if (shifts) { /* in 32 bits, as the kernels do */
+    wick_value by = wick_build_cast(b, fixed_table(b, n, left), WICK_I32);
+    x = wick_build2(b, WICK_OP_mul, wick_build_cast(b, x, WICK_I32), by);
+  }
+  x = wick_build_cast(b, x, WICK_I64);
+  x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, n, m));
+  x = wick_emit_by(b, WICK_OP_add, x, 1073741824);
+  x = wick_emit_by(b, WICK_OP_shift_right, x, 31);
+  return fixed_round(b, x, n, right);
+}
+
+/* (x * m + half) >> right, with one number for each factor. */
+static wick_value fixed_product(wick_builder *b, wick_value x, uint32_t n, const int64_t *m,
+                                const int64_t *right)
+{
+  int64_t *half = wick_new(b->mem, int64_t, n);
+  for (uint32_t i = 0; i < n; i++) half[i] = (int64_t)1 << (right[i] - 1);
+  x = wick_build2(b, WICK_OP_mul, wick_build_cast(b, x, WICK_I64), fixed_table(b, n, m));
+  x = wick_build2(b, WICK_OP_add, x, fixed_table(b, n, half));
+  return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, n, right));
+}
+
+wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
+{
+  if (b->status) return x;
+  int64_t *m = wick_new(b->mem, int64_t, n), *right = wick_new(b->mem, int64_t, n);
+  for (uint32_t i = 0; i < n; i++) m[i] = f[i].multiplier, right[i] = 31 - f[i].shift;
+  return fixed_product(b, x, n, m, right);
+}
+
+wick_value wick_fixed_mul_wide(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
+{
+  if (b->status) return x;
+  int64_t *m = wick_new(b->mem, int64_t, n), *right = wick_new(b->mem, int64_t, n);
+  for (uint32_t i = 0; i < n; i++) {
+    m[i] = f[i].multiplier < 0x7FFF0000 ? (f[i].multiplier + (1 << 15)) >> 16 : 0x7FFF;
+    right[i] = f[i].shift > 14 ? 1 : 15 - f[i].shift;
+  }
+  return fixed_product(b, x, n, m, right);
+}
+
+wick_value wick_fixed_divide(wick_builder *b, wick_value x, int exponent)
+{
+  int64_t right = exponent;
+  return b->status ? x : fixed_round(b, x, 1, &right);
+}
+
+wick_value wick_fixed_divide_by(wick_builder *b, wick_value x, wick_value exponent)
+{
+  if (b->status) return x;
+  wick_value one = wick_emit_number(b, x, 1), zero = wick_emit_number(b, x, 0);
+  wick_value right = wick_build2(b, WICK_OP_max, exponent, zero);
+  wick_value any = wick_build_cast(b, wick_build2(b, WICK_OP_gt, right, zero), WICK_I64);
+  wick_value half =
+      wick_build2(b, WICK_OP_shift_left, any,
+                  wick_build2(b, WICK_OP_max, wick_build2(b, WICK_OP_sub, right, one), zero));
+  wick_value sign = wick_build2(b, WICK_OP_mul, wick_emit_by(b, WICK_OP_shift_right, x, 63), any);
+  x = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_add, x, half), sign);
+  return wick_build2(b, WICK_OP_shift_right, x, right);
+}
+
+wick_value wick_fixed_end(wick_builder *b, wick_value x, int64_t zero, int64_t lo, int64_t hi,
+                          wick_elem to)
+{
+  wick_value in[3];
+  if (b->status) return x;
+  if (zero) x = wick_emit_by(b, WICK_OP_add, x, (double)zero);
+  in[0] = x;
+  in[1] = wick_emit_number(b, x, (double)lo), in[2] = wick_emit_number(b, x, (double)hi);
+  x = wick_build(b, WICK_OP_clip, 3, in, NULL, 0, NULL);
+  return b->status ? x : wick_build_cast(b, x, to);
+}

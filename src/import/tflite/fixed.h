@@ -1,0 +1,37 @@
+/* Fixed-point arithmetic as LiteRT's reference kernels do it, bit for bit.
+ *
+ * A real factor is a multiplier in [2^30, 2^31) and a shift. Most kernels round a product with it
+ * twice: to the high half of the doubled product, then, ties away from zero, when they divide by a
+ * power of two. Fully connected layers round once.
+ * Source: gemmlowp's documents on low precision; quantization_util of TensorFlow Lite. */
+#ifndef WICK_IMPORT_TFLITE_FIXED_H
+#define WICK_IMPORT_TFLITE_FIXED_H
+
+#include "import/kit/emit.h"
+
+typedef struct wick_fixed {
+  int32_t multiplier;
+  int shift; /* positive: to the left, before the product */
+} wick_fixed;
+
+wick_fixed wick_fixed_of(double real);
+
+/* x * f for numbers that are known. */
+int64_t wick_fixed_number(int64_t x, wick_fixed f);
+
+/* x, integers, times f; the result is i64. With n > 1 factors there is one for each index of the last
+ * axis. */
+wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
+/* The same, rounded once, ties upwards. */
+wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
+/* x, sums of 16-bit products in i64, times f, whose multiplier is rounded to 15 bits. */
+wick_value wick_fixed_mul_wide(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
+/* x in i64, divided by 2^exponent, ties away from zero. */
+wick_value wick_fixed_divide(wick_builder *b, wick_value x, int exponent);
+/* The same, with exponents in i64 that only the run knows. */
+wick_value wick_fixed_divide_by(wick_builder *b, wick_value x, wick_value exponent);
+/* Adds the zero point, clamps to [lo, hi], and converts to `to`. */
+wick_value wick_fixed_end(wick_builder *b, wick_value x, int64_t zero, int64_t lo, int64_t hi,
+                          wick_elem to);
+
+#endif

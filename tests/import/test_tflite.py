@@ -1,0 +1,60 @@
+"""TensorFlow Lite: the fixtures' outputs are LiteRT's; integers are compared exactly."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+ROOT = pathlib.Path(__file__).parents[2]
+WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build" / "wick"))
+SHARED = ROOT.parent / "shared"
+FEW = ["frontends/tflite-float/lenet", "frontends/tflite-float/gru_loop", "frontends/tflite-dynamic/dsnet", "frontends/tflite-int8/dsnet",
+       "frontends/tflite-int8/lenet", "models/ad_autoencoder_int8", "models/kws_dscnn_int8"]  # fmt: skip
+
+
+def fixtures():
+    """A few of them, or all with WICK_ALL_FIXTURES=1."""
+    folders = [SHARED / f for f in FEW]
+    if os.environ.get("WICK_ALL_FIXTURES"):
+        folders = list((SHARED / "frontends").glob("tflite-*/*")) + list((SHARED / "models").glob("*"))
+    return sorted(f for f in folders if (f / "model.json").exists() and json.loads((f / "model.json").read_text())["format"] == "tflite")
+
+
+def run(*args):
+    return subprocess.run([WICK, *map(str, args)], capture_output=True, text=True, timeout=120, errors="replace")
+
+
+def compare(got, want, tolerance):
+    assert got.shape == want.shape and got.dtype == want.dtype
+    if want.dtype.kind == "f":
+        assert np.all(np.abs(got - want) <= tolerance["atol"] + tolerance["rtol"] * np.abs(want))
+    else:
+        assert np.abs(got.astype(np.int64) - want.astype(np.int64)).max() == 0
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the fixtures are not there")
+@pytest.mark.parametrize("folder", fixtures(), ids=lambda f: f"{f.parent.name}/{f.name}")
+def test_fixture(folder, tmp_path):
+    about = json.loads((folder / "model.json").read_text())
+    inputs = sorted(folder.glob("input_*.npy"))
+    r = run("run", folder / about["model"], "--inputs", *inputs, "--outputs", tmp_path)
+    assert r.returncode == 0, r.stderr
+    for path in sorted(folder.glob("output_*.npy")):
+        compare(np.load(tmp_path / path.name), np.load(path), about["tolerance"])
+
+
+def test_cut_off(tmp_path):
+    """A file that ends early is an error that says where, and never a crash."""
+    files = list((SHARED / "frontends" / "tflite-int8" / "lenet").glob("*.tflite"))
+    if not files:
+        pytest.skip("the fixtures are not there")
+    data = files[0].read_bytes()
+    path = tmp_path / "m.tflite"
+    for n in [*range(8, 64, 4), *range(64, len(data), len(data) // 40)]:
+        path.write_bytes(data[:n])
+        r = run("check", path)
+        assert r.returncode in (0, 1) and (r.returncode == 0 or "m.tflite: " in r.stdout + r.stderr), (n, r)
