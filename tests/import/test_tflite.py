@@ -58,3 +58,13 @@ def test_cut_off(tmp_path):
         path.write_bytes(data[:n])
         r = run("check", path)
         assert r.returncode in (0, 1) and (r.returncode == 0 or "m.tflite: " in r.stdout + r.stderr), (n, r)
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the fixtures are not there")
+@pytest.mark.parametrize("name", ["resnet8_float", "resnet8_int8"])
+def test_no_transpose_between_layers(name):
+    """Images have the channels last; only the input is turned, also around residual sums."""
+    files = list((SHARED / "models" / name).glob("*.tflite"))
+    r = run("compile", files[0], "--emit", "graph")
+    assert r.returncode == 0, r.stderr
+    assert r.stdout.count("= transpose") <= 1

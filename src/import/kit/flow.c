@@ -10,7 +10,7 @@ enum { FLOW_FEW_STEPS = 4, FLOW_FEW_NODES = 64, FLOW_MOST_STEPS = 4096, FLOW_DEP
 typedef struct flow_trial {
   wick_errors errors;
   uint32_t misfits, unknown, sizes, bounded, nodes, values, open, checks, branch_checks;
-  uint32_t problems;
+  uint32_t problems, twins;
 } flow_trial;
 
 static flow_trial flow_begin(const wick_import *c)
@@ -20,6 +20,7 @@ static flow_trial flow_begin(const wick_import *c)
                       .unknown = c->unknown,
                       .sizes = c->sizes,
                       .bounded = c->bounded.n,
+                      .twins = c->twin.n,
                       .nodes = c->b.nodes.n,
                       .values = c->b.values.n,
                       .open = c->b.open.n,
@@ -35,6 +36,7 @@ static void flow_undo(wick_import_node *n, const flow_trial *t)
   c->errors.list.n = t->errors.list.n, c->errors.more = t->errors.more;
   c->misfits = t->misfits, c->unknown = t->unknown, c->sizes = t->sizes;
   c->bounded.n = t->bounded;
+  c->twin.n = t->twins;
   c->b.nodes.n = t->nodes, c->b.values.n = t->values, c->b.open.n = t->open;
   c->b.constraints.n = t->checks, c->b.branch_constraints.n = t->branch_checks;
   c->b.status = NULL;

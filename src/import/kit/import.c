@@ -269,7 +269,7 @@ static void import_begin(wick_import *c)
 {
   c->errors = wick_errors_begin(c->tmp, WICK_IMPORT_ERRORS);
   c->symbols = wick_symbols_begin(c->module, c->options, c->tmp);
-  c->remarks.n = c->outs.n = c->bounded.n = c->contents.n = 0;
+  c->remarks.n = c->outs.n = c->bounded.n = c->contents.n = c->twin.n = 0;
   if (c->options->problems) *c->options->problems = (wick_import_problems){0};
   c->scope = NULL;
   wick_import_enter(c, false);

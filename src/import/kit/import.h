@@ -113,6 +113,10 @@ typedef struct wick_import_given { /* an input whose contents are given and need
   const char *location;
 } wick_import_given;
 
+typedef struct wick_import_twin { /* a value, and the equal one with the channels second (nhwc.c) */
+  wick_value of, twin;            /* twin is 0 if there is none */
+} wick_import_twin;
+
 struct wick_import {
   const wick_import_format *format;
   wick_module *module;
@@ -129,6 +133,7 @@ struct wick_import {
   wick_list(wick_import_out) outs;
   wick_list(wick_import_sized) bounded;
   wick_list(wick_import_given) contents;
+  wick_list(wick_import_twin) twin;
   uint64_t nodes_left;
   bool over;         /* a limit was reached, which was reported */
   uint32_t misfits;  /* errors that may depend on sizes */

@@ -65,8 +65,120 @@ static wick_value nhwc_move(wick_builder *b, wick_value x, bool first)
   return wick_build_transpose(b, x, rank, perm);
 }
 
-wick_value wick_nhwc_first(wick_builder *b, wick_value x) { return nhwc_move(b, x, true); }
 wick_value wick_nhwc_last(wick_builder *b, wick_value x) { return nhwc_move(b, x, false); }
+
+/* ---- values with the channels second ----
+ *
+ * Between two convolutions there are element-wise nodes on values with the channels last: a residual
+ * sum, an activation, steps of fixed-point arithmetic. Each of them is built again on the values
+ * before the transpositions, so that none is left between layers; the others are dead then. */
+
+enum { NHWC_DEPTH = 64 };
+
+static wick_value nhwc_twin(wick_import *c, wick_value x, uint32_t rank, uint32_t depth);
+
+/* Is the node `transpose` from the channels second to the channels last? */
+static bool nhwc_is_last(const wick_node *n, uint32_t rank)
+{
+  const wick_attr *perm = &n->attr[WICK_ATTR_transpose_perm];
+  if (n->op != WICK_OP_transpose || perm->n != rank || rank < 3) return false;
+  for (uint32_t k = 0; k < rank; k++)
+    if (perm->ints[k] != (k == 0 ? 0 : k == rank - 1 ? 1 : (int64_t)k + 1)) return false;
+  return true;
+}
+
+/* An operand that broadcasts: a number, or one for each channel. Returns 0 for others. */
+static wick_value nhwc_broadcast(wick_import *c, wick_value x, uint32_t rank)
+{
+  wick_builder *b = &c->b;
+  const wick_type_info *t = wick_built_info(b, x);
+  wick_dim dim[WICK_MAX_RANK];
+  if (!t->rank) return x;
+  if (t->rank > 1) return (wick_value){0};
+  dim[0] = t->dim[0];
+  for (uint32_t k = 1; k + 1 < rank; k++) dim[k] = wick_dim_const(1);
+  return wick_build_reshape(b, x, rank - 1, dim);
+}
+
+/* The position of an axis when the channels are second. */
+static uint32_t nhwc_axis(uint32_t axis, uint32_t rank)
+{
+  return !axis ? 0 : axis == rank - 1 ? 1 : axis + 1;
+}
+
+/* Builds a pad or a concat again. Returns 0 if an operand has no value with the channels second. */
+static wick_value nhwc_moved(wick_import *c, const wick_node *from, uint32_t rank, uint32_t depth)
+{
+  wick_builder *b = &c->b;
+  const wick_node n = *from;
+  wick_value *in = wick_new(c->tmp, wick_value, n.nin + 1u);
+  uint32_t count = n.op == WICK_OP_pad ? 1 : n.nin;
+  for (uint32_t i = 0; i < n.nin; i++) in[i] = n.in[i];
+  for (uint32_t i = 0; i < count; i++) {
+    in[i] = nhwc_twin(c, in[i], rank, depth + 1);
+    if (!in[i].id || b->status) return (wick_value){0};
+  }
+  if (n.op == WICK_OP_concat)
+    return wick_build_concat(b, nhwc_axis((uint32_t)n.attr[WICK_ATTR_concat_axis].i, rank), n.nin,
+                             in);
+  wick_dim pad[2 * WICK_MAX_RANK];
+  wick_emit e = wick_emit_begin(b, WICK_OP_pad);
+  for (uint32_t k = 0; k < rank; k++) {
+    pad[nhwc_axis(k, rank)] = n.attr[WICK_ATTR_pad_pad].dims[k];
+    pad[rank + nhwc_axis(k, rank)] = n.attr[WICK_ATTR_pad_pad].dims[rank + k];
+  }
+  wick_emit_set_dims(&e, "pad", 2 * rank, pad);
+  wick_emit_set_int(&e, "mode", n.attr[WICK_ATTR_pad_mode].i);
+  return wick_emit_end(&e, n.nin, in);
+}
+
+/* Builds an element-wise node again. Returns 0 if an operand has no value with the channels second. */
+static wick_value nhwc_again(wick_import *c, const wick_node *from, uint32_t rank, uint32_t depth)
+{
+  wick_builder *b = &c->b;
+  const wick_node n = *from; /* a copy, because the list may be reallocated */
+  wick_value in[4] = {{0}}, none = {0};
+  bool look = n.op == WICK_OP_gather && wick_built_info(b, n.in[0])->rank == 1;
+  bool each = wick_ops[n.op]->scalar != WICK_NOT_SCALAR || n.op == WICK_OP_clip || look;
+  if ((n.op == WICK_OP_pad || n.op == WICK_OP_concat) && depth <= NHWC_DEPTH)
+    return nhwc_moved(c, from, rank, depth);
+  if (!each || n.nin > WICK_COUNT(in) || n.nout != 1 || n.nregion || depth > NHWC_DEPTH)
+    return none;
+  for (uint32_t i = 0; i < n.nin; i++) {
+    if (!n.in[i].id) continue;
+    bool whole = wick_built_info(b, n.in[i])->rank == rank;
+    in[i] = look && !i ? n.in[0]
+            : whole    ? nhwc_twin(c, n.in[i], rank, depth + 1)
+                       : nhwc_broadcast(c, n.in[i], rank);
+    if (!in[i].id || b->status) return none;
+  }
+  if (n.op == WICK_OP_cast) return wick_build_cast(b, in[0], wick_built_info(b, n.first)->elem);
+  if (wick_ops[n.op]->scalar == WICK_RULE_TYPED) return none;
+  return wick_build(b, n.op, n.nin, in, n.attr, 0, NULL);
+}
+
+/* Returns the value with the channels second that equals x, if one exists or can be built without a
+ * transposition; else 0. */
+static wick_value nhwc_twin(wick_import *c, wick_value x, uint32_t rank, uint32_t depth)
+{
+  const wick_node *n = wick_emit_definer(&c->b, x);
+  if (!n || c->b.status) return (wick_value){0};
+  if (nhwc_is_last(n, rank)) return n->in[0];
+  for (uint32_t i = c->twin.n; i-- > 0;)
+    if (c->twin.at[i].of.id == x.id) return c->twin.at[i].twin;
+  wick_value y = nhwc_again(c, n, rank, depth);
+  if (!c->b.open.n) /* values of a region are gone after it */
+    wick_push(c->tmp, &c->twin, (wick_import_twin){x, y});
+  return y;
+}
+
+wick_value wick_nhwc_first(wick_import *c, wick_value x)
+{
+  wick_builder *b = &c->b;
+  if (b->status || !x.id) return x;
+  wick_value twin = nhwc_twin(c, x, wick_built_info(b, x)->rank, 0);
+  return twin.id && !b->status ? twin : nhwc_move(b, x, true);
+}
 
 /* Sets the window's attributes. Padding that is no number, or that the operator does not take, is
  * added to *x [N, C, spatial...] by a node of its own, with the number `fill`. */
@@ -102,7 +214,7 @@ static wick_value nhwc_conv(wick_import_node *n, wick_value x, wick_value w, wic
                             const wick_nhwc_window *window, int64_t group)
 {
   wick_emit e = wick_emit_begin(n->b, WICK_OP_conv);
-  x = wick_nhwc_first(n->b, x);
+  x = wick_nhwc_first(n->c, x);
   if (n->b->status) return x;
   nhwc_set(n, &e, window, &x, 0);
   wick_emit_set_int(&e, "group", group);
@@ -146,7 +258,7 @@ wick_value wick_nhwc_conv_transpose(wick_import_node *n, wick_value x, wick_valu
   wick_builder *b = n->b;
   wick_dims *t = b->module->dims;
   w = wick_build_transpose(b, w, window->n + 2, perm);
-  x = wick_nhwc_first(b, x);
+  x = wick_nhwc_first(n->c, x);
   if (b->status) return x;
   wick_nhwc_window full = *window;
   for (uint32_t i = 0; i < full.n; i++) full.before[i] = full.after[i] = wick_dim_const(0);
@@ -198,7 +310,7 @@ wick_value wick_nhwc_pool(wick_import_node *n, wick_opcode op, wick_value x,
                           const wick_nhwc_window *window)
 {
   wick_builder *b = n->b;
-  x = wick_nhwc_first(b, x);
+  x = wick_nhwc_first(n->c, x);
   if (b->status) return x;
   bool known = true;
   for (uint32_t i = 0; i < window->n; i++)
@@ -219,7 +331,7 @@ wick_value wick_nhwc_resize(wick_import_node *n, wick_value x, const wick_dim *s
                             int coordinates, int nearest)
 {
   wick_builder *b = n->b;
-  x = wick_nhwc_first(b, x);
+  x = wick_nhwc_first(n->c, x);
   if (b->status) return x;
   const wick_type_info *t = wick_built_info(b, x);
   wick_dim dim[WICK_MAX_RANK] = {t->dim[0], t->dim[1]};
@@ -241,7 +353,7 @@ static wick_value nhwc_block(wick_import_node *n, wick_opcode op, wick_value x, 
   }
   wick_emit e = wick_emit_begin(n->b, op);
   wick_emit_set_int(&e, "block", block);
-  x = wick_nhwc_first(n->b, x);
+  x = wick_nhwc_first(n->c, x);
   return wick_nhwc_last(n->b, wick_emit_end1(&e, x));
 }
 

@@ -32,7 +32,7 @@ void wick_nhwc_pad(wick_import *c, wick_nhwc_window *w, const wick_dim *size,
                    wick_nhwc_padding word);
 
 /* Moves the channels: last to second, and back. */
-wick_value wick_nhwc_first(wick_builder *b, wick_value x);
+wick_value wick_nhwc_first(wick_import *c, wick_value x);
 wick_value wick_nhwc_last(wick_builder *b, wick_value x);
 
 /* Convolution of x [N, spatial..., C] with weights whose axes `perm` moves to [M, C / group,
