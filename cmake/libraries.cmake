@@ -1,7 +1,7 @@
 # libwick and libwick_rt, and the archive of all internals that the command and the tests link.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-set(WICK_FORMATS_MODULES "libpng libjpeg libzip jansson")
+set(WICK_FORMATS_MODULES "libpng libjpeg libzip jansson zlib")
 separate_arguments(formats UNIX_COMMAND ${WICK_FORMATS_MODULES})
 pkg_check_modules(WICK_FORMATS REQUIRED IMPORTED_TARGET ${formats})
 find_library(WICK_LIBM m)

@@ -7,7 +7,7 @@
 set -eu
 
 build='gcc libc6-dev make cmake ninja-build pkg-config llvm-19-dev
-  libpng-dev libjpeg-dev libzip-dev libjansson-dev
+  libpng-dev libjpeg-dev libzip-dev libjansson-dev zlib1g-dev
   libpcre2-dev libwebp-dev libtiff-dev libopenjp2-7-dev'
 test='libcmocka-dev python3 python3-venv python3-dev g++
   clang libclang-rt-14-dev clang-format lld-19 binutils

@@ -2,18 +2,18 @@
  * number, and tensors in base64. The tensors' bytes are little-endian: a magic number, 8 bytes for
  * later, the device (type, number), the rank, the element type (class, bits, lanes), the sizes as
  * i64, the number of bytes of data, and the data. */
-#include "import/relay/json.h"
+#include "import/json.h"
 #include "import/relay/state.h"
 
 struct relay_section {
-  const relay_json *nodes, *map, *tensors; /* NULL: they cannot be read */
+  const wick_json *nodes, *map, *tensors; /* NULL: they cannot be read */
   bool missing;
 };
 
-static const relay_json *meta_node(const struct relay_section *m, const relay_json *index)
+static const wick_json *meta_node(const struct relay_section *m, const wick_json *index)
 {
   int64_t k;
-  return wick_relay_json_int(index, &k) ? wick_relay_json_item(m->nodes, k) : NULL;
+  return wick_json_int(index, &k) ? wick_json_item(m->nodes, k) : NULL;
 }
 
 static void meta_read(relay_parser *p)
@@ -26,29 +26,29 @@ static void meta_read(relay_parser *p)
   }
   const char *begin = (const char *)memchr(p->text + t->begin, ']', t->end - t->begin) + 1;
   size_t wrong, skip = (size_t)(begin - p->text);
-  const relay_json *all = wick_relay_json(p->mem, begin, t->end - skip, &wrong);
-  const relay_json *root = wick_relay_json_member(all, "root");
+  const wick_json *all = wick_json_read(p->mem, begin, t->end - skip, &wrong);
+  const wick_json *root = wick_json_member(all, "root");
   uint32_t at = (uint32_t)(skip + wrong);
   if (!all)
     wick_lang_report(&p->p->sources, (wick_lang_at){p->source, at, at + 1},
                      "the metadata section is no JSON: this is not expected here");
-  m->nodes = wick_relay_json_member(all, "nodes");
-  m->tensors = wick_relay_json_member(all, "b64ndarrays");
+  m->nodes = wick_json_member(all, "nodes");
+  m->tensors = wick_json_member(all, "b64ndarrays");
   m->map = meta_node(m, root);
   if (all && !m->map)
     wick_lang_report(&p->p->sources, relay_place(p, t), "the metadata section has no root node");
 }
 
 /* The number in `data` of the object `name`; NULL: there is none. */
-static const relay_json *meta_object(const struct relay_section *m, const char *name, int64_t index)
+static const wick_json *meta_object(const struct relay_section *m, const char *name, int64_t index)
 {
-  const relay_json *keys = wick_relay_json_member(m->map, "keys"),
-                   *data = wick_relay_json_member(m->map, "data");
-  const relay_json *key = keys ? keys->first : NULL;
+  const wick_json *keys = wick_json_member(m->map, "keys"),
+                  *data = wick_json_member(m->map, "data");
+  const wick_json *key = keys ? keys->first : NULL;
   for (int64_t k = 0; key; key = key->next, k++) {
-    if (!wick_relay_json_is(key, name)) continue;
-    const relay_json *array = meta_node(m, wick_relay_json_item(data, k));
-    return meta_node(m, wick_relay_json_item(wick_relay_json_member(array, "data"), index));
+    if (!wick_json_is(key, name)) continue;
+    const wick_json *array = meta_node(m, wick_json_item(data, k));
+    return meta_node(m, wick_json_item(wick_json_member(array, "data"), index));
   }
   return NULL;
 }
@@ -64,7 +64,7 @@ static int meta_digit(char c)
 }
 
 /* Decodes base64. Returns false if it is none. */
-static bool meta_bytes(wick_arena *mem, const relay_json *j, unsigned char **out, size_t *nbytes)
+static bool meta_bytes(wick_arena *mem, const wick_json *j, unsigned char **out, size_t *nbytes)
 {
   uint32_t bits = 0, nbit = 0;
   size_t n = 0, i = 0;
@@ -151,10 +151,9 @@ const wick_tensor *wick_relay_constant(relay_parser *p, const relay_token *t)
     return NULL;
   }
   if (!m->map) return NULL; /* reported */
-  const relay_json *object = meta_object(m, t->name, t->i);
-  const relay_json *data = wick_relay_json_member(wick_relay_json_member(object, "attrs"), "data");
-  const relay_json *text =
-      data && wick_relay_json_int(data, &k) ? wick_relay_json_item(m->tensors, k) : NULL;
+  const wick_json *object = meta_object(m, t->name, t->i);
+  const wick_json *data = wick_json_member(wick_json_member(object, "attrs"), "data");
+  const wick_json *text = data && wick_json_int(data, &k) ? wick_json_item(m->tensors, k) : NULL;
   const char *wrong = !object ? "the section #[metadata] has no such constant"
                       : !text ? "the constant has no data in the section #[metadata]"
                               : NULL;
