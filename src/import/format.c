@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "import/format_wire.h"
 #include "import/tflite/tflite.h"
+#include "import/keras/keras.h"
 
 enum { FORMAT_HEAD = 1 << 16 }; /* bytes that are searched for words */
 
@@ -62,7 +63,8 @@ static bool format_is_zip(wick_span s)
 
 static bool format_is_keras_zip(wick_span s)
 {
-  return format_is_zip(s) && format_zip_has(s, "model.weights.h5");
+  return format_is_zip(s) &&
+         (format_zip_has(s, "model.weights.h5") || format_zip_has(s, "model.weights.json"));
 }
 
 static bool format_is_torch_export(wick_span s)
@@ -286,14 +288,8 @@ static const format_row format_rows[] = {
     {{"a TensorRT engine", "take the ONNX file it was built from", NULL}, MAGIC(0, "ptrt")},
     {{"an RKNN model", "take the ONNX file it was made from", NULL}, MAGIC(0, "RKNN")},
     {{"an ncnn model", "take the ONNX file it was made from", NULL}, MAGIC(0, "7767517\n")},
-    {{"a Keras model in HDF5, or another HDF5 file",
-      "load it with Keras and write it with model.export(\"model.onnx\", format=\"onnx\")", NULL},
-     MAGIC(0, "\x89HDF\r\n\x1a\n")},
-    {{"a Keras model",
-      "load it with Keras and write it with model.export(\"model.onnx\", "
-      "format=\"onnx\")",
-      NULL},
-     .is = format_is_keras_zip},
+    {{"a Keras model in HDF5", "", wick_import_keras}, MAGIC(0, "\x89HDF\r\n\x1a\n")},
+    {{"a Keras model", "", wick_import_keras}, .is = format_is_keras_zip},
     {{"a program of torch.export", FROM_TORCH, NULL}, .is = format_is_torch_export},
     {{"a TorchScript model", FROM_TORCH, NULL}, .is = format_is_torchscript},
     {{"a checkpoint of PyTorch", FROM_TORCH, NULL}, .is = format_is_checkpoint},

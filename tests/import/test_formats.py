@@ -67,7 +67,6 @@ SAMPLES = {
     "a GGUF file": b"GGUF\3\0\0\0" + bytes(40),
     "a TensorRT engine": b"ftrt" + bytes(40),
     "an ncnn model": b"7767517\n75 83\nInput data 0 1 data\n",
-    "a Keras model": zipped(metadata_dot_json="{}", config_dot_json="{}", model_dot_weights_dot_h5="x"),
     "a program of torch.export": zipped(m__archive_format="pt2", m__data__weights="x"),
     "a TorchScript model": zipped(m__data_dot_pkl="x", m__code____torch___dot_py="x"),
     "a checkpoint of PyTorch": zipped(archive__data_dot_pkl="x", archive__data__0="x"),

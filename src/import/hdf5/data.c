@@ -124,14 +124,6 @@ static bool data_describe(wick_hdf5 *f, wick_span type, wick_span space, hdf5_ty
   return true;
 }
 
-wick_status wick_hdf5_is_dataset(wick_hdf5 *f, wick_hdf5_object o, bool *out)
-{
-  wick_span layout = {0};
-  hdf5_begin(f);
-  *out = hdf5_message(f, o.at, HDF5_LAYOUT, &layout) && layout.at;
-  return f->bad;
-}
-
 wick_status wick_hdf5_read(wick_hdf5 *f, wick_hdf5_object dataset, wick_hdf5_array *out)
 {
   data_parts p = {0};

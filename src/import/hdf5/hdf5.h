@@ -65,8 +65,6 @@ WICK_CHECKED wick_status wick_hdf5_list(wick_hdf5 *f, wick_hdf5_object group, wi
 /* Follows a path of names with `/` between them. *found is false if a name does not exist. */
 WICK_CHECKED wick_status wick_hdf5_find(wick_hdf5 *f, wick_hdf5_object from, const char *path,
                                         bool *found, wick_hdf5_object *out);
-/* Returns whether the object is a dataset. */
-WICK_CHECKED wick_status wick_hdf5_is_dataset(wick_hdf5 *f, wick_hdf5_object o, bool *out);
 /* Reads all elements of a dataset. */
 WICK_CHECKED wick_status wick_hdf5_read(wick_hdf5 *f, wick_hdf5_object dataset,
                                         wick_hdf5_array *out);

@@ -1,0 +1,82 @@
+/* The functions of the table's rows. */
+#ifndef WICK_IMPORT_KERAS_ROWS_H
+#define WICK_IMPORT_KERAS_ROWS_H
+
+#include "import/kit/import.h"
+
+void keras_attention(wick_import_node *n);
+void keras_multi_head(wick_import_node *n);
+void keras_conv(wick_import_node *n);
+void keras_depthwise(wick_import_node *n);
+void keras_separable(wick_import_node *n);
+void keras_conv_transpose(wick_import_node *n);
+void keras_pool(wick_import_node *n);
+void keras_global_pool(wick_import_node *n);
+void keras_adaptive_pool(wick_import_node *n);
+void keras_identity(wick_import_node *n);
+void keras_activation(wick_import_node *n);
+void keras_activation_layer(wick_import_node *n);
+void keras_leaky_relu(wick_import_node *n);
+void keras_softmax(wick_import_node *n);
+void keras_prelu(wick_import_node *n);
+void keras_thresholded_relu(wick_import_node *n);
+void keras_dense(wick_import_node *n);
+void keras_einsum_dense(wick_import_node *n);
+void keras_embedding(wick_import_node *n);
+void keras_masking(wick_import_node *n);
+void keras_merge(wick_import_node *n);
+void keras_concatenate(wick_import_node *n);
+void keras_dot(wick_import_node *n);
+void keras_batch_norm(wick_import_node *n);
+void keras_layer_norm(wick_import_node *n);
+void keras_rms_norm(wick_import_node *n);
+void keras_group_norm(wick_import_node *n);
+void keras_unit_norm(wick_import_node *n);
+void keras_unary(wick_import_node *n);
+void keras_binary(wick_import_node *n);
+void keras_floor_divide(wick_import_node *n);
+void keras_square(wick_import_node *n);
+void keras_cast_op(wick_import_node *n);
+void keras_reduction(wick_import_node *n);
+void keras_variance(wick_import_node *n);
+void keras_arg_extreme(wick_import_node *n);
+void keras_clip_op(wick_import_node *n);
+void keras_reshape_op(wick_import_node *n);
+void keras_transpose_op(wick_import_node *n);
+void keras_swapaxes(wick_import_node *n);
+void keras_expand_dims(wick_import_node *n);
+void keras_squeeze_op(wick_import_node *n);
+void keras_concatenate_op(wick_import_node *n);
+void keras_stack_op(wick_import_node *n);
+void keras_split_op(wick_import_node *n);
+void keras_take(wick_import_node *n);
+void keras_where_op(wick_import_node *n);
+void keras_one_hot_op(wick_import_node *n);
+void keras_matmul_op(wick_import_node *n);
+void keras_einsum_op(wick_import_node *n);
+void keras_softmax_op(wick_import_node *n);
+void keras_get_item(wick_import_node *n);
+void keras_rnn(wick_import_node *n);
+void keras_cell(wick_import_node *n);
+void keras_bidirectional(wick_import_node *n);
+void keras_time_distributed(wick_import_node *n);
+void keras_spectral(wick_import_node *n);
+void keras_flatten(wick_import_node *n);
+void keras_reshape(wick_import_node *n);
+void keras_permute(wick_import_node *n);
+void keras_repeat_vector(wick_import_node *n);
+void keras_borders(wick_import_node *n);
+void keras_up_sampling(wick_import_node *n);
+void keras_resizing(wick_import_node *n);
+void keras_center_crop(wick_import_node *n);
+void keras_rescaling(wick_import_node *n);
+void keras_normalization(wick_import_node *n);
+
+/* Helpers of one file that others use. */
+wick_value keras_conv_plain(wick_import_node *n, wick_value x, wick_value w, wick_value bias,
+                            bool state);
+wick_value keras_reshape_to(wick_import_node *n, wick_value x, uint32_t rank, wick_dim *dim);
+wick_value keras_resize_to(wick_import_node *n, wick_value x, bool last, int64_t height,
+                           int64_t width, const char *mode, bool antialias);
+
+#endif
