@@ -25,7 +25,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows tflite programs operators soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows tflite programs operators soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean keras
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -100,6 +100,11 @@ PROGRAMS ?= 1000
 SEED ?= 1
 programs: venv all
 	@$(BUILD)/venv/bin/python tests/lang/random_programs.py --seed $(SEED) --count $(PROGRAMS) --jobs $(JOBS)
+
+# Every layer of Keras and functions of keras.ops, beside Keras: KERAS is a Python that has it.
+KERAS ?= python3
+keras: all
+	@$(KERAS) tests/keras/layers.py --wick $(BUILD)/wick --h5
 
 # Random operators in index notation, beside loops over all their indices.
 OPERATORS ?= 500

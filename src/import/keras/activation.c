@@ -63,9 +63,8 @@ static wick_value activation_relu6(const activation_call *a)
 }
 static wick_value activation_leaky(const activation_call *a)
 {
-  double old =
-      activation_real(a, "alpha", a->config && !wick_json_member(a->config, "name") ? 0.2 : 0.2);
-  return activation_emit(a, WICK_OP_leaky_relu, "alpha", activation_real(a, "negative_slope", old));
+  double slope = activation_real(a, "negative_slope", activation_real(a, "alpha", 0.2));
+  return activation_emit(a, WICK_OP_leaky_relu, "alpha", slope);
 }
 static wick_value activation_elu(const activation_call *a)
 {
@@ -203,8 +202,9 @@ static wick_value activation_glu(const activation_call *a)
   return wick_build2(b, WICK_OP_mul, left, wick_build1(b, WICK_OP_sigmoid, right));
 }
 
-/* The projection onto the simplex: max(x - tau, 0), where tau follows from the sorted x and its
- * running sums (Martins and Astudillo 2016, arXiv:1602.02068). */
+/* max(x - tau, 0), where tau follows from the sorted x and its running sums. For the projection onto
+ * the simplex (Martins and Astudillo 2016, arXiv:1602.02068) tau would be the last running sum of
+ * the support; Keras adds up all of them, and so does this. */
 static wick_value activation_sparsemax(const activation_call *a)
 {
   wick_builder *b = a->n->b;
@@ -228,7 +228,7 @@ static wick_value activation_sparsemax(const activation_call *a)
   wick_value in = wick_build2(b, WICK_OP_gt, bound, sum);
   wick_value ones = wick_build_cast(b, in, keras_elem_of(a->n, a->x));
   wick_value k = wick_emit_reduce1(b, WICK_OP_reduce_sum, ones, axis, true);
-  wick_value support = wick_build2(b, WICK_OP_mul, sorted, ones);
+  wick_value support = wick_build2(b, WICK_OP_mul, sum, ones);
   wick_value total = wick_emit_reduce1(b, WICK_OP_reduce_sum, support, axis, true);
   total = wick_emit_by(b, WICK_OP_sub, total, 1);
   wick_value tau = wick_build2(b, WICK_OP_div, total, k);

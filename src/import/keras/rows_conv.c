@@ -219,7 +219,7 @@ void keras_conv_transpose(wick_import_node *n)
     /* begin and end count elements that are cut; below 0 they are added at the end */
     if (s.padding == CONV_SAME) {
       int64_t cut = given ? 2 * (span / 2) - more[i] : span - s.stride[i];
-      begin[i] = given ? span / 2 : wick_max_i64(0, cut) / 2;
+      begin[i] = wick_max_i64(0, cut) / 2;
       end[i] = cut - begin[i];
     } else {
       extra = given ? more[i] : wick_max_i64(s.stride[i] - span, 0);

@@ -1,0 +1,56 @@
+"""Writes files/NAME.keras (or .h5) and files/NAME.npz, its inputs and what Keras computes from them, for test_keras.py.
+
+    python make_files.py     (needs keras with a backend)
+
+The models are cases of layers.py, and some that are refused.
+"""
+import pathlib
+
+import layers
+import numpy as np
+from layers import L, keras
+
+FILES = pathlib.Path(__file__).parent / "files"
+CHOSEN = [
+    ("nested", 0, ".keras"), ("nested", 1, ".keras"), ("nested", 2, ".h5"), ("masked", 1, ".keras"), ("RNN", 1, ".keras"), ("Bidirectional", 1, ".h5"),
+    ("Bidirectional", 11, ".keras"), ("ConvLSTM2D", 1, ".keras"), ("MultiHeadAttention", 1, ".keras"), ("MultiHeadAttention", 3, ".h5"), ("EinsumDense", 1, ".keras"),
+    ("SeparableConv2D", 1, ".keras"), ("Conv2DTranspose", 3, ".h5"), ("GroupNormalization", 0, ".keras"), ("UpSampling2D", 2, ".keras"), ("LSTM state", 1, ".keras"),
+    ("mixed", 1, ".keras"),
+]  # fmt: skip
+
+
+def functions(x):
+    ops = keras.ops
+    a = ops.concatenate([x[:, 1:4], ops.abs(x[:, ::-2])], axis=1)
+    b = ops.split(ops.einsum("abc,adc->abd", x, x) / 3.0, [2, 3], axis=2)
+    return [ops.softmax(a, axis=-1), *b, ops.argmax(x, axis=-1), ops.where(ops.greater(x, 0), x * 2.0, -1.0), ops.reshape(x, (-1, 3))[..., None]]
+
+
+@keras.saving.register_keras_serializable("mine")
+class Own(L.Layer):
+    def call(self, x):
+        return x * 2
+
+
+def main():
+    FILES.mkdir(exist_ok=True)
+    cases = layers.cases()
+    items = [(f"{name}_{k}".replace(" ", "_").lower(), suffix, *cases[name][k]) for name, k, suffix in CHOSEN]
+    items.append(("functions", ".keras", ((7, 6),), functions))
+    for name, suffix, shapes, f in items:
+        keras.utils.clear_session(free_memory=False)
+        rng = np.random.default_rng(5)
+        model = layers.build(shapes, f)
+        layers.random_weights(model, rng)
+        inputs = layers.data(shapes, rng)
+        outputs = layers.flat(model(inputs if len(inputs) > 1 else inputs[0], training=False))
+        outputs = [y.astype("float32") if y.dtype.name == "bfloat16" else y for y in outputs]
+        model.save(FILES / (name + suffix))
+        np.savez_compressed(FILES / (name + ".npz"), **{f"input_{i}": x for i, x in enumerate(inputs)}, **{f"output_{i}": y for i, y in enumerate(outputs)})
+    x = keras.Input((4,), name="x")
+    keras.Model(x, L.Dense(2)(L.Lambda(lambda v: v + 1, name="plus")(Own(name="twice")(x)))).save(FILES / "refused.keras")
+    keras.Model(x, L.Dense(2)(x)).save_weights(FILES / "alone.weights.h5")
+
+
+if __name__ == "__main__":
+    main()

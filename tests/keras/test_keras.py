@@ -1,0 +1,102 @@
+"""Keras models that are kept with what Keras computes (make_files.py), the samples of ../shared, and files that are refused.
+
+Where keras is installed, `make keras` compares every layer (layers.py).
+"""
+import io
+import os
+import pathlib
+import subprocess
+import zipfile
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FILES = pathlib.Path(__file__).parent / "files"
+WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build/wick"))
+MODELS = sorted(p for p in FILES.iterdir() if p.suffix in (".keras", ".h5") and p.with_suffix(".npz").exists())
+
+
+def wick(*arguments):
+    return subprocess.run([WICK, *map(str, arguments)], capture_output=True, text=True, errors="replace", timeout=120)
+
+
+def refused(path):
+    p = wick("plan", path)
+    assert p.returncode == 1, p.stdout + p.stderr
+    return p.stderr
+
+
+def compare(model, case, folder):
+    kept = np.load(case)
+    names = sorted(n for n in kept if n.startswith("input"))
+    for n in names:
+        np.save(folder / f"{n}.npy", kept[n])
+    p = wick("run", model, "--inputs", *(folder / f"{n}.npy" for n in names), "--outputs", folder / "out")
+    assert p.returncode == 0, p.stderr
+    for n in (n for n in kept if n.startswith("output")):
+        got, want = np.load(folder / "out" / f"{n}.npy"), kept[n]
+        assert got.shape == want.shape
+        if "mixed" in case.name:
+            np.testing.assert_allclose(got.astype("float32"), want, rtol=2e-2, atol=2e-2)
+        elif want.dtype.kind == "f":
+            np.testing.assert_allclose(got, want, rtol=0, atol=2e-5 * max(1, np.abs(want).max()))
+        else:
+            np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda p: p.stem)
+def test_as_keras(path, tmp_path):
+    compare(path, path.with_suffix(".npz"), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["nested_0.keras", "nested_2.h5", "functions.keras", "bidirectional_1.h5"])
+def test_converted(name, tmp_path):
+    p = wick("convert", FILES / name, "-o", tmp_path / "m.onnx")
+    assert p.returncode == 0, p.stderr
+    compare(tmp_path / "m.onnx", (FILES / name).with_suffix(".npz"), tmp_path)
+
+
+def test_refused_by_name():
+    said = refused(FILES / "refused.keras")
+    assert 'node "twice" (custom mine>Own)' in said
+    assert 'node "plus" (Lambda): the operator Lambda is not supported: it holds Python code' in said
+    said = refused(FILES / "alone.weights.h5")
+    assert "this HDF5 file has no model of Keras" in said and "model.save" in said
+
+
+def changed(path, name, change):
+    """The archive with another content of one entry."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(path) as z, zipfile.ZipFile(out, "w") as to:
+        for entry in z.namelist():
+            to.writestr(entry, change(z.read(entry)) if entry == name else z.read(entry))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("old, new, message", [
+    (b'"class_name": "Dense"', b'"class_name": "Dance"', "the operator Dance is not supported"),
+    (b'"activation": "tanh"', b'"activation": "tanX"', 'the activation "tanX" is not supported'),
+    (b'"keras_history": ["add"', b'"keras_history": ["odd"', "an argument is the result of a layer that does not exist"),
+    (b"{", b"[", "config.json is no JSON: byte"),
+])  # fmt: skip
+def test_damaged_configuration(old, new, message, tmp_path):
+    def change(text):
+        assert old in text
+        return text.replace(old, new, 1)
+
+    (tmp_path / "m.keras").write_bytes(changed(FILES / "nested_0.keras", "config.json", change))
+    assert message in refused(tmp_path / "m.keras")
+
+
+@pytest.mark.parametrize("name", ["masked_1.keras", "nested_2.h5"])
+def test_cut_off_or_changed(name, tmp_path):
+    data = (FILES / name).read_bytes()
+    rng = np.random.default_rng(1)
+    for k in range(20):
+        part = bytearray(data[: rng.integers(1, len(data))] if k % 2 else data)
+        for at in rng.integers(0, len(part), 6 if k % 2 == 0 else 0):
+            part[at] = rng.integers(256)
+        (tmp_path / "m").write_bytes(part)
+        p = wick("plan", tmp_path / "m")
+        assert p.returncode in (0, 1), p.stderr
