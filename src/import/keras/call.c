@@ -50,7 +50,11 @@ static const wick_type_info *call_info(const wick_import_node *n, wick_value v)
 }
 
 uint32_t keras_rank(const wick_import_node *n, wick_value v) { return call_info(n, v)->rank; }
-const wick_dim *keras_dims(const wick_import_node *n, wick_value v) { return call_info(n, v)->dim; }
+const wick_dim *keras_dims(const wick_import_node *n, wick_value v)
+{
+  const wick_type_info *t = call_info(n, v);
+  return t->rank ? t->dim : call_info(n, (wick_value){0})->dim;
+}
 wick_elem keras_elem_of(const wick_import_node *n, wick_value v) { return call_info(n, v)->elem; }
 
 wick_value keras_wide(wick_import_node *n, wick_value x)

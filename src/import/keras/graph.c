@@ -50,6 +50,13 @@ static uint32_t graph_call_model(wick_import *c, keras_layer *l, const graph_ten
     wick_import_error(c, WICK_ELIMIT, place, "models are nested too deeply");
     return 0;
   }
+  if (c->over || !c->nodes_left) {
+    if (!c->over)
+      wick_import_error(c, WICK_ELIMIT, c->file, "it has more nodes than the limit allows");
+    c->over = true;
+    return 0;
+  }
+  c->nodes_left--;
   c->outer = place;
   c->depth++;
   uint32_t n = graph_model(c, l, in->n, in->at, out, most);
@@ -266,9 +273,13 @@ static bool graph_layer(graph_state *s, uint32_t k, bool *progress)
     graph_node *node = &s->node[k][i];
     uint32_t narg;
     keras_arg *arg;
+    wick_mark before = wick_arena_mark(c->tmp);
     if (node->done) continue;
     graph_found found = graph_node_args(s, j, &narg, &arg);
-    if (found == GRAPH_LATER) return false;
+    if (found == GRAPH_LATER) {
+      wick_arena_rewind(c->tmp, before);
+      return false;
+    }
     *progress = node->done = true;
     if (found == GRAPH_UNKNOWN) {
       wick_import_error(c, WICK_EPARSE, wick_import_place(c, l->name, l->op),
@@ -362,10 +373,11 @@ static uint32_t graph_functional(wick_import *c, keras_layer *l, uint32_t nin,
   }
   for (uint32_t i = 0; i < nin; i++) graph_set_input(&s, &inputs.at[i].ref, in[i]);
   bool progress = true, all = false;
-  while (progress && !all && !c->over) {
+  for (bool forward = true; progress && !all && !c->over; forward = !forward) {
     progress = false;
     all = true;
-    for (uint32_t k = 0; k < l->children.n; k++) all &= graph_layer(&s, k, &progress);
+    for (uint32_t i = 0, count = l->children.n; i < count; i++)
+      all &= graph_layer(&s, forward ? i : count - 1 - i, &progress);
   }
   uint32_t n = 0;
   for (uint32_t i = 0; i < outputs.n && n < most; i++) {
@@ -494,6 +506,7 @@ void keras_graph(wick_import *c)
   keras_model *m = c->model;
   keras_layer *l = m->root;
   graph_tensors in = {0};
+  m->tries++;
   if (strcmp(l->op, "Functional") == 0) {
     graph_inputs(c, l, &in);
   } else {

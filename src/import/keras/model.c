@@ -69,7 +69,8 @@ static const char *model_join(wick_import *c, const char *path, const char *name
 
 static void model_child(wick_import *c, keras_layer *l, const wick_json *json, const char *name)
 {
-  if (json && json->kind == WICK_JSON_OBJECT && l->children.n < 100000)
+  keras_model *m = c->model;
+  if (json && json->kind == WICK_JSON_OBJECT && m->nlayer++ < KERAS_LAYERS)
     wick_push(c->tmp, &l->children,
               keras_layer_make(c, json, model_join(c, l->path, name), l->frozen));
 }
@@ -238,6 +239,8 @@ wick_status keras_open(wick_import *c, wick_span bytes)
   bool zip = bytes.nbytes >= 4 && memcmp(bytes.at, "PK", 2) == 0;
   WICK_TRY(zip ? model_open_zip(c, m, bytes) : model_open_h5(c, m, bytes));
   m->root = keras_layer_make(c, m->config, "", false);
+  if (m->nlayer > KERAS_LAYERS)
+    return wick_fail(c->tmp, WICK_ELIMIT, c->file, "it has more than %d layers", KERAS_LAYERS);
   if (!m->root->model)
     return wick_fail(c->tmp, WICK_EUNSUPPORTED, c->file,
                      "the model is a class of the user's own (%s), whose code is not in the file; "

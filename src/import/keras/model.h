@@ -17,6 +17,8 @@ typedef struct keras_weight {
   bool trainable;
   bool found;
   wick_hdf5_array array;
+  wick_value made; /* its value in the import's try of that number */
+  uint32_t made_in;
   const char *bfloat; /* "bfloat16" and the like, where the file says so beside opaque bytes */
 } keras_weight;
 
@@ -33,8 +35,11 @@ struct keras_layer {
   bool model; /* Sequential or Functional */
 };
 
+enum { KERAS_LAYERS = 100000 };
 typedef struct keras_model {
   keras_layer *root;
+  uint32_t nlayer; /* at most KERAS_LAYERS */
+  uint32_t tries;  /* of building the graph */
   const wick_json *config;
   wick_hdf5 *weights;      /* of a file without shards */
   bool old;                /* legacy HDF5: weights in order */

@@ -110,7 +110,7 @@ static wick_value attention_project(wick_import_node *n, wick_value x, const cha
 {
   wick_value w = keras_weight_get(n, wick_str_printf(n->c->tmp, "%s/kernel", name));
   uint32_t rank = keras_rank(n, x);
-  if (keras_rank(n, w) != 3 || rank < 3) {
+  if (keras_rank(n, w) != 3 || rank != 3) {
     if (w.id && !n->b->status)
       wick_import_fail(n, WICK_EUNSUPPORTED, "inputs of rank %u are not supported", rank);
     return (wick_value){0};

@@ -183,6 +183,10 @@ void keras_dot(wick_import_node *n)
     x[i] = keras_is_true(n, "normalize", false) ? core_unit(n, n->in[i], axis[i]) : n->in[i];
     x[i] = core_axis_last(n, x[i], axis[i]);
   }
+  if (rank[0] + rank[1] > WICK_MAX_RANK + 3) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "the result has too many dimensions");
+    return;
+  }
   /* [batch, m..., k] and [batch, n..., k] as two matrices each */
   wick_dims *t = n->c->module->dims;
   uint32_t k = 0;

@@ -210,7 +210,11 @@ void keras_expand_dims(wick_import_node *n)
   uint32_t count = a.kind == 'I' ? a.n : 1, rank = keras_rank(n, x);
   bool one[2 * WICK_MAX_RANK] = {false};
   wick_dim dim[WICK_MAX_RANK];
-  if (n->failed || rank + count > WICK_MAX_RANK) return;
+  if (n->failed) return;
+  if (rank + count > WICK_MAX_RANK) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "the result has too many dimensions");
+    return;
+  }
   for (uint32_t i = 0; i < count; i++) {
     uint32_t k;
     if (a.kind == 'I') axis[i] = a.ints[i];
@@ -425,7 +429,9 @@ void keras_get_item(wick_import_node *n)
   for (uint32_t i = 0; i < count && !n->failed && !n->b->status; i++) {
     const keras_arg *a = &item[i];
     int64_t k;
-    if (a->kind == KERAS_NOTHING) {
+    if (axis >= keras_rank(n, x) && a->kind != KERAS_NOTHING && !ops_is_ellipsis(a)) {
+      wick_import_fail(n, WICK_ETYPE, "there are more indices than axes");
+    } else if (a->kind == KERAS_NOTHING) {
       x = wick_emit_unsqueeze(n->b, x, axis++);
     } else if (ops_is_ellipsis(a)) {
       axis += whole;

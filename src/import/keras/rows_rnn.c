@@ -251,11 +251,21 @@ static void rnn_conv_zeros(wick_import_node *n, const rnn_cell *cell, wick_value
   s->at[0] = s->at[1] = rnn_zeros(n, step, keras_rank(n, y), keras_dims(n, y));
 }
 
+static int64_t rnn_units(wick_import_node *n, const keras_layer *l)
+{
+  int64_t units = 0;
+  if (wick_json_int(wick_json_member(l->config, "units"), &units) && units > 0 &&
+      units <= INT32_MAX)
+    return units;
+  wick_import_fail(n, WICK_EPARSE, "units is expected to be a positive number");
+  return 1;
+}
+
 static void rnn_initial(wick_import_node *n, const rnn_cell *cell, wick_value step, rnn_states *s,
                         uint32_t *at)
 {
   if (strcmp(cell->op, "StackedRNNCells") == 0) {
-    for (uint32_t i = 0; i < cell->layer->children.n; i++) {
+    for (uint32_t i = 0; i < cell->layer->children.n && !n->failed; i++) {
       keras_layer *child = cell->layer->children.at[i];
       rnn_initial(n, &(rnn_cell){child, child->op, ""}, step, s, at);
     }
@@ -269,9 +279,7 @@ static void rnn_initial(wick_import_node *n, const rnn_cell *cell, wick_value st
   if (strcmp(cell->op, "ConvLSTMCell") == 0) {
     rnn_conv_zeros(n, cell, step, s);
   } else {
-    int64_t units = 0;
-    (void)wick_json_int(wick_json_member(cell->layer->config, "units"), &units);
-    wick_dim dim[2] = {keras_dims(n, step)[0], wick_dim_const(units)};
+    wick_dim dim[2] = {keras_dims(n, step)[0], wick_dim_const(rnn_units(n, cell->layer))};
     for (uint32_t i = 0; i < count; i++) s->at[*at + i] = rnn_zeros(n, step, 2, dim);
   }
   *at += count;
@@ -327,7 +335,7 @@ static wick_value rnn_biases(wick_import_node *n, const rnn_cell *cell, uint32_t
                              const int *order, wick_value like)
 {
   wick_value both[2];
-  int64_t units = wick_import_int(n, "units", 0);
+  int64_t units = rnn_units(n, cell->layer);
   wick_dim all = wick_dim_const(gates * units);
   wick_value zeros = rnn_zeros(n, like, 1, &all);
   both[0] = both[1] = zeros;
@@ -593,7 +601,7 @@ void keras_time_distributed(wick_import_node *n)
   wick_value y = keras_call1(n->c, l->children.at[0], (keras_tensor){flat, {0}}).v;
   n->b->loc = wick_loc_add(n->c->module, n->location);
   rank = keras_rank(n, y);
-  if (!y.id || !rank) {
+  if (!y.id || !rank || rank == WICK_MAX_RANK) {
     n->failed = true;
     return;
   }

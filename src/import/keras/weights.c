@@ -222,9 +222,9 @@ wick_status keras_weights_read(wick_import *c, keras_model *m)
 
 /* ---- values ---- */
 
-static const keras_weight *weights_of(const wick_import_node *n, const char *name)
+static keras_weight *weights_of(const wick_import_node *n, const char *name)
 {
-  const keras_layer *l = keras_of(n)->layer;
+  keras_layer *l = keras_of(n)->layer;
   for (uint32_t i = 0; i < l->weights.n; i++)
     if (strcmp(l->weights.at[i].name, name) == 0) return &l->weights.at[i];
   return NULL;
@@ -236,9 +236,9 @@ bool keras_weight_has(const wick_import_node *n, const char *name)
 }
 
 /* Finds a weight whose data are there. NULL after an error. */
-static const keras_weight *weights_need(wick_import_node *n, const char *name)
+static keras_weight *weights_need(wick_import_node *n, const char *name)
 {
-  const keras_weight *w = weights_of(n, name);
+  keras_weight *w = weights_of(n, name);
   if (w && w->found) return w;
   wick_import_fail(n, WICK_EPARSE, "the file has no weight \"%s\" of this layer", name);
   return NULL;
@@ -281,13 +281,17 @@ static bool weights_shape(wick_import_node *n, const keras_weight *w, wick_elem 
 
 wick_value keras_weight_get(wick_import_node *n, const char *name)
 {
-  const keras_weight *w = weights_need(n, name);
+  keras_weight *w = weights_need(n, name);
+  uint32_t now = ((keras_model *)n->c->model)->tries;
   int64_t dim[WICK_MAX_RANK];
   wick_elem elem;
+  if (w && w->made_in == now) return w->made;
   if (!w || !weights_shape(n, w, &elem, dim)) return (wick_value){0};
   const char *text = wick_str_printf(n->c->tmp, "%s.%s", n->name, name);
   wick_value v =
       wick_import_weight(n->c, text, elem, w->array.rank, dim, w->array.data, n->location);
   wick_elem to = keras_compute(n);
-  return v.id && wick_elem_is_float(elem) && to != elem ? wick_build_cast(n->b, v, to) : v;
+  if (v.id && wick_elem_is_float(elem) && to != elem) v = wick_build_cast(n->b, v, to);
+  w->made = v, w->made_in = v.id ? now : 0;
+  return v;
 }
