@@ -87,9 +87,21 @@ static wick_import_attr call_list(const wick_import_node *n, const wick_json *j,
   return a;
 }
 
+/* Functions of TensorFlow, as Keras 2 has them, get all but their tensors as keyword arguments. */
+static const wick_json *call_keyword(const wick_import_node *n, const char *name)
+{
+  const keras_call *k = keras_of(n);
+  if (strncmp(k->layer->op, "tf.", 3) != 0) return NULL;
+  for (uint32_t i = 0; i < k->narg; i++)
+    if (k->arg[i].key && strcmp(k->arg[i].key, name) == 0 && k->arg[i].kind != KERAS_TENSOR)
+      return k->arg[i].json && k->arg[i].json->kind != WICK_JSON_NULL ? k->arg[i].json : NULL;
+  return NULL;
+}
+
 wick_import_attr keras_attr(const wick_import_node *n, const char *name, char kind)
 {
   const wick_json *j = keras_config(keras_of(n)->layer, name);
+  if (!j) j = call_keyword(n, name);
   wick_import_attr a = {0};
   if (!j) return a;
   switch (j->kind) {

@@ -16,6 +16,7 @@ void keras_adaptive_pool(wick_import_node *n);
 void keras_identity(wick_import_node *n);
 void keras_activation(wick_import_node *n);
 void keras_activation_layer(wick_import_node *n);
+void keras_tf_activation(wick_import_node *n);
 void keras_leaky_relu(wick_import_node *n);
 void keras_softmax(wick_import_node *n);
 void keras_prelu(wick_import_node *n);

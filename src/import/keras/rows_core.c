@@ -23,6 +23,12 @@ void keras_activation_layer(wick_import_node *n)
   n->out[0] = keras_activate_named(n, name, keras_of(n)->layer->config, x);
 }
 
+/* tf.nn.NAME in a model of Keras 2. */
+void keras_tf_activation(wick_import_node *n)
+{
+  n->out[0] = keras_activate_named(n, n->row->name + strlen("tf.nn."), NULL, n->in[0]);
+}
+
 /* LeakyReLU's slope is 0.3 where the configuration does not say it. */
 void keras_leaky_relu(wick_import_node *n)
 {

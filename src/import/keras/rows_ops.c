@@ -10,6 +10,7 @@
 static wick_value ops_arg(wick_import_node *n, uint32_t at, const char *name, wick_value like)
 {
   const keras_arg *a = keras_argument(n, at, name);
+  if (a->kind == KERAS_NOTHING && at == 0 && n->nin) return n->in[0]; /* under another name */
   if (a->kind == KERAS_NOTHING) {
     wick_import_fail(n, WICK_EPARSE, "the argument %s is missing", name);
     return (wick_value){0};
@@ -139,8 +140,10 @@ void keras_arg_extreme(wick_import_node *n)
 void keras_clip_op(wick_import_node *n)
 {
   wick_value x = ops_arg(n, 0, "x", (wick_value){0});
-  wick_value lo = wick_emit_number(n->b, x, wick_import_real(n, "x_min", 0));
-  wick_value hi = wick_emit_number(n->b, x, wick_import_real(n, "x_max", 0));
+  double least = wick_import_real(n, "x_min", wick_import_real(n, "clip_value_min", 0));
+  double most = wick_import_real(n, "x_max", wick_import_real(n, "clip_value_max", 0));
+  wick_value lo = wick_emit_number(n->b, x, least);
+  wick_value hi = wick_emit_number(n->b, x, most);
   n->out[0] = wick_build3(n->b, WICK_OP_clip, x, lo, hi);
 }
 
@@ -151,6 +154,7 @@ static bool ops_shape(wick_import_node *n, const char *name, uint32_t *rank, wic
 {
   const wick_json *j = keras_config(keras_of(n)->layer, name);
   const keras_arg *a = keras_argument(n, 1, name);
+  if (a->kind == KERAS_NOTHING) a = keras_argument(n, 1, "shape"); /* TensorFlow's name */
   if (!j && a->json) j = a->json;
   *rank = 0;
   int64_t one;
@@ -186,8 +190,9 @@ void keras_transpose_op(wick_import_node *n)
   wick_value x = ops_arg(n, 0, "x", (wick_value){0});
   uint32_t rank = keras_rank(n, x), naxis;
   int64_t perm[WICK_MAX_RANK];
-  if (n->failed || !keras_axes(n, "axes", rank, &naxis, perm)) return;
-  for (uint32_t i = 0; i < rank && !keras_attr(n, "axes", 'I').kind; i++) perm[i] = rank - 1 - i;
+  const char *name = keras_attr(n, "perm", 'I').kind ? "perm" : "axes"; /* TensorFlow's, Keras' */
+  if (n->failed || !keras_axes(n, name, rank, &naxis, perm)) return;
+  for (uint32_t i = 0; i < rank && !keras_attr(n, name, 'I').kind; i++) perm[i] = rank - 1 - i;
   n->out[0] = wick_build_transpose(n->b, x, rank, perm);
 }
 
@@ -245,6 +250,7 @@ void keras_squeeze_op(wick_import_node *n)
 static uint32_t ops_list(wick_import_node *n, const char *name, wick_value *out)
 {
   const keras_arg *a = keras_argument(n, 0, name);
+  if (a->kind == KERAS_NOTHING) a = keras_argument(n, 0, "values");
   wick_value like = n->nin ? n->in[0] : (wick_value){0};
   if (a->kind != KERAS_LIST || !a->n || a->n > KERAS_MOST) {
     wick_import_fail(n, WICK_EPARSE, "a list of tensors is expected");
@@ -420,9 +426,13 @@ static bool ops_is_ellipsis(const keras_arg *a)
 void keras_get_item(wick_import_node *n)
 {
   wick_value x = ops_arg(n, 0, "x", (wick_value){0});
-  const keras_arg *key = keras_argument(n, 1, "key"), one = *key;
-  uint32_t count = key->kind == KERAS_LIST ? key->n : 1, axis = 0, used = 0;
-  const keras_arg *item = key->kind == KERAS_LIST ? key->item : &one;
+  const keras_arg *key = keras_argument(n, 1, "key");
+  if (key->kind == KERAS_NOTHING) key = keras_argument(n, 1, "slice_spec");
+  keras_arg one = *key;
+  bool several = key->kind == KERAS_LIST && key->json->kind == WICK_JSON_ARRAY;
+  several = several || (key->kind == KERAS_LIST && wick_json_member(key->json, "class_name"));
+  uint32_t count = several ? key->n : 1, axis = 0, used = 0;
+  const keras_arg *item = several ? key->item : &one;
   for (uint32_t i = 0; i < count; i++)
     used += item[i].kind != KERAS_NOTHING && !ops_is_ellipsis(&item[i]);
   uint32_t whole = keras_rank(n, x) > used ? keras_rank(n, x) - used : 0;
@@ -440,6 +450,8 @@ void keras_get_item(wick_import_node *n)
       wick_dim at =
           k < 0 ? wick_dim_add(n->c->module->dims, size, wick_dim_const(k)) : wick_dim_const(k);
       x = wick_emit_squeeze(n->b, wick_emit_slice(n->b, x, axis, at, wick_dim_const(1)), axis);
+    } else if (a->kind == KERAS_LIST && a->json->kind == WICK_JSON_OBJECT) {
+      x = ops_slice(n, x, axis++, a->json);
     } else if (a->kind == KERAS_CONST && wick_json_member(a->json, "config")) {
       x = ops_slice(n, x, axis++, wick_json_member(a->json, "config"));
     } else if (a->kind == KERAS_TENSOR) {
