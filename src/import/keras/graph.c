@@ -123,6 +123,8 @@ typedef struct graph_state {
   uint32_t *nnode;
 } graph_state;
 
+#define GRAPH_CONSTANT "_CONSTANT_VALUE" /* a number in the place of a layer, in Keras 2 */
+
 typedef struct graph_ref {
   const char *layer;
   int64_t node, tensor;
@@ -133,7 +135,8 @@ static bool graph_is_ref(wick_import *c, const wick_json *j, graph_ref *out)
 {
   if (!j || j->kind != WICK_JSON_ARRAY || j->n < 3) return false;
   out->layer = keras_text(c, j->first, NULL);
-  return out->layer && wick_json_int(wick_json_item(j, 1), &out->node) &&
+  if (!out->layer || !wick_json_int(wick_json_item(j, 1), &out->node)) return false;
+  return strcmp(out->layer, GRAPH_CONSTANT) == 0 ||
          wick_json_int(wick_json_item(j, 2), &out->tensor);
 }
 
@@ -145,8 +148,13 @@ static graph_found graph_get(const graph_state *s, const graph_ref *r, keras_ten
   *out = (keras_tensor){{0}, {0}};
   if (!id) return GRAPH_UNKNOWN;
   uint32_t k = s->layer.at[id];
-  if (r->node < 0 || r->node >= s->nnode[k]) return GRAPH_UNKNOWN;
-  const graph_node *n = &s->node[k][r->node];
+  const keras_layer *l = s->model->children.at[k];
+  /* In Keras 2 a model that has inputs counts its own graph as the first call. */
+  bool own = ((keras_model *)s->c->model)->second && l->model && l->children.n &&
+             strcmp(l->children.at[0]->op, "InputLayer") == 0 && r->node > 0;
+  int64_t node = r->node - own;
+  if (node < 0 || node >= s->nnode[k]) return GRAPH_UNKNOWN;
+  const graph_node *n = &s->node[k][node];
   if (!n->done) return GRAPH_LATER;
   if (r->tensor >= 0 && r->tensor < n->n) *out = n->out[r->tensor];
   return r->tensor >= 0 && (r->tensor < n->n || !n->n) ? GRAPH_FOUND : GRAPH_UNKNOWN;
@@ -179,7 +187,7 @@ static graph_found graph_arg(graph_state *s, const wick_json *j, bool old, keras
   *out = (keras_arg){.json = j};
   if (j->kind == WICK_JSON_NULL) return GRAPH_FOUND;
   if (old && graph_is_ref(s->c, j, &r)) {
-    if (strcmp(r.layer, "_CONSTANT_VALUE") == 0) {
+    if (strcmp(r.layer, GRAPH_CONSTANT) == 0) {
       const wick_json *value = wick_json_item(j, 2);
       return graph_arg(s, value ? value : j, false, out);
     }
@@ -225,7 +233,7 @@ static graph_found graph_node_old(graph_state *s, const wick_json *j, uint32_t *
       continue;
     }
     item[nitem].kind = KERAS_TENSOR;
-    if (strcmp(r.layer, "_CONSTANT_VALUE") == 0)
+    if (strcmp(r.layer, GRAPH_CONSTANT) == 0)
       found = graph_worse(found, graph_arg(s, k, true, &item[nitem++]));
     else
       found = graph_worse(found, graph_get(s, &r, &item[nitem++].t));

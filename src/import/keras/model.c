@@ -52,10 +52,20 @@ static const char *model_op(wick_import *c, const keras_layer *l, const char *cl
   const char *module = keras_text(c, wick_json_member(l->json, "module"), "keras");
   const char *own = keras_text(c, wick_json_member(l->json, "registered_name"), NULL);
   if (model_begins(module, "keras.src.ops.")) return wick_str_printf(c->tmp, "ops.%s", class);
-  if (strcmp(class, "TFOpLambda") == 0 || strcmp(class, "SlicingOpLambda") == 0)
-    return wick_str_printf(c->tmp, "tf.%s",
-                           keras_text(c, wick_json_member(l->config, "function"), ""));
-  bool keras = model_begins(module, "keras") && (module[5] == 0 || module[5] == '.');
+  if (strcmp(class, "TFOpLambda") == 0 || strcmp(class, "SlicingOpLambda") == 0) {
+    const char *name = keras_text(c, wick_json_member(l->config, "function"), "");
+    return wick_str_printf(c->tmp, "tf.%s", name + (model_begins(name, "compat.v1.") ? 10 : 0));
+  }
+  static const char *const own_modules[] = {"keras", "tf_keras", "tensorflow"};
+  size_t size = strcspn(module, ".");
+  bool keras = false;
+  for (size_t i = 0; i < WICK_COUNT(own_modules); i++)
+    keras = keras || (strlen(own_modules[i]) == size && memcmp(module, own_modules[i], size) == 0);
+  const char *function = wick_str_printf(c->tmp, "ops.%s", class);
+  /* Old files do not say whether a class is a layer; functions have no type of elements. */
+  if (!wick_json_member(l->json, "module") && !wick_json_member(l->config, "dtype") &&
+      wick_import_op_find(c->format, function, 1))
+    return function;
   if (!keras || (own && strchr(own, '>')))
     return wick_str_printf(c->tmp, "custom %s", own ? own : class);
   if (strcmp(class, "Model") == 0) return "Functional"; /* as Keras 2 wrote it at first */
