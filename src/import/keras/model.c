@@ -95,6 +95,7 @@ static void model_children(wick_import *c, keras_layer *l, const wick_json *list
     const char *class = keras_text(c, wick_json_member(j, "class_name"), "");
     const char *module = keras_text(c, wick_json_member(j, "module"), "");
     if (strcmp(class, "Model") == 0) class = "Functional";
+    if (strcmp(class, "GroupQueryAttention") == 0) class = "GroupedQueryAttention"; /* in paths */
     const char *snake = model_snake(c, class);
     uint32_t id = wick_names_add(&names, snake, strlen(snake));
     if (id == count.n) wick_push(c->tmp, &count, 0);
