@@ -93,6 +93,7 @@ static wire_type wire_wanted(wick_wire_kind k)
   case WICK_WIRE_I64S:
   case WICK_WIRE_DATA_VARINT: return WIRE_VARINT;
   case WICK_WIRE_F32:
+  case WICK_WIRE_FIXED32:
   case WICK_WIRE_F32S:
   case WICK_WIRE_DATA_F32: return WIRE_FIXED32;
   case WICK_WIRE_DATA_F64: return WIRE_FIXED64;
@@ -189,6 +190,13 @@ static bool wire_push_scalars(wick_reader *r, wick_wire_kind kind, wire_array *a
   return true;
 }
 
+static uint32_t wire_u32(wick_span s)
+{
+  wick_reader r = wick_reader_make(s.at, s.nbytes);
+  uint32_t value;
+  return wick_read_u32(&r, &value) ? value : 0;
+}
+
 static float wire_f32(wick_span s)
 {
   wick_reader r = wick_reader_make(s.at, s.nbytes);
@@ -206,6 +214,7 @@ static wick_status wire_store(wire_decoder *d, const wick_wire_field *f, const w
   case WICK_WIRE_I64: *(int64_t *)slot = (int64_t)rec->value; return NULL;
   case WICK_WIRE_I32: *(int64_t *)slot = (int32_t)(uint32_t)rec->value; return NULL;
   case WICK_WIRE_F32: *(float *)slot = wire_f32(rec->span); return NULL;
+  case WICK_WIRE_FIXED32: *(int64_t *)slot = wire_u32(rec->span); return NULL;
   case WICK_WIRE_BYTES: *(wick_span *)slot = rec->span; return NULL;
   case WICK_WIRE_MESSAGE:
   case WICK_WIRE_MESSAGES: a = later; break;

@@ -29,6 +29,7 @@ typedef enum wick_wire_kind {
   WICK_WIRE_I64,     /* int64_t; varint: int64, uint64, bool */
   WICK_WIRE_I32,     /* int64_t; varint: int32 and enums, sign-extended from 32 bits */
   WICK_WIRE_F32,     /* float */
+  WICK_WIRE_FIXED32, /* int64_t; fixed32 */
   WICK_WIRE_BYTES,   /* wick_span */
   WICK_WIRE_MESSAGE, /* pointer to the message's struct, NULL if absent */
   /* Repeated fields: */
@@ -75,6 +76,24 @@ struct wick_wire_message {
   uint64_t oneof; /* bit K: field number K is a member of the oneof */
 };
 static inline bool wick_wire_has(uint64_t has, unsigned number) { return has >> number & 1; }
+
+/* The rows of a table of fields, and a message: a member of the struct has the field's name. */
+#define WICK_WIRE_FIELD(type, member, num, k)                                                      \
+  {                                                                                                \
+#member, num, WICK_WIRE_##k, (uint16_t)offsetof(type, member), NULL                            \
+  }
+#define WICK_WIRE_PART(type, member, num, k, msg)                                                  \
+  {                                                                                                \
+#member, num, WICK_WIRE_##k, (uint16_t)offsetof(type, member), &msg                            \
+  }
+#define WICK_WIRE_SCHEMA(var, title, type, fields, ...)                                            \
+  const wick_wire_message var = {title, sizeof(type), fields, (uint32_t)WICK_COUNT(fields),        \
+                                 __VA_ARGS__}
+#define WICK_WIRE_LIST(type)                                                                       \
+  struct {                                                                                         \
+    type *at;                                                                                      \
+    size_t n;                                                                                      \
+  }
 
 /* Reads the `input` as one message. Errors begin with `location` (the file's name) and name the
  * byte's position, the message and the field, for example "net.onnx: at byte 17:

@@ -51,13 +51,18 @@ static void wire_write_varint(wire_writer *w, uint64_t v)
   wire_write_bytes(w, text, n);
 }
 
+static void wire_write_u32(wire_writer *w, uint32_t bits)
+{
+  unsigned char text[4];
+  for (unsigned i = 0; i < 4; i++) text[i] = (unsigned char)(bits >> 8 * i);
+  wire_write_bytes(w, text, sizeof text);
+}
+
 static void wire_write_f32(wire_writer *w, float f)
 {
   uint32_t bits;
   memcpy(&bits, &f, sizeof bits);
-  unsigned char text[4];
-  for (unsigned i = 0; i < 4; i++) text[i] = (unsigned char)(bits >> 8 * i);
-  wire_write_bytes(w, text, sizeof text);
+  wire_write_u32(w, bits);
 }
 
 static void wire_write_tag(wire_writer *w, const wick_wire_field *f, unsigned type)
@@ -118,8 +123,12 @@ static void wire_write_scalar(wire_writer *w, const wick_wire_field *f, const vo
   } else {
     int64_t v = *(const int64_t *)at;
     if (!v && !has) return;
-    wire_write_varint(w, (uint64_t)v);
-    wire_write_tag(w, f, WRITE_VARINT);
+    bool fixed = kind == WICK_WIRE_FIXED32;
+    if (fixed)
+      wire_write_u32(w, (uint32_t)v);
+    else
+      wire_write_varint(w, (uint64_t)v);
+    wire_write_tag(w, f, fixed ? WRITE_FIXED32 : WRITE_VARINT);
   }
 }
 
@@ -141,6 +150,7 @@ static void wire_write_field(wire_writer *w, const wick_wire_field *f, const voi
   case WICK_WIRE_I64:
   case WICK_WIRE_I32:
   case WICK_WIRE_F32:
+  case WICK_WIRE_FIXED32:
   case WICK_WIRE_BYTES: wire_write_scalar(w, f, at, has); break;
   case WICK_WIRE_I64S: wire_write_i64s(w, f, at); break;
   case WICK_WIRE_F32S: wire_write_f32s(w, f, at); break;

@@ -1,17 +1,9 @@
 /* The field tables of ONNX's messages. Source: onnx.proto of onnx 1.23.2. */
 #include "import/onnx/proto.h"
 
-#define FIELD(type, member, num, k)                                                                \
-  {                                                                                                \
-#member, num, WICK_WIRE_##k, (uint16_t)offsetof(type, member), NULL                            \
-  }
-#define PART(type, member, num, k, msg)                                                            \
-  {                                                                                                \
-#member, num, WICK_WIRE_##k, (uint16_t)offsetof(type, member), &msg                            \
-  }
-#define MESSAGE(var, title, type, fields, ...)                                                     \
-  const wick_wire_message var = {title, sizeof(type), fields, (uint32_t)WICK_COUNT(fields),        \
-                                 __VA_ARGS__}
+#define FIELD WICK_WIRE_FIELD
+#define PART WICK_WIRE_PART
+#define MESSAGE WICK_WIRE_SCHEMA
 
 static const wick_wire_message proto_type, proto_graph; /* declared first: they are recursive */
 

@@ -8,12 +8,6 @@
 
 #include "import/wire.h"
 
-#define WICK_ONNX_LIST(type)                                                                       \
-  struct {                                                                                         \
-    type *at;                                                                                      \
-    size_t n;                                                                                      \
-  }
-
 /* TensorProto.DataType */
 enum {
   WICK_ONNX_UNDEFINED,
@@ -88,7 +82,7 @@ typedef struct wick_onnx_pair { /* StringStringEntryProto */
   uint64_t has;
   wick_span key, value;
 } wick_onnx_pair;
-typedef WICK_ONNX_LIST(wick_onnx_pair) wick_onnx_pairs;
+typedef WICK_WIRE_LIST(wick_onnx_pair) wick_onnx_pairs;
 
 typedef struct wick_onnx_segment {
   uint64_t has;
@@ -121,7 +115,7 @@ typedef struct wick_onnx_dim { /* TensorShapeProto.Dimension */
 
 typedef struct wick_onnx_shape {
   uint64_t has;
-  WICK_ONNX_LIST(wick_onnx_dim) dim;
+  WICK_WIRE_LIST(wick_onnx_dim) dim;
 } wick_onnx_shape;
 
 typedef struct wick_onnx_tensor_type { /* TypeProto.Tensor and TypeProto.SparseTensor */
@@ -157,7 +151,7 @@ typedef struct wick_onnx_value_info {
   wick_onnx_type *type;
   wick_onnx_pairs metadata_props;
 } wick_onnx_value_info;
-typedef WICK_ONNX_LIST(wick_onnx_value_info) wick_onnx_value_infos;
+typedef WICK_WIRE_LIST(wick_onnx_value_info) wick_onnx_value_infos;
 
 typedef struct wick_onnx_graph wick_onnx_graph;
 typedef struct wick_onnx_attr { /* AttributeProto */
@@ -172,12 +166,12 @@ typedef struct wick_onnx_attr { /* AttributeProto */
   wick_wire_f32s floats;
   wick_wire_i64s ints;
   wick_wire_spans strings;
-  WICK_ONNX_LIST(wick_onnx_tensor) tensors;
-  WICK_ONNX_LIST(wick_onnx_graph) graphs;
-  WICK_ONNX_LIST(wick_onnx_sparse_tensor) sparse_tensors;
-  WICK_ONNX_LIST(wick_onnx_type) type_protos;
+  WICK_WIRE_LIST(wick_onnx_tensor) tensors;
+  WICK_WIRE_LIST(wick_onnx_graph) graphs;
+  WICK_WIRE_LIST(wick_onnx_sparse_tensor) sparse_tensors;
+  WICK_WIRE_LIST(wick_onnx_type) type_protos;
 } wick_onnx_attr;
-typedef WICK_ONNX_LIST(wick_onnx_attr) wick_onnx_attrs;
+typedef WICK_WIRE_LIST(wick_onnx_attr) wick_onnx_attrs;
 
 typedef struct wick_onnx_node { /* NodeProto */
   uint64_t has;
@@ -186,7 +180,7 @@ typedef struct wick_onnx_node { /* NodeProto */
   wick_onnx_attrs attribute;
   wick_onnx_pairs metadata_props;
 } wick_onnx_node;
-typedef WICK_ONNX_LIST(wick_onnx_node) wick_onnx_nodes;
+typedef WICK_WIRE_LIST(wick_onnx_node) wick_onnx_nodes;
 
 typedef struct wick_onnx_annotation { /* TensorAnnotation */
   uint64_t has;
@@ -198,10 +192,10 @@ struct wick_onnx_graph { /* GraphProto */
   uint64_t has;
   wick_onnx_nodes node;
   wick_span name, doc_string;
-  WICK_ONNX_LIST(wick_onnx_tensor) initializer;
-  WICK_ONNX_LIST(wick_onnx_sparse_tensor) sparse_initializer;
+  WICK_WIRE_LIST(wick_onnx_tensor) initializer;
+  WICK_WIRE_LIST(wick_onnx_sparse_tensor) sparse_initializer;
   wick_onnx_value_infos input, output, value_info;
-  WICK_ONNX_LIST(wick_onnx_annotation) quantization_annotation;
+  WICK_WIRE_LIST(wick_onnx_annotation) quantization_annotation;
   wick_onnx_pairs metadata_props;
 };
 
@@ -210,7 +204,7 @@ typedef struct wick_onnx_opset { /* OperatorSetIdProto */
   wick_span domain;
   int64_t version;
 } wick_onnx_opset;
-typedef WICK_ONNX_LIST(wick_onnx_opset) wick_onnx_opsets;
+typedef WICK_WIRE_LIST(wick_onnx_opset) wick_onnx_opsets;
 
 typedef struct wick_onnx_function { /* FunctionProto */
   uint64_t has;
@@ -231,7 +225,7 @@ typedef struct wick_onnx_model { /* ModelProto */
   wick_onnx_graph *graph;
   wick_onnx_pairs metadata_props;
   wick_wire_spans training_info; /* unread */
-  WICK_ONNX_LIST(wick_onnx_function) functions;
+  WICK_WIRE_LIST(wick_onnx_function) functions;
 } wick_onnx_model;
 
 extern const wick_wire_message wick_onnx_model_message, wick_onnx_tensor_message;
