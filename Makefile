@@ -10,6 +10,7 @@
 #   make bench-memory  what moves more than it computes, beside the memory's rate
 #   make mutated       10,000 models that went wrong
 #   make peer          2,000 random graphs beside ONNX Runtime
+#   make tensorflow    1,200 random functions of TensorFlow beside TensorFlow
 #   make flows         2,000 random models with branches, loops and sequences, and 2,000 graphs, at five sizes each
 #   make programs      PROGRAMS random programs of the language, from SEED on, beside the evaluator
 #   make operators     OPERATORS random operators in index notation, from SEED on, beside loops
@@ -25,7 +26,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows tflite programs operators soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean keras
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows tflite programs operators soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean keras tensorflow
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -83,6 +84,12 @@ command-lines: venv all
 # Random graphs beside ONNX Runtime, of what it takes.
 peer: venv all
 	@$(BUILD)/venv/bin/python tests/differential/peer.py --build $(BUILD) --jobs $(JOBS)
+
+# Random functions of TensorFlow, frozen and as SavedModels; TENSORFLOW is a Python that has it.
+TENSORFLOW ?= python3
+tensorflow: all
+	@$(TENSORFLOW) tests/import/tensorflow_functions.py --wick $(BUILD)/wick --count 1000
+	@$(TENSORFLOW) tests/import/tensorflow_functions.py --wick $(BUILD)/wick --count 200 --kind saved
 
 # Random models and graphs with open sizes and control flow, beside the references.
 flows: venv all

@@ -22,13 +22,16 @@ from wick.session import (InferenceSession, IOBinding, ModelMetadata, NodeArg, O
 __version__ = get_version_string()
 
 
-def load(source, name="model.onnx", *, allow_links=False, ops=None):
+def load(source, name="model.onnx", *, entry=None, allow_links=False, ops=None):
     """Reads and checks a model: a path, or the bytes of a file. A program of Wick's language gives a module, whose functions
     are its attributes (wick.language.Module); its text will do, too, and `name` is then in messages.
 
     External data is reached through links in a model store (Hugging Face's layout); with `allow_links` all links are
-    followed. `ops` is a file of the language whose functions are operators of the model, by domain and name.
+    followed. `ops` is a file of the language whose functions are operators of the model, by domain and name. `entry` is
+    the signature of a model that has several; a SavedModel is a folder.
     """
+    if entry is not None:
+        return Model(source, name, allow_links=allow_links, entry=entry, ops=ops)
     if isinstance(source, (str, os.PathLike)) and is_program(source):
         return Module(os.fspath(source))
     if (module := module_of_text(source, name)) is not None:

@@ -111,6 +111,7 @@ static const char *cache_key(const wick_compilation *c, const char *folder, wick
   const wick_model *m = c->model;
   const wick_given *g = &c->given;
   if (m->entry) wick_text_printf(&key, "entry %s\n", m->entry);
+  if (m->signature) wick_text_printf(&key, "signature %s\n", m->signature);
   for (uint32_t i = 0; i < m->noverride; i++)
     wick_text_printf(&key, "override %s\n", m->override[i]);
   for (uint32_t i = 0; i < m->derivatives.n; i++) {

@@ -158,6 +158,7 @@ static wick_status model_read(wick_model *m, const wick_given *given, wick_modul
                            .override = m->override,
                            .overridable = given ? NULL : &overridable,
                            .remarks = &remarks,
+                           .entry = m->signature,
                            .loose = true};
   WICK_TRY(wick_model_custom(m, module, mem, tmp, &o.custom));
   wick_import_read *read = m->format ? m->format->read : wick_import_onnx;
@@ -406,15 +407,15 @@ static wick_status model_load(wick_model *m, const char *path, const char *entry
       return wick_fail(&m->mem, WICK_ELIMIT, path, "the program has %zu bytes", nbytes);
     m->bytes.at = (const unsigned char *)wick_str_dupn(&m->mem, bytes, nbytes);
   }
-  if (!bytes && !entry) { /* from a file */
+  if (!bytes) WICK_TRY(wick_format_find_folder(m->path, &m->mem, &m->format));
+  if (!bytes && !m->format) {
     wick_file *file;
-    WICK_TRY(wick_format_find_folder(m->path, &m->mem, &m->format));
-    if (!m->format) {
-      WICK_TRY(wick_files_map(&m->files, m->path, &file));
-      m->bytes = (wick_span){file->at, file->nbytes};
-    }
+    WICK_TRY(wick_files_map(&m->files, m->path, &file));
+    m->bytes = (wick_span){file->at, file->nbytes};
   }
-  if (!entry && !m->format) WICK_TRY(wick_format_find(m->bytes, m->path, &m->mem, &m->format));
+  bool program = entry && (bytes || wick_is_program(m->bytes.at, m->bytes.nbytes));
+  if (!program && !m->format) WICK_TRY(wick_format_find(m->bytes, m->path, &m->mem, &m->format));
+  if (m->format) m->signature = m->entry, m->entry = NULL;
   m->module = wick_module_create(&m->guard, wick_path_base(m->path));
   WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &m->main));
   wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);

@@ -11,6 +11,7 @@
 #include "import/format_wire.h"
 #include "import/tflite/tflite.h"
 #include "import/keras/keras.h"
+#include "import/tensorflow/tensorflow.h"
 
 enum { FORMAT_HEAD = 1 << 16 }; /* bytes that are searched for words */
 
@@ -233,6 +234,27 @@ static bool format_is_prototxt(wick_span s)
   return text && (format_has(s, "layer {") || format_has(s, "layers {") ||
                   format_has(s, "layer{") || format_has(s, "input_dim"));
 }
+/* The first word of protobuf's text form is followed by a brace; comments may come before. */
+static wick_span format_skip_comments(wick_span s)
+{
+  size_t i = format_at(s, 0, "\xef\xbb\xbf", 3) ? 3 : 0;
+  for (; i < s.nbytes && (isspace(s.at[i]) || s.at[i] == '#'); i++)
+    while (s.at[i] == '#' && i + 1 < s.nbytes && s.at[i + 1] != '\n') s.at++, s.nbytes--;
+  return (wick_span){s.at + i, s.nbytes - i};
+}
+static bool format_is_graphdef_text(wick_span s)
+{
+  s = format_skip_comments(s);
+  bool begins = format_begins(s, "node {") || format_begins(s, "node{") ||
+                format_begins(s, "library {") || format_begins(s, "versions {") ||
+                format_begins(s, "node <");
+  return begins && (format_has(s, "op:") || format_has(s, "node_def"));
+}
+static bool format_is_saved_model_text(wick_span s)
+{
+  s = format_skip_comments(s);
+  return format_begins(s, "saved_model_schema_version:") || format_begins(s, "meta_graphs {");
+}
 static bool format_is_mlir(wick_span s)
 {
   return format_at(s, 0, "ML\xefR", 4) ||
@@ -331,13 +353,12 @@ static const format_row format_rows[] = {
     {{"a zip archive", "unpack it", NULL}, .is = format_is_zip},
     {{"a pickle of Python", "if it is a model of scikit-learn, convert it with skl2onnx", NULL},
      .is = format_is_pickle},
-    {{"a model of TensorFlow (GraphDef)", FROM_TF "--graphdef FILE --inputs ... --outputs ...",
-      NULL},
-     .is = format_is_graphdef,
-     .schema = true},
-    {{"a model of TensorFlow (SavedModel)", FROM_TF "--saved-model FOLDER", NULL},
+    {{"a graph of TensorFlow", "", wick_import_graphdef}, .is = format_is_graphdef, .schema = true},
+    {{"a graph of TensorFlow", "", wick_import_graphdef}, .is = format_is_graphdef_text},
+    {{"a SavedModel of TensorFlow", "", wick_import_saved_model},
      .is = format_is_saved_model,
      .schema = true},
+    {{"a SavedModel of TensorFlow", "", wick_import_saved_model}, .is = format_is_saved_model_text},
     {{"a model of PaddlePaddle", "convert it with paddle2onnx", NULL},
      .is = format_is_paddle,
      .schema = true},
@@ -396,10 +417,8 @@ wick_status wick_format_find_folder(const char *path, wick_arena *mem, const wic
     const char *file;
     wick_format format;
   } rows[] = {
-      {"saved_model.pb",
-       {"a model of TensorFlow (SavedModel)", FROM_TF "--saved-model FOLDER", NULL}},
-      {"saved_model.pbtxt",
-       {"a model of TensorFlow (SavedModel)", FROM_TF "--saved-model FOLDER", NULL}},
+      {"saved_model.pb", {"a SavedModel of TensorFlow", "", wick_import_saved_model}},
+      {"saved_model.pbtxt", {"a SavedModel of TensorFlow", "", wick_import_saved_model}},
       {"Manifest.json", {"a Core ML package", "take the model it was made from", NULL}},
       {"model.mlir", {"a model of OneFlow", "convert it with oneflow_onnx", NULL}},
       {"inference.pdmodel", {"a model of PaddlePaddle", "convert it with paddle2onnx", NULL}},

@@ -124,7 +124,7 @@ def test_folders(tmp_path):
     assert "this is a folder" in refused("run", tmp_path / "s")
     (tmp_path / "s" / "saved_model.pb").write_bytes(b"x")
     for command in ("run", "check", "plan"):
-        assert "TensorFlow (SavedModel)" in refused(command, tmp_path / "s")
+        assert "s: at byte 1" in refused(command, tmp_path / "s")
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "Manifest.json").write_text("{}")
     assert "this is a Core ML package" in refused("run", tmp_path / "p")

@@ -111,6 +111,7 @@ typedef struct wick_import_options {
   struct wick_custom
       *custom; /* functions of the language as operators (lang/lower/custom.h), in the
                                  same module; NULL: none */
+  const char *entry; /* the signature or function that is imported; NULL: the usual one */
   bool loose;  /* large data of constants may be misaligned in the file, until wick_module_align */
 } wick_import_options;
 

@@ -1,0 +1,157 @@
+/* Operators that look for equal or missing elements: Unique, ListDiff, SparseFillEmptyRows. */
+#include "import/tensorflow/ops.h"
+
+static wick_value unique_size(wick_import_node *n, wick_dim d)
+{
+  return wick_build1(n->b, WICK_OP_size, wick_emit_count(n->b, d));
+}
+
+static wick_value unique_at(wick_import_node *n, wick_value x, wick_value index)
+{
+  return wick_emit_gather(n->b, WICK_OP_gather, x, index, 0);
+}
+
+/* Sorts a vector, stably: the positions; the sorted elements are x at them. */
+static wick_value unique_order(wick_import_node *n, wick_value x, wick_dim size)
+{
+  wick_emit e = wick_emit_begin(n->b, WICK_OP_top_k);
+  wick_emit_set_int(&e, "axis", 0);
+  wick_emit_set_int(&e, "least", 1);
+  wick_emit_set_dims(&e, "k", 1, &size);
+  wick_value sorted = wick_emit_end1(&e, x);
+  return n->b->status ? sorted : (wick_value){sorted.id + 1};
+}
+
+/* Writes x [n] to the positions [n], which are a permutation. */
+static wick_value unique_put(wick_import_node *n, wick_value position, wick_value x)
+{
+  wick_emit e = wick_emit_begin(n->b, WICK_OP_scatter_elements);
+  wick_value none = wick_emit_by(n->b, WICK_OP_mul, x, 0);
+  wick_value in[] = {none, position, x};
+  return wick_emit_end(&e, 3, in);
+}
+
+static wick_value unique_counted(wick_import_node *n, wick_value flags)
+{
+  wick_emit e = wick_emit_begin(n->b, WICK_OP_cumsum);
+  wick_value sum = wick_emit_end1(&e, wick_build_cast(n->b, flags, WICK_I64));
+  return wick_emit_by(n->b, WICK_OP_sub, sum, 1);
+}
+
+/* For each element, the position of the first element that equals it. */
+static wick_value unique_first(wick_import_node *n, wick_value x, wick_dim size)
+{
+  wick_builder *b = n->b;
+  wick_value order = unique_order(n, x, size), position = wick_emit_count(b, size);
+  wick_value sorted = unique_at(n, x, order), one = wick_emit_number(b, position, 1);
+  wick_value before = wick_build2(b, WICK_OP_sub, position, one);
+  before = wick_build2(b, WICK_OP_max, before, wick_emit_number(b, position, 0));
+  wick_value differs = wick_build2(b, WICK_OP_ne, sorted, unique_at(n, sorted, before));
+  wick_value begins = wick_emit_by(b, WICK_OP_eq, position, 0);
+  begins = wick_build2(b, WICK_OP_or, begins, differs);
+  wick_value group = unique_counted(n, begins);
+  wick_value begin = wick_build1(b, WICK_OP_nonzero, begins);
+  wick_value first = unique_at(n, order, unique_at(n, begin, group));
+  return unique_put(n, order, first);
+}
+
+/* x [n] -> its different elements in the order of their first occurrence, for each element its
+ * number among them, and how often each occurs. */
+void wick_tf_import_unique(wick_import_node *n)
+{
+  wick_builder *b = n->b;
+  wick_elem e = WICK_I32;
+  if (!wick_import_rank(n, 0, 1, 1)) return;
+  if (wick_import_attr_has(n, "out_idx") && !wick_tf_attr_elem(n, "out_idx", &e)) return;
+  const wick_type_info t = *wick_import_info(n, 0);
+  wick_dim size = t.dim[0];
+  if (t.elem == WICK_STRING || t.elem == WICK_BOOL) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "elements of %s have no order", wick_elem_name(t.elem));
+    return;
+  }
+  wick_value first = unique_first(n, n->in[0], size), position = wick_emit_count(b, size);
+  wick_value is_first = wick_build2(b, WICK_OP_eq, first, position);
+  wick_value number = unique_at(n, unique_counted(n, is_first), first);
+  wick_value places = wick_build1(b, WICK_OP_nonzero, is_first);
+  if (b->status) return;
+  wick_value count = wick_build_reshape(b, (wick_value){places.id + 1}, 0, NULL);
+  n->out[0] = unique_at(n, n->in[0], places);
+  wick_import_bounded(n->c, n->out[0], 0, count);
+  if (n->nout > 1) n->out[1] = wick_build_cast(b, number, e);
+  if (n->nout < 3) return;
+  wick_emit s = wick_emit_begin(b, WICK_OP_scatter_elements);
+  wick_emit_set_int(&s, "reduction", 1);
+  wick_type type = wick_type_tensor(n->c->module, e, 1, &size);
+  wick_value none = wick_build_const(b, type, 0, 0), ones = wick_build_const(b, type, 0, 1);
+  wick_value in[] = {none, number, ones};
+  n->out[2] = wick_emit_end(&s, 3, in);
+  wick_import_bounded(n->c, n->out[2], 0, count);
+}
+
+/* The elements of x that are not in y, and their positions; both are known. */
+void wick_tf_import_list_diff(wick_import_node *n)
+{
+  const int64_t *x, *y;
+  uint32_t nx, ny;
+  wick_elem e = WICK_I32;
+  if (wick_import_attr_has(n, "out_idx") && !wick_tf_attr_elem(n, "out_idx", &e)) return;
+  if (!wick_import_numbers(n, 0, "x", &nx, &x) || !wick_import_numbers(n, 1, "y", &ny, &y)) return;
+  double *left = wick_new(n->c->tmp, double, nx + 1u), *at = wick_new(n->c->tmp, double, nx + 1u);
+  int64_t count = 0;
+  for (uint32_t i = 0; i < nx; i++) {
+    bool found = false;
+    for (uint32_t k = 0; k < ny; k++) found = found || x[i] == y[k];
+    if (!found) left[count] = (double)x[i], at[count++] = i;
+  }
+  n->out[0] = wick_emit_table(n->b, n->name, wick_import_info(n, 0)->elem, 1, &count, left);
+  if (n->nout > 1) n->out[1] = wick_emit_table(n->b, n->name, e, 1, &count, at);
+}
+
+/* indices [n, 2], values [n], shape [2], default -> the same with one entry in each row that had
+ * none; which rows had none; where each entry went. */
+void wick_tf_import_fill_empty_rows(wick_import_node *n)
+{
+  wick_builder *b = n->b;
+  uint32_t rank;
+  const wick_dim *shape;
+  if (!wick_import_rank(n, 0, 2, 2) || !wick_import_dims(n, 2, "the shape", &rank, &shape)) return;
+  wick_dims *d = n->c->module->dims;
+  wick_dim size = wick_import_info(n, 0)->dim[0], rows = shape[0], one = wick_dim_const(1);
+  wick_dim width = wick_import_info(n, 0)->dim[1], all = wick_dim_add(d, size, rows);
+  wick_value index = wick_build_cast(b, n->in[0], WICK_I64);
+  wick_value row = wick_emit_squeeze(b, wick_emit_slice(b, index, 1, wick_dim_const(0), one), 1);
+  wick_type type = wick_type_tensor(n->c->module, WICK_I64, 1, &rows);
+  wick_emit s = wick_emit_begin(b, WICK_OP_scatter_elements);
+  wick_emit_set_int(&s, "reduction", 1);
+  wick_value ones = wick_build_const(b, wick_type_tensor(n->c->module, WICK_I64, 1, &size), 0, 1);
+  wick_value none = wick_build_const(b, type, 0, 0);
+  wick_value entries = wick_emit_end(&s, 3, (wick_value[]){none, row, ones});
+  wick_value empty = wick_emit_by(b, WICK_OP_eq, entries, 0);
+  wick_value number = wick_emit_count(b, rows), last = unique_size(n, rows);
+  wick_value key =
+      wick_build3(b, WICK_OP_where, empty, number, last); /* the others go to the end */
+  key = wick_build_concat(b, 0, 2, (wick_value[]){row, key});
+  wick_value order = unique_order(n, key, all);
+  wick_dim pad[] = {wick_dim_const(0), wick_dim_const(0), wick_dim_const(0),
+                    wick_dim_sub(d, width, one)};
+  wick_emit p = wick_emit_begin(b, WICK_OP_pad);
+  wick_emit_set_dims(&p, "pad", 4, pad);
+  wick_value more = wick_emit_end1(&p, wick_emit_unsqueeze(b, number, 1));
+  wick_value both = wick_build_concat(b, 0, 2, (wick_value[]){index, more});
+  wick_value fill = wick_emit_expand(b, n->in[3], 1, &rows);
+  wick_value values = wick_build_concat(b, 0, 2, (wick_value[]){n->in[1], fill});
+  wick_value added =
+      wick_emit_reduce1(b, WICK_OP_reduce_sum, wick_build_cast(b, empty, WICK_I64), 0, false);
+  wick_value count = wick_build2(b, WICK_OP_add, added, unique_size(n, size));
+  n->out[0] = unique_at(n, both, order);
+  wick_import_bounded(n->c, n->out[0], 0, count);
+  if (n->nout > 1) {
+    n->out[1] = unique_at(n, values, order);
+    wick_import_bounded(n->c, n->out[1], 0, count);
+  }
+  if (n->nout > 2) n->out[2] = empty;
+  if (n->nout > 3) {
+    wick_value back = unique_put(n, order, wick_emit_count(b, all));
+    n->out[3] = wick_emit_slice(b, back, 0, wick_dim_const(0), size);
+  }
+}

@@ -1,0 +1,183 @@
+"""Writes the models of tests/import/tensorflow, with the outputs that TensorFlow computes.
+
+    VENV/bin/python tests/import/make_tensorflow.py tests/import/tensorflow
+"""
+import json
+import os
+import shutil
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
+
+import numpy as np
+import tensorflow as tf
+from google.protobuf import text_format
+from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+
+RNG = np.random.default_rng(7)
+
+
+def normal(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def write(folder, ops, inputs, outputs):
+    for i, x in enumerate(inputs):
+        np.save(os.path.join(folder, "input_%d.npy" % i), x)
+    for i, y in enumerate(outputs):
+        np.save(os.path.join(folder, "output_%d.npy" % i), np.asarray(y))
+    with open(os.path.join(folder, "ops.json"), "w") as f:
+        json.dump(sorted(set(ops)), f)
+
+
+def fresh(root, name):
+    folder = os.path.join(root, name)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    return folder
+
+
+def ops_of(graph):
+    ops = [n.op for n in graph.node]
+    return ops + [n.op for f in graph.library.function for n in f.node_def]
+
+
+def frozen(root, name, f, inputs, text=False, lower=False, shapes=None):
+    specs = [tf.TensorSpec(s, x.dtype) for x, s in zip(inputs, shapes or [x.shape for x in inputs])]
+    concrete = tf.function(f).get_concrete_function(*specs)
+    graph = convert_variables_to_constants_v2(concrete, lower_control_flow=lower).graph.as_graph_def()
+    folder = fresh(root, name)
+    if text:
+        open(os.path.join(folder, "model.pbtxt"), "w").write(text_format.MessageToString(graph))
+    else:
+        open(os.path.join(folder, "model.pb"), "wb").write(graph.SerializeToString())
+    out = concrete(*map(tf.constant, inputs))
+    write(folder, ops_of(graph), inputs, out if isinstance(out, (list, tuple)) else [out])
+
+
+def saved(root, name, module, signatures, inputs):
+    folder = fresh(root, name)
+    path = os.path.join(folder, "saved")
+    tf.saved_model.save(module, path, signatures=signatures)
+    for extra in ("fingerprint.pb", "assets"):
+        p = os.path.join(path, extra)
+        if os.path.isfile(p):
+            os.remove(p)
+        elif os.path.isdir(p) and not os.listdir(p):
+            os.rmdir(p)
+    f = tf.saved_model.load(path).signatures["serving_default"]
+    names = sorted(f.structured_input_signature[1])
+    out = f(**{n: tf.constant(x) for n, x in zip(names, inputs)})
+    from tensorflow.core.protobuf import saved_model_pb2
+    s = saved_model_pb2.SavedModel()
+    s.ParseFromString(open(os.path.join(path, "saved_model.pb"), "rb").read())
+    write(folder, ops_of(s.meta_graphs[0].graph_def), inputs, [out[k] for k in sorted(out)])
+
+
+class Dense(tf.Module):
+    def __init__(self):
+        self.layers = [(tf.Variable(normal(6, 5), name="same"), tf.Variable(normal(5), name="bias")),
+                       (tf.Variable(normal(5, 3), name="kernel"), tf.Variable(normal(3), name="bias2"))]
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 6], tf.float32, name="x")])
+    def run(self, x):
+        for w, b in self.layers:
+            x = tf.nn.relu(x @ w + b)
+        return x
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 6], tf.float32, name="x")])
+    def double(self, x):
+        return x * 2.
+
+
+class Counter(tf.Module):
+    """A variable that is read after it was assigned."""
+
+    def __init__(self):
+        self.w = tf.Variable(normal(4))
+
+    @tf.function(input_signature=[tf.TensorSpec([4], tf.float32, name="x")])
+    def run(self, x):
+        return x + self.w
+
+
+class Words(tf.Module):
+    def __init__(self):
+        keys = tf.constant(["red", "green", "blue"])
+        self.table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, tf.constant([3, 5, 7], tf.int64)), -1)
+        numbers = tf.lookup.KeyValueTensorInitializer(tf.constant([9, 2, 4], tf.int64), tf.constant([.5, 1.5, 2.5]))
+        self.numbers = tf.lookup.StaticHashTable(numbers, -1.)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int64, name="x")])
+    def run(self, x):
+        return self.numbers.lookup(x)
+
+
+def recurrent(x):
+    w, u = tf.constant(normal(3, 4)), tf.constant(normal(4, 4))
+
+    def step(h, v):
+        return tf.tanh(v @ w + h @ u)
+    return tf.scan(step, tf.transpose(x, [1, 0, 2]), tf.zeros([tf.shape(x)[0], 4]))
+
+
+def loops(x):
+    y = tf.while_loop(lambda y, n: tf.reduce_max(y) < 100., lambda y, n: (y * 2., n + 1), (tf.abs(x) + 1., 0))
+    z = tf.cond(tf.reduce_sum(x) > 0., lambda: x * 3., lambda: x - 1.)
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[4])
+    for i in range(3):
+        array = array.write(i, x[0] * float(i))
+    return y[0], y[1], z, array.stack()
+
+
+def shapes(x):
+    s = tf.shape(x)
+    a = tf.reshape(x, [s[0], -1])
+    b = tf.strided_slice(x, [0, -1, 0], [2, 0, 3], [1, -1, 2])
+    c = tf.space_to_batch(x[..., None], [2, 3], [[0, 0], [0, 0]])
+    d = tf.gather(x, [[1, 0], [0, 1]], batch_dims=1, axis=2)
+    e = tf.einsum("bij,bkj->bik", x, x)
+    f = tf.reverse_sequence(x, [1, 2], seq_axis=1, batch_axis=0)
+    g = tf.tensor_scatter_nd_max(x, [[0, 1, 1], [1, 0, 0]], [9., -9.])
+    h = tf.cast(tf.math.bincount(tf.constant([1, 1, 3]), minlength=5, maxlength=5), tf.float32)
+    return a, b, c, d, e, f, g, h
+
+
+def image(x):
+    k = tf.constant(normal(3, 3, 4, 6))
+    a = tf.nn.conv2d(x, k, [1, 2, 3, 1], "SAME", dilations=1)
+    b = tf.nn.conv2d(x, k, 1, [[0, 0], [1, 2], [0, 1], [0, 0]])
+    c = tf.nn.depthwise_conv2d(x, tf.constant(normal(2, 2, 4, 2)), [1, 2, 2, 1], "SAME")
+    d = tf.nn.conv2d_transpose(x, tf.constant(normal(3, 3, 2, 4)), [2, 13, 15, 2], 2, "VALID")
+    e = tf.nn.avg_pool2d(x, 3, 2, "SAME")
+    f = tf.nn.max_pool_with_argmax(x, 2, 2, "VALID")
+    g = tf.image.resize(x, [5, 9])
+    h = tf.image.crop_and_resize(x, [[.1, .2, .9, 1.1], [0., 0., 1., 1.]], [1, 0], [4, 3])
+    i = tf.nn.local_response_normalization(x, 2)
+    j = tf.nn.depth_to_space(x, 2)
+    k3 = tf.nn.conv3d(x[:, None], tf.constant(normal(1, 2, 2, 4, 3)), [1, 1, 1, 1, 1], "SAME")
+    group = tf.nn.conv2d(x, tf.constant(normal(2, 2, 2, 6)), 1, "SAME")
+    return a, b, c, d, e, f[0], f[1], g, h, i, j, k3, group
+
+
+def main(root):
+    os.makedirs(root, exist_ok=True)
+    dense = Dense()
+    saved(root, "saved_dense", dense, dense.run, [normal(2, 6)])
+    saved(root, "saved_signatures", dense, {"serving_default": dense.run, "double": dense.double}, [normal(3, 6)])
+    counter = Counter()
+    saved(root, "saved_variable", counter, counter.run, [normal(4)])
+    words = Words()
+    saved(root, "saved_table", words, words.run, [np.array([2, 3, 9, 4], np.int64)])
+    frozen(root, "graph_text", lambda x: tf.nn.softmax(x @ tf.constant(normal(3, 4)) * .5), [normal(2, 3)], text=True)
+    frozen(root, "graph_loops", loops, [normal(3, 4)])
+    frozen(root, "graph_frames", loops, [normal(3, 4)], lower=True)
+    frozen(root, "graph_scan", recurrent, [normal(2, 5, 3)], shapes=[[None, 5, 3]])
+    frozen(root, "graph_frames_scan", recurrent, [normal(2, 5, 3)], lower=True)
+    frozen(root, "graph_shapes", shapes, [normal(2, 2, 3)])
+    frozen(root, "graph_image", image, [normal(2, 6, 7, 4)])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
