@@ -172,7 +172,7 @@ static int plan_main(wick_invocation *j, void *arg, int argc, char **argv)
   const wick_file *file;
   wick_status bad = wick_invocation_map(j, &file);
   if (bad) return wick_invocation_end(j, bad);
-  if (plan_is_traces((const char *)file->at, file->nbytes))
+  if (file->at && plan_is_traces((const char *)file->at, file->nbytes)) /* NULL: a folder */
     return plan_traces(s, (const char *)file->at, file->nbytes);
   return wick_invocation_end(j, plan_model(s));
 }
