@@ -23,9 +23,9 @@ struct wick_model {
   wick_arena mem, tmp;
   wick_files files; /* the model's file, and those with its external data */
   const char *path;
-  const char *entry; /* of a program of the language: its function; NULL: another model */
+  const char *entry;     /* of a program of the language: its function; NULL: another model */
   const char *signature; /* which one of a model with several; NULL: the usual one */
-  uint32_t nsource;  /* of a program, or of wick_options.ops: the files, which are read once */
+  uint32_t nsource;      /* of a program, or of wick_options.ops: the files, which are read once */
   const wick_lang_source *source;
   wick_span ops; /* the texts of wick_options.ops */
   wick_span bytes;

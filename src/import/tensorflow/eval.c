@@ -77,6 +77,8 @@ static void eval_node(wick_import *c, wick_tf_frame *f, uint32_t vertex)
   const char *op = v->op;
   if (!row) (void)wick_tf_function_find(c, v->def->op, &known);
   if (known) op = "PartitionedCall";
+  if (strcmp(op, "Assert") == 0)
+    wick_import_remark(c, c->file, "assertions of the graph are not checked");
   if (v->order == WICK_TF_IGNORED || v->order == WICK_TF_ORDERED)
     for (uint32_t k = 0; k < v->nout; k++) special[k].kind = WICK_TF_BROKEN;
   else

@@ -381,6 +381,9 @@ static void import_graph(wick_import *c)
     v[0] = wick_tf_tensor_value(wick_import_input_value(c, in.at[i].v));
     wick_tf_bind(c, f, in.at[i].vertex, v);
   }
+  if (t->meta && t->meta->meta_info_def && t->meta->meta_info_def->tensorflow_version.nbytes)
+    wick_import_metadata(c, "tensorflow.version",
+                         wick_wire_text(c->tmp, t->meta->meta_info_def->tensorflow_version));
   wick_tf_initialize(c, f);
   for (uint32_t i = 0; i < out.n && !c->over; i++) {
     wick_tf_value v = wick_tf_eval(c, f, out.at[i].edge);
