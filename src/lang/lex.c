@@ -70,11 +70,37 @@ static void lex_number(lex *l)
   lex_token(l, kind, begin);
 }
 
+static int lex_hex(char c)
+{
+  if (lex_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Reads what follows a backslash in a string. */
+static void lex_escape(lex *l)
+{
+  uint32_t begin = l->at++;
+  char c = lex_char(l, 0);
+  if (l->at >= l->n || c == '\n') return; /* the string has no end */
+  bool hex = c == 'x' && lex_hex(lex_char(l, 1)) >= 0 && lex_hex(lex_char(l, 2)) >= 0;
+  l->at += hex ? 3 : 1;
+  while (l->at < l->n && (l->text[l->at] & 0xc0) == 0x80) l->at++;
+  if (!hex && !strchr("nrt\"\\", c))
+    wick_lang_report(l->sources, (wick_lang_at){l->source, begin, l->at},
+                     "\"%.*s\" has no meaning in a string; a backslash is \"\\\\\"",
+                     (int)(l->at - begin), l->text + begin);
+}
+
 static void lex_string(lex *l)
 {
   uint32_t begin = l->at++;
-  while (l->at < l->n && l->text[l->at] != '"' && l->text[l->at] != '\n')
-    l->at += l->text[l->at] == '\\' && l->at + 1 < l->n && l->text[l->at + 1] != '\n' ? 2 : 1;
+  while (l->at < l->n && l->text[l->at] != '"' && l->text[l->at] != '\n') {
+    if (l->text[l->at] == '\\')
+      lex_escape(l);
+    else
+      l->at++;
+  }
   if (l->at >= l->n || l->text[l->at] != '"') {
     if (l->at > l->n) l->at = l->n;
     wick_lang_report(l->sources, (wick_lang_at){l->source, begin, begin + 1},
@@ -154,13 +180,6 @@ wick_lang_tokens wick_lang_lex(wick_lang_sources *s, uint32_t source, wick_names
   return l.out;
 }
 
-static int lex_hex(char c)
-{
-  if (lex_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 void wick_lang_unquote(const char *literal, uint32_t nbytes, wick_text *out)
 {
   for (uint32_t i = 1; i + 1 < nbytes; i++) {
@@ -173,6 +192,9 @@ void wick_lang_unquote(const char *literal, uint32_t nbytes, wick_text *out)
     int high = c == 'x' && i + 3 < nbytes ? lex_hex(literal[i + 1]) : -1,
         low = high >= 0 ? lex_hex(literal[i + 2]) : -1;
     if (low >= 0) i += 2;
-    wick_text_char(out, low >= 0 ? (char)(high * 16 + low) : c == 'n' ? '\n' : c == 't' ? '\t' : c);
+    static const char named[] = "n\nr\rt\t";
+    const char *name = c ? strchr(named, c) : NULL;
+    bool is = name && (name - named) % 2 == 0;
+    wick_text_char(out, low >= 0 ? (char)(high * 16 + low) : is ? name[1] : c);
   }
 }

@@ -1,13 +1,17 @@
 """The library's functions natively and by the evaluator, in f32 and f64, beside NumPy; their gradients beside differences."""
 
 import json
+import re
 
 import numpy as np
 import pytest
-from library_layers import FAMILIES
-from running import agree, evaluated_call, flat, outputs
+from library_layers import FAMILIES as LAYERS
+from library_values import DRAWS, ELSEWHERE, VALUES
+from running import ROOT, agree, evaluated_call, flat, outputs
 
-MODULES = ("nn", "attention", "recurrent", "losses", "init", "linalg", "optim", "random", "list", "iteration")
+FAMILIES = LAYERS | VALUES
+NUMERIC = ("nn", "attention", "recurrent", "losses", "init", "linalg", "optim", "random", "iteration")
+MODULES = (*NUMERIC, "list { List }", "array", "tree { Tree }", "option { Option }")
 
 
 def typed(x, elem):
@@ -107,3 +111,24 @@ def test_gradients(family, tmp_path):
                 assert np.allclose(found, want, rtol=1e-6, atol=1e-6), (name, list(row.args)[i], found, want)
             at += 1
     assert at == len(native)
+
+
+def test_draws(tmp_path):
+    """The largest distance between the distribution of 20,000 values, by one key, and the function that it should have."""
+    (tmp_path / "p.wick").write_text("\n".join(f"use {m}" for m in MODULES) + f"\nfn draws(x: f64[20000]) {{ ({', '.join(DRAWS)}) }}\n")
+    np.save(tmp_path / "x.npy", np.zeros(20000))
+    found = outputs(tmp_path / "run", tmp_path / "p.wick", "--entry", "draws", "--inputs", tmp_path / "x.npy")
+    for (text, function), values in zip(DRAWS.items(), found, strict=True):
+        v = np.sort(values.ravel())
+        n = len(v)
+        away = abs(function(v) - (np.arange(n) + 0.5) / n).max()
+        assert away < 1.95 / np.sqrt(n), (text, away * np.sqrt(n))  # one true distribution in 1,000 is further away
+
+
+def test_each_function_has_a_row():
+    """A function of numbers has an oracle, and a derivative that is compared with differences, or a reason why not."""
+    texts = [row.text for rows in FAMILIES.values() for row in rows.values()] + list(DRAWS)
+    named = {name for text in texts for name in re.findall(r"\b[a-z]+\.[a-z]\w*(?=\()", text)} | ELSEWHERE
+    for module in NUMERIC:
+        for name in re.findall(r"^fn ([a-z]\w*)\(", (ROOT / "library" / f"{module}.wick").read_text(), re.M):
+            assert f"{module}.{name}" in named, f"{module}.{name} has no row in library_layers.py or library_values.py"

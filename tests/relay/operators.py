@@ -93,6 +93,41 @@ def lrn(x, size, axis, bias, alpha, beta):
     return np.moveaxis(x / (bias + alpha / size * sums) ** beta, 1, axis)
 
 
+def correlation(x, y, size, far, s1, s2, pad, f):
+    x, y = (np.pad(t, ((0, 0), (0, 0), (pad, pad), (pad, pad))) for t in (x, y))
+    r, border = far // s2, far + (size - 1) // 2
+    h, w = (-(-(n - 2 * border) // s1) for n in x.shape[2:])
+    out = np.zeros((len(x), (2 * r + 1) ** 2, h, w))
+    for q, i, j in np.ndindex(out.shape[1:]):
+        top, left = i * s1 + far, j * s1 + far
+        down, right = top + (q // (2 * r + 1) - r) * s2, left + (q % (2 * r + 1) - r) * s2
+        out[:, q, i, j] = f(x[:, :, top:top + size, left:left + size], y[:, :, down:down + size, right:right + size]).mean((1, 2, 3))
+    return out
+
+
+def prior(h, w, clip):
+    boxes = [(s, s) for s in (0.5, 0.25)] + [(0.5 * r ** 0.5, 0.5 / r ** 0.5) for r in (2, 0.5)]
+    out = [((j + 0.5) / w - a * h / w / 2, (i + 0.5) / h - b / 2, (j + 0.5) / w + a * h / w / 2, (i + 0.5) / h + b / 2)
+           for i in range(h) for j in range(w) for a, b in boxes]
+    return (np.clip(out, 0, 1) if clip else np.array(out))[None].astype(f32)
+
+
+def crop(x, boxes, at, h, w, outside):
+    out = np.zeros((len(boxes), x.shape[1], h, w), f32)
+    for b, i, j in np.ndindex(len(boxes), h, w):
+        y1, x1, y2, x2 = boxes[b].astype(np.float64)
+        v = (y1 + (y2 - y1) * (i / (h - 1) if h > 1 else 0.5)) * (x.shape[2] - 1)
+        u = (x1 + (x2 - x1) * (j / (w - 1) if w > 1 else 0.5)) * (x.shape[3] - 1)
+        if not (0 <= v <= x.shape[2] - 1 and 0 <= u <= x.shape[3] - 1):
+            out[b, :, i, j] = outside
+            continue
+        a, c, p, q = int(v), math.ceil(v), int(u), math.ceil(u)
+        t = x[at[b]]
+        out[b, :, i, j] = (t[:, a, p] * (1 - u + p) + t[:, a, q] * (u - p)) * (1 - v + a) + (t[:, c, p] * (1 - u + p) + t[:, c, q] * (u - p)) * (v - a)
+    return out
+
+
+BOXES = np.array([[0.1, 0.15, 0.8, 0.72], [0.93, 0.08, 0.21, 0.88], [-0.33, 0.2, 0.75, 1.3]], f32)
 W, WG, WT = normal(6, 4, 3, 2), normal(8, 2, 3, 3), normal(4, 5, 3, 3)
 DW = normal(4, 1, 3, 3)
 
@@ -211,6 +246,20 @@ OPERATORS = [
     ("nn.global_avg_pool2d(%a)", (IMAGE,), IMAGE.mean((2, 3), keepdims=True)), ('nn.global_max_pool2d(%a, layout="NHWC")', (LAST,), LAST.max((1, 2), keepdims=True)),
     ("nn.adaptive_avg_pool2d(%a, output_size=[3, 4])", (IMAGE,), adaptive(IMAGE, (3, 4), np.mean)), ("nn.adaptive_max_pool2d(%a, output_size=[7, 2])", (IMAGE,), adaptive(IMAGE, (7, 2), np.max)), ("nn.adaptive_avg_pool2d(%a, output_size=[1])", (IMAGE,), IMAGE.mean((2, 3), keepdims=True)),
     ("nn.max_pool2d_grad(%b, %a, pool_size=[2, 2], strides=[2, 2])", (normal(1, 1, 4, 4), np.ones((1, 1, 2, 2), f32)), None), ("nn.avg_pool2d_grad(%b, %a, pool_size=[2, 2], strides=[2, 2])", (normal(1, 1, 4, 4), np.ones((1, 1, 2, 2), f32)), np.full((1, 1, 4, 4), 0.25, f32)),
+    # ---- networks that see ----
+    ('reinterpret(%a, dtype="int32")', (X,), X.view(i32)), ('reinterpret(%a, dtype="float32")', (I,), I.view(f32)),
+    ("annotation.simulated_quantize(%a, 0.1f, -5f, 5f, kind=1, sign=True, rounding=\"round\")", (X,),
+     np.sign(np.clip(X / f32(0.1), -5, 5)) * np.floor(abs(np.clip(X / f32(0.1), -5, 5)) + f32(0.5)) * f32(0.1)),
+    ("nn.correlation(%a, %b, kernel_size=3, max_displacement=2, stride1=2, stride2=1, padding=[2, 2, 2, 2], is_multiply=True, layout=\"NCHW\")",
+     (IMAGE, IMAGE[::-1]), correlation(IMAGE, IMAGE[::-1], 3, 2, 2, 1, 2, np.multiply)),
+    ("nn.correlation(%a, %b, kernel_size=1, max_displacement=3, stride1=1, stride2=2, padding=[3], is_multiply=False, layout=\"NCHW\")",
+     (IMAGE, IMAGE[::-1]), correlation(IMAGE, IMAGE[::-1], 1, 3, 1, 2, 3, lambda x, y: abs(x - y))),
+    ("vision.multibox_prior(%a, sizes=[0.5f, 0.25f], ratios=[1f, 2f, 0.5f], steps=[-1f, -1f], offsets=[0.5f, 0.5f], clip=True)", (IMAGE,), prior(7, 6, True)),
+    ("vision.multibox_prior(%a, sizes=[0.5f, 0.25f], ratios=[1f, 2f, 0.5f])", (IMAGE,), prior(7, 6, False)),
+    ("image.crop_and_resize(%a, %b, %c, crop_size=[4, 3], layout=\"NCHW\", method=\"bilinear\", extrapolation_value=-2f)",
+     (IMAGE, BOXES, np.array([1, 0, 1], i32)), crop(IMAGE, BOXES, [1, 0, 1], 4, 3, -2)),
+    ("image.crop_and_resize(%a, %b, %c, crop_size=[1, 2], layout=\"NHWC\", method=\"bilinear\")",
+     (LAST, BOXES, np.array([1, 0, 1], i32)), crop(IMAGE, BOXES, [1, 0, 1], 1, 2, 0).transpose(0, 2, 3, 1)),
 ]
 
 

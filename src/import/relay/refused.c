@@ -2,7 +2,6 @@
 #include "import/relay/table.h"
 
 const relay_refused wick_relay_refused[] = {
-    {"annotation.simulated_quantize", "not written yet"},
     {"argwhere", "its result's sizes, or which of its elements count, are known at run time only"},
     {"dyn.broadcast_to",
      "its result's sizes are contents of operands; DynamicToStatic gives the static operator"},
@@ -37,7 +36,6 @@ const relay_refused wick_relay_refused[] = {
     {"dyn.zeros",
      "its result's sizes are contents of operands; DynamicToStatic gives the static operator"},
     {"fixed_point_multiply_per_axis", "not written yet"},
-    {"image.crop_and_resize", "not written yet"},
     {"image.dilation2d", "not written yet"},
     {"memory.alloc_storage",
      "it is made by TVM's memory planning; the program before it has the operators"},
@@ -71,7 +69,6 @@ const relay_refused wick_relay_refused[] = {
      "it belongs to a schedule of TVM; the program before AlterOpLayout has nn.conv2d"},
     {"nn.contrib_depthwise_conv2d_NCHWc",
      "it belongs to a schedule of TVM; the program before AlterOpLayout has nn.conv2d"},
-    {"nn.correlation", "not written yet"},
     {"nn.deformable_conv2d", "not written yet"},
     {"nn.internal.sparse_dense_padded", "tensors of Wick are dense"},
     {"nn.sparse_add", "tensors of Wick are dense"},
@@ -86,7 +83,6 @@ const relay_refused wick_relay_refused[] = {
     {"random.threefry_generate", "Wick's random numbers are others"},
     {"random.threefry_split", "Wick's random numbers are others"},
     {"random.uniform", "Wick's random numbers are others"},
-    {"reinterpret", "not written yet"},
     {"sparse_fill_empty_rows",
      "its result's sizes, or which of its elements count, are known at run time only"},
     {"sparse_reshape",
@@ -98,7 +94,6 @@ const relay_refused wick_relay_refused[] = {
      "its result's sizes, or which of its elements count, are known at run time only"},
     {"vision.get_valid_counts",
      "its result's sizes, or which of its elements count, are known at run time only"},
-    {"vision.multibox_prior", "not written yet"},
     {"vision.multibox_transform_loc", "not written yet"},
     {"vision.non_max_suppression",
      "its result's sizes, or which of its elements count, are known at run time only"},

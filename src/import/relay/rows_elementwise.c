@@ -72,6 +72,28 @@ static const char *elementwise_cast(relay_member *m)
   return wick_relay_text(m, "%s(a)", elem);
 }
 
+static const char *elementwise_reinterpret(relay_member *m)
+{
+  const char *dtype = wick_relay_word(m, "dtype", NULL),
+             *elem = dtype ? wick_relay_element(dtype) : NULL, *dim[WICK_MAX_RANK];
+  if (!elem) return wick_relay_fail(m, "the attribute `dtype` must be an element type");
+  uint32_t rank = wick_relay_rank(m, 0);
+  if (!rank) return wick_relay_text(m, "(bitcast(a): %s)", elem);
+  for (uint32_t i = 0; i < rank; i++) dim[i] = wick_relay_size(m, 0, i);
+  wick_text dims = wick_text_begin(m->mem);
+  for (uint32_t i = 0; i < rank; i++) wick_text_printf(&dims, "%s%s", i ? ", " : "", dim[i]);
+  return wick_relay_text(m, "(bitcast(a): %s[%s])", elem, dims.at);
+}
+
+/* Rounds to multiples of a scale within limits, as quantized numbers would. */
+static const char *elementwise_simulated(relay_member *m)
+{
+  if (wick_relay_int(m, "kind", 1) == 0) return "a"; /* kinds are identity, input, weight, ... */
+  const char *x = wick_relay_let(m, "min(max(a / b, c), d)"),
+             *t = wick_relay_let(m, "trunc(%s)", x);
+  return wick_relay_text(m, "where(ge(abs(%s - %s), 0.5), %s + sign(%s), %s) * b", x, t, t, x, t);
+}
+
 static const char *elementwise_cast_like(relay_member *m)
 {
   return wick_relay_text(m, "%s(a)", wick_elem_name(wick_relay_elem(m, 1)));
@@ -103,6 +125,8 @@ const relay_row wick_relay_elementwise[] = {
     {"annotation.force_cast", 1, 1, "a", NULL, "compiler dtype", NULL},
     {"annotation.on_device", 1, 1, "a", NULL, "compiler dtype", NULL},
     {"annotation.stop_fusion", 1, 1, "a", NULL, "compiler dtype", NULL},
+    RELAY_WRITE("annotation.simulated_quantize", 4, 4, elementwise_simulated,
+                "kind sign rounding=round", "round(min(max(a / b, c), d)) * b"),
     RELAY_EXPR("asin", 1, "asin(a)"),
     RELAY_EXPR("asinh", 1, "asinh(a)"),
     RELAY_EXPR("atan", 1, "atan(a)"),
@@ -154,6 +178,7 @@ const relay_row wick_relay_elementwise[] = {
     {"on_device", 1, 1, "a", NULL, "constrain_result constrain_body", NULL},
     RELAY_EXPR("device_copy", 1, "a"),
     RELAY_EXPR("power", 2, "pow(a, b)"),
+    RELAY_WRITE("reinterpret", 1, 1, elementwise_reinterpret, "dtype", "bitcast"),
     RELAY_EXPR("right_shift", 2, "shift_right(a, b)"),
     RELAY_WRITE("round", 1, 1, elementwise_rounded, NULL,
                 "trunc of a + 0.5, exactly: ties away from 0"),

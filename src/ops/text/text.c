@@ -1,6 +1,8 @@
 /* Operators on strings. Elements are indices into the module's table of strings. After the pass
  * intern_strings they are i64, which these operators take as well. Attributes that are strings
  * are such indices, too. */
+#include <string.h>
+
 #include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/host.h"
@@ -100,6 +102,64 @@ const wick_op wick_op_string_split = {
     .grad = wick_grad_zero,
     .batch.run = wick_batch_rows,
 };
+
+/* ---- parts of strings ---- */
+
+/* Operands are strings, the last `positions` of them i64; each but the first has the shape of the
+ * first or rank 0. The result is of `elem`, of i64 as of strings. */
+static wick_status text_parts(wick_infer *c, uint32_t positions, wick_elem elem)
+{
+  const wick_type_info *x, *y;
+  WICK_TRY(text_operand(c, 0, &x));
+  for (uint32_t k = 1; k < c->nin; k++) {
+    bool position = k >= c->nin - positions;
+    WICK_TRY(wick_infer_tensor(c, k, "y", 0, &y));
+    if (position ? y->elem != WICK_I64 : y->elem != x->elem)
+      return wick_infer_fail(c, WICK_ETYPE, "operand %u is %s, expected %s", k,
+                             wick_infer_type_text(c, c->in[k]->type), position ? "i64" : "strings");
+    if (y->rank && (y->rank != x->rank || memcmp(y->dim, x->dim, x->rank * sizeof *x->dim) != 0))
+      return wick_infer_fail(c, WICK_ETYPE, "%s and %s", wick_infer_type_text(c, c->in[0]->type),
+                             wick_infer_type_text(c, c->in[k]->type));
+  }
+  wick_infer_out(c, 0, elem == WICK_STRING ? x->elem : elem, x->rank, x->dim);
+  return NULL;
+}
+
+static wick_status text_to_text(wick_infer *c) { return text_parts(c, 0, WICK_STRING); }
+static wick_status text_to_number(wick_infer *c) { return text_parts(c, 0, WICK_I64); }
+static wick_status text_slice(wick_infer *c) { return text_parts(c, 2, WICK_STRING); }
+static wick_status text_find(wick_infer *c) { return text_parts(c, 1, WICK_I64); }
+
+/* An operator whose operands are described by `take`. */
+#define TEXT_PART(NAME, N, TAKE, DOC)                                                              \
+  const wick_op wick_op_##NAME = {                                                                 \
+      .name = #NAME,                                                                               \
+      .doc = DOC,                                                                                  \
+      .nin = {N, N},                                                                               \
+      .nout = {1, 1},                                                                              \
+      .level = WICK_GRAPH | WICK_GROUP,                                                            \
+      .host = #NAME,                                                                               \
+      .infer = TAKE,                                                                               \
+      .ref = wick_host_ref,                                                                        \
+      .grad = wick_grad_zero,                                                                      \
+      .batch.run = wick_batch_rows,                                                                \
+  }
+
+TEXT_PART(string_compare, 2, text_to_number,
+          "-1, 0 or 1: how each string of x is ordered to y, by their characters' numbers");
+TEXT_PART(string_find, 3, text_find,
+          "The position of the first y in each string of x, from the position in the third operand "
+          "on; -1 if there is none. Positions count characters");
+TEXT_PART(string_length, 1, text_to_number, "The number of characters of each string");
+TEXT_PART(string_replace, 3, text_to_text,
+          "Each string of x with the third operand in the place of each y, from the beginning on. "
+          "If y is empty, nothing is replaced");
+TEXT_PART(
+    string_slice, 3, text_slice,
+    "The characters of each string of x from the position in the second operand up to the one "
+    "in the third. Negative positions count from the end; those outside are those of the ends");
+TEXT_PART(string_strip, 1, text_to_text,
+          "Each string without white space, as Python defines it, at its beginning and end");
 
 /* ---- numbers ---- */
 
