@@ -59,3 +59,32 @@ def test_evaluated(name, tmp_path):
     assert r.returncode == 0, r.stderr
     found = eval(r.stdout.rpartition(" : ")[0], {"true": True, "false": False, "inf": np.inf, "nan": np.nan})
     agree(tuple(np.array(t) for t in flat(found)) if isinstance(found, tuple) else np.array(found), expected)
+
+
+SIZES = [np.array([2, 3]), np.array([1, 2, 1]), np.array([2, 3, 3]), np.array([1, 1, 1]), np.array([0]), np.array([[0, 0], [1, 2], [0, 1]]), np.array([-1, 3])]
+X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+M = "meta[relay.Constant]"
+# Calls of operators whose sizes are operands, with constants.
+DYNAMIC = {
+    f"dyn.reshape(strided_slice(%x, begin=[0], end=[1], strides=[1]), {M}[6], newshape=[])": X[:1].reshape(4, 3),
+    f"dyn.broadcast_to(2f, {M}[0], shape=[])": np.full((2, 3), 2),
+    'dyn.topk(%x, 2, axis=-1, ret_type="values")': np.sort(X)[..., ::-1][..., :2],
+    f"dyn.tile(%x, {M}[1], reps=[])": np.tile(X, (1, 2, 1)),
+    f"dyn.strided_slice(%x, {M}[1], {M}[2], {M}[3], begin=None, end=None, strides=None)": X[1:2, 2:3, 1:3],
+    f'dyn.full(2f, {M}[0], shape=None, dtype="float32")': np.full((2, 3), 2),
+    f'dyn.ones({M}[0], dtype="float32")': np.ones((2, 3)),
+    f'dyn.zeros({M}[0], dtype="float32")': np.zeros((2, 3)),
+    "dyn.expand_dims(%x, 1, num_newaxis=1)": X[:, None],
+    f"dyn.squeeze(expand_dims(%x, axis=0), {M}[4])": X,
+    f"dyn.nn.pad(%x, {M}[5], 7f, pad_mode=\"constant\")": np.pad(X, ((0, 0), (1, 2), (0, 1)), constant_values=7),
+    f'dyn.one_hot({M}[0], 1f, 0f, 4, axis=-1, dtype="float32")': np.eye(4)[[2, 3]],
+}
+
+
+def test_sizes_that_are_operands(tmp_path):
+    path = tmp_path / "p.relay"
+    calls = list(DYNAMIC)
+    path.write_text(module(f"def @main(%x: Tensor[(2, 3, 4), float32]) {{ ({', '.join(calls)}) }}", SIZES))
+    for text, found in zip(calls, wick.load(path).main(X)):
+        assert found.shape == DYNAMIC[text].shape, text
+        np.testing.assert_allclose(found, DYNAMIC[text], err_msg=text)

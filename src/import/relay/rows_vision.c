@@ -41,7 +41,6 @@ static const char *vision_correlation(relay_member *m)
           w = wick_relay_known(m, 0, 3) + pad[1] + pad[3] - border;
   if (m->use->wrong) return NULL;
   if (h < 1 || w < 1) return wick_relay_fail(m, "the windows do not fit into the images");
-  const char *e = wick_elem_name(wick_relay_elem(m, 0));
   bool product = wick_relay_int(m, "is_multiply", 1) != 0;
   const char *x = wick_relay_text(m, "x[n, c, %lld * i + u + %lld, %lld * j + v + %lld]",
                                   (long long)s1, (long long)far, (long long)s1, (long long)far),

@@ -140,6 +140,12 @@ wick_ast *wick_relay_lift(relay_parser *p, uint32_t begin, const char *name, wic
 /* Returns the constant meta[relay.Constant][index]; NULL: a problem was reported. */
 const wick_tensor *wick_relay_constant(relay_parser *p, const relay_token *t);
 
+/* ---- dynamic.c ---- */
+/* The operator that `dyn.NAME` is where the operands that become attributes are constants, and its arguments; NULL: it
+ * is no such operator, or one of them is no constant. */
+const char *wick_relay_static(relay_parser *p, uint32_t begin, const char *name,
+                              const relay_nodes *args, relay_nodes *out);
+
 /* ---- table.c ---- */
 /* Makes a call of an operator, whose name begins at the token; `call` has the arguments. Reports
  * operators and attributes that the table does not have. */

@@ -159,8 +159,10 @@ static const relay_row *table_row(relay_parser *p, const relay_token *at, const 
 wick_ast *wick_relay_operator(relay_parser *p, const relay_token *at, const char *name,
                               uint32_t begin, const relay_nodes *args)
 {
+  relay_nodes kids = {0}, fixed = {0};
+  const char *without = wick_relay_static(p, begin, name, args, &fixed);
+  if (without) name = without, args = &fixed;
   const relay_row *row = table_row(p, at, name);
-  relay_nodes kids = {0};
   uint32_t n = 0;
   if (!row) return wick_relay_node(p, WICK_AST_ERROR, begin, 0, NULL);
   wick_push(p->mem, &kids, wick_relay_refer(p, begin, table_family(p, row)));
