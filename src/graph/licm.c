@@ -44,6 +44,32 @@ static void licm_mark(licm_state *s, wick_value first, uint32_t n, bool in)
   for (uint32_t k = 0; k < n; k++) s->in[first.id + k] = in;
 }
 
+/* Returns the region of n that surely runs, or NULL. */
+static const wick_region *licm_sure(const wick_node *n)
+{
+  int64_t only = n->op == WICK_OP_switch ? n->attr[WICK_ATTR_switch_only].i : -1;
+  return only < 0 ? NULL : &n->region[only];
+}
+
+/* Copies the invariant nodes of the range before the loop. */
+static void licm_range(licm_state *s, uint32_t begin, uint32_t end)
+{
+  const wick_func *f = s->c.f;
+  for (uint32_t i = begin; i < end; i++) {
+    const wick_node *n = &f->node[i];
+    const wick_region *sure = licm_sure(n);
+    if (sure) licm_range(s, sure->begin, sure->end);
+    if (n->nregion && n->op != WICK_OP_loop) { /* its branches may not run */
+      i = n->end - 1;
+      continue;
+    }
+    if (s->done[i] || !licm_moves(s, n)) continue;
+    wick_copy_node(&s->c, n);
+    licm_mark(s, n->first, n->nout, false);
+    s->done[i] = true;
+  }
+}
+
 static void licm_loop(licm_state *s, const wick_node *loop)
 {
   const wick_func *f = s->c.f;
@@ -55,17 +81,7 @@ static void licm_loop(licm_state *s, const wick_node *loop)
       licm_mark(s, n->region[r].first, n->region[r].nparam, true);
   }
   licm_mark(s, loop->region[0].first, loop->region[0].nparam, true);
-  for (uint32_t i = begin; i < loop->end; i++) {
-    const wick_node *n = &f->node[i];
-    if (n->nregion && n->op != WICK_OP_loop) { /* its branches may not run */
-      i = n->end - 1;
-      continue;
-    }
-    if (s->done[i] || !licm_moves(s, n)) continue;
-    wick_copy_node(&s->c, n);
-    licm_mark(s, n->first, n->nout, false);
-    s->done[i] = true;
-  }
+  licm_range(s, begin, loop->end);
   for (uint32_t i = begin; i < loop->end; i++)
     licm_mark(s, f->node[i].first, f->node[i].nout, false);
 }

@@ -17,6 +17,11 @@ static wick_status evaluate_switch(evaluate *e, evaluate_frame *fr, const wick_n
                                    evaluate_datum *out)
 {
   const evaluate_object *o = evaluate_operand(fr, n, 0)->object;
+  int64_t only = n->attr[WICK_ATTR_switch_only].i;
+  if (only >= 0 && only != o->ctor)
+    return wick_fail(e->mem, WICK_EINTERNAL, evaluate_place(fr, n),
+                     "the operand has constructor %u, but surely has %lld", o->ctor,
+                     (long long)only);
   const wick_region *g = &n->region[o->ctor];
   for (uint32_t k = 0; k < g->nparam; k++) fr->value[g->first.id + k] = evaluate_retain(o->item[k]);
   return evaluate_yield(e, fr, g, out);

@@ -166,6 +166,7 @@ static void region_backward(wick_builder *b, const wick_reverse_unit *u, uint32_
 typedef struct region_branch {
   const wick_reverse_unit *unit; /* per region */
   uint32_t nregion, nout, ncaptured;
+  int64_t only;               /* the region that surely runs; -1: not known */
   const wick_value *captured; /* in the builder */
   wick_type of;               /* the type of the value that is switched on, if it is active; or 0 */
   wick_value kept;            /* of a generated type, with a constructor for each region */
@@ -210,7 +211,8 @@ static void region_branch_grad(wick_adjoint *a, void *arg)
                   : wick_cotangent_zero(b, wick_built_type(b, a->out[k]));
   wick_adjoint own = *a;
   own.dout = dout;
-  wick_build_open(b, WICK_OP_switch, 1, &s->kept, NULL, 0, NULL);
+  const wick_attr only[] = {[WICK_ATTR_switch_only] = {.i = s->only}};
+  wick_build_open(b, WICK_OP_switch, 1, &s->kept, only, 0, NULL);
   for (uint32_t r = 0; r < s->nregion && !b->status; r++) region_branch_arm(&own, s, r, sum);
   wick_value v = wick_build_close(b);
   at = 0;
@@ -280,6 +282,7 @@ void wick_reverse_branch(wick_reverse_walk *w, uint32_t node)
                        .nregion = n->nregion,
                        .nout = n->nout,
                        .ncaptured = c.n,
+                       .only = n->op == WICK_OP_switch ? n->attr[WICK_ATTR_switch_only].i : -1,
                        .captured = captured,
                        .kept = {v.id + n->nout}};
   if (data) s->of = wick_reverse_type(w->r, wick_type_of(f, n->in[0]));
@@ -329,7 +332,9 @@ static wick_value region_row(wick_builder *b, wick_value rows, wick_value index)
   return wick_build(b, WICK_OP_dynamic_index, 2, in, attr, 0, NULL);
 }
 
-/* Builds one step backwards: `p` has the list, cotangents of active carried values, and sums. */
+/* Builds one step backwards: `p` has the list, cotangents of active carried values, and sums. The list
+ * has a step: the loop went forward at least once if its count is not 0, and goes on backwards only
+ * while steps are left. */
 static void region_loop_step(wick_adjoint *a, const region_loop *s, wick_value p, uint32_t n)
 {
   wick_builder *b = a->b;
@@ -338,7 +343,8 @@ static void region_loop_step(wick_adjoint *a, const region_loop *s, wick_value p
   wick_value *y = wick_new(b->mem, wick_value, n + 2), *out = wick_new(b->mem, wick_value, n + 2),
              *dout = wick_new(b->mem, wick_value, s->ncarried + s->nstacked + 2u),
              *sum = wick_new(b->mem, wick_value, s->ncaptured + 1u);
-  wick_build_open(b, WICK_OP_switch, 1, &p, NULL, 0, NULL);
+  const wick_attr only[] = {[WICK_ATTR_switch_only] = {.i = 1}};
+  wick_build_open(b, WICK_OP_switch, 1, &p, only, 0, NULL);
   wick_region_begin(b, 0, NULL);
   y[0] = region_bool(b, false);
   for (uint32_t k = 0; k < n; k++) y[1 + k] = (wick_value){p.id + k};

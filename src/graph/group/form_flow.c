@@ -162,7 +162,13 @@ static void flow_switch(form_state *s, const wick_node *n, wick_errors *all)
   wick_value *number = wick_new(s->tmp, wick_value, n->nout + 1u);
   flow_results(s, n);
   wick_form_register(s, n->in[0]);
-  flow_choose(s, n, wick_form_switch_order(s, n), 0, number, all);
+  if (n->attr[WICK_ATTR_switch_only].i >= 0) {
+    uint32_t r = (uint32_t)n->attr[WICK_ATTR_switch_only].i;
+    wick_errors_add(all, wick_form_fields(s, n, r));
+    flow_arm(s, n, r, number, all);
+  } else {
+    flow_choose(s, n, wick_form_switch_order(s, n), 0, number, all);
+  }
   for (uint32_t k = 0, at = 0; k < n->nout; k++)
     if (flow_is_number(s, (wick_value){n->first.id + k})) s->reg[n->first.id + k] = number[at++];
 }

@@ -97,6 +97,9 @@ static wick_status switch_infer(wick_infer *c)
   if (c->nregion != d->nctor)
     return wick_infer_fail(c, WICK_ETYPE, "@%s has %u constructors, but there are %u regions",
                            d->name, d->nctor, c->nregion);
+  if (c->attr[WICK_ATTR_switch_only].i >= d->nctor)
+    return wick_infer_fail(c, WICK_ERANGE, "only is %lld, but @%s has %u constructors",
+                           (long long)c->attr[WICK_ATTR_switch_only].i, d->name, d->nctor);
   for (uint32_t r = 0; r < c->nregion; r++) WICK_TRY(switch_region(c, r, &d->ctor[r]));
   return object_results(c, c->nyield[0], c->yield[0]);
 }
@@ -104,10 +107,12 @@ static wick_status switch_infer(wick_infer *c)
 const wick_op wick_op_switch = {
     .name = "switch",
     .doc = "Runs the region of the operand's constructor and gives the values that it yields. "
-           "There is one region for each constructor, in order; its parameters are the fields",
+           "There is one region for each constructor, in order; its parameters are the fields. "
+           "`only` is the constructor that the operand surely has, or -1",
     .nin = {1, 1},
     .nout = {0, WICK_ANY},
     .nregion = {1, WICK_ANY},
+    .attr = {{"only", WICK_ATTR_INT, -1, false, NULL, -1, 0xffff}},
     .level = WICK_GRAPH,
     .objects = true,
     .infer = switch_infer,
