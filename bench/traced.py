@@ -1,29 +1,34 @@
-"""Programs of tests/trace/trace_programs.py in Wick and in jax.jit: time of a call, and of tracing and compiling.
+"""The programs of tests/trace in Wick and in jax.jit: time of a call, and of tracing and compiling.
 
-    python bench/traced.py [--seconds 0.3] [NAME ...]        (needs jax in the environment)"""
+    python bench/traced.py [--seconds 0.3] [--threads 1] [NAME ...]        (needs jax in the environment)"""
 import argparse
 import os
 import pathlib
 import sys
 import tempfile
 import time
-import types
 
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+threads = sys.argv[sys.argv.index("--threads") + 1] if "--threads" in sys.argv else "1"
+if threads == "1":
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:int(threads)])
 os.environ["WICK_CACHE_DIR"] = tempfile.mkdtemp()
 root = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(root / "tests" / "trace"), str(root / "build" / "python")]
 
 import jax  # noqa: E402
+import jax.ops  # noqa: E402, F401
+import jax.scipy.linalg  # noqa: E402, F401
+import jax.scipy.signal  # noqa: E402, F401
+import jax.scipy.stats  # noqa: E402, F401
 import numpy as np  # noqa: E402
 
 import wick  # noqa: E402
-from trace_programs import PROGRAMS  # noqa: E402
+import programs_learning  # noqa: E402, F401
+import programs_science  # noqa: E402, F401
+from trace_programs import PROGRAMS, namespace  # noqa: E402
 
-JAX = types.SimpleNamespace(np=jax.numpy, lax=jax.lax, nn=jax.nn, grad=jax.grad, value_and_grad=jax.value_and_grad, vmap=jax.vmap, scan=jax.lax.scan,
-                            fori=jax.lax.fori_loop, cond=jax.lax.cond, while_loop=jax.lax.while_loop, hessian=jax.hessian, jacfwd=jax.jacfwd, tree_map=jax.tree_util.tree_map)
-WICK = types.SimpleNamespace(np=wick.numpy, lax=wick.lax, nn=wick.nn, grad=wick.grad, value_and_grad=wick.value_and_grad, vmap=wick.vmap, scan=wick.scan,
-                             fori=wick.fori, cond=wick.cond, while_loop=wick.while_loop, hessian=wick.hessian, jacfwd=wick.jacfwd, tree_map=wick.tree.map)
+JAX, WICK = namespace(jax), namespace(wick)
 
 
 def best(f, seconds):
@@ -39,6 +44,7 @@ def best(f, seconds):
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seconds", type=float, default=0.3)
+    options.add_argument("--threads", type=int, default=1)
     options.add_argument("names", nargs="*")
     o = options.parse_args()
     rows = []
@@ -47,7 +53,7 @@ def main():
         p = PROGRAMS[name]
         arguments = p.arguments(np.random.default_rng(len(name)))
         made = []
-        for j, jit in ((WICK, lambda f: wick.function(f, threads=1)), (JAX, jax.jit)):
+        for j, jit in ((WICK, lambda f: wick.function(f, threads=o.threads)), (JAX, jax.jit)):
             given = arguments if j is WICK else jax.tree_util.tree_map(jax.numpy.asarray, arguments)
             f = jit(p.build(j))
             t = time.perf_counter()
@@ -57,6 +63,8 @@ def main():
         (a, c), (b, d) = made
         rows.append((a / b, c / d))
         print(f"{name:28} {a:9.1f} {b:9.1f} {a / b:6.2f} {c:8.1f} {d:8.1f} {c / d:6.2f}", flush=True)
+    slow, late = [[n for n, r in zip(o.names or PROGRAMS, rows) if r[k] > limit] for k, limit in ((0, 1.2), (1, 0.5))]
+    print(f"over 1.2: {len(slow)} ({', '.join(slow)}); compiled in over 0.5: {len(late)}")
     print(f"geometric mean: time {np.exp(np.mean(np.log([r[0] for r in rows]))):.2f}, compile {np.exp(np.mean(np.log([r[1] for r in rows]))):.2f}")
 
 

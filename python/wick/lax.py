@@ -7,6 +7,8 @@ from wick.errors import InvalidArgument, Unsupported
 from wick.nn import log_softmax, relu, sigmoid as logistic, softmax  # noqa: F401
 from wick.numpy import products as _products
 from wick.trace import elements, index, ops
+from wick.trace.axes import (all_gather, all_to_all, axis_index, axis_size, pmax, pmean, pmin, ppermute, pshuffle,  # noqa: F401
+                             psum)
 from wick.trace.control import associative_scan, cond, fori, map, scan, switch, while_loop  # noqa: F401
 from wick.trace.eager import api
 from wick.trace.scope import emit, fail, name_of, sizes
@@ -485,20 +487,20 @@ def _transposed_pads(k, s, d, padding):
 @api
 def reduce_window(x, init_value, computation, window_dimensions, window_strides=None, padding="VALID", base_dilation=None,
                   window_dilation=None):
-    """The sums, largest or least elements of windows; `computation` is lax.add, lax.max or lax.min."""
+    """The sums, products, largest or least elements of windows; `computation` is lax.add, lax.mul, lax.max or lax.min."""
     x = ops.array(x)
     kind = getattr(computation, "__name__", "")
-    if kind not in ("add", "maximum", "minimum") or base_dilation is not None and builtins.any(b != 1 for b in base_dilation):
-        fail(Unsupported, f"reduce_window by {computation!r} is not supported: use lax.add, lax.max or lax.min, without base_dilation")
+    if kind not in ("add", "multiply", "maximum", "minimum") or base_dilation is not None and builtins.any(b != 1 for b in base_dilation):
+        fail(Unsupported, f"reduce_window by {computation!r} is not supported: use lax.add, lax.mul, lax.max or lax.min, without base_dilation")
     window = tuple(window_dimensions)
     stride, dilation = tuple(window_strides or (1,) * x.ndim), tuple(window_dilation or (1,) * x.ndim)
     pads = _pads(padding, x.shape, window, stride, dilation)
     axes = [k for k in range(x.ndim) if (window[k], stride[k], pads[k]) != (1, 1, (0, 0))]
     if not axes:
         return x
-    neutral = {"add": 0, "maximum": elements.lowest(x.elem), "minimum": elements.highest(x.elem)}[kind]
+    neutral = {"add": 0, "multiply": 1, "maximum": elements.lowest(x.elem), "minimum": elements.highest(x.elem)}[kind]
     made = _windows(x, kind, axes, window, stride, dilation, pads, neutral)
-    if ops.is_number(init_value) and (init_value == neutral or math.isinf(init_value) and kind != "add"):
+    if ops.is_number(init_value) and (init_value == neutral or math.isinf(init_value) and kind in ("maximum", "minimum")):
         return made
     return ops.as_elem(computation(made, init_value), x.elem)
 
@@ -514,7 +516,7 @@ def _windows(x, kind, axes, window, stride, dilation, pads, neutral):
         parts = [ops.slice_axis(x, a, k * dilation[a], count, stride[a]) for k in range(window[a])]
         made = parts[0]
         for p in parts[1:]:
-            made = ops.same({"add": "add", "maximum": "max", "minimum": "min"}[kind], made, p)
+            made = ops.same({"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}[kind], made, p)
         x = made
     return x
 
@@ -534,3 +536,79 @@ class Precision:
 
     DEFAULT = HIGH = HIGHEST = None
 
+
+
+# ---- further functions ----
+
+
+def _special(name):
+    def f(*args):
+        from wick.scipy import special
+        return getattr(special, name)(*args)
+    f.__name__, f.__doc__ = name, f"wick.scipy.special.{name}"
+    return f
+
+
+lgamma, digamma, zeta, polygamma, betainc = [_special(n) for n in ("gammaln", "digamma", "zeta", "polygamma", "betainc")]
+igamma, igammac, bessel_i0e, bessel_i1e = [_special(n) for n in ("gammainc", "gammaincc", "i0e", "i1e")]
+population_count, conj, real, imag = wnp.bitwise_count, wnp.conj, wnp.real, wnp.imag
+
+
+@api
+def split(x, sizes, axis=0):
+    """Parts of these sizes along an axis."""
+    return wnp.split(x, [builtins.sum(sizes[:k + 1]) for k in range(len(sizes) - 1)], axis=axis)
+
+
+@api
+def collapse(x, start_dimension, stop_dimension=None):
+    """x with some of its dimensions as one."""
+    x = ops.array(x)
+    first = ops.axis_of("collapse", start_dimension, x.ndim)
+    last = x.ndim if stop_dimension is None else stop_dimension % (x.ndim + 1) if stop_dimension >= 0 else stop_dimension + x.ndim
+    return ops.reshape(x, x.shape[:first] + (math.prod(x.shape[first:last]),) + x.shape[last:])
+
+
+@api
+def reduce_precision(x, exponent_bits, mantissa_bits):
+    """x rounded to another type's precision, of those that there are."""
+    elem = {(5, 10): "f16", (8, 7): "bf16", (8, 23): "f32", (11, 52): "f64"}.get((exponent_bits, mantissa_bits))
+    x = ops.floating(x)
+    if elem is None:
+        fail(Unsupported, f"reduce_precision to {exponent_bits} and {mantissa_bits} bits is not supported: only f16, bf16, f32 and f64 are")
+    return ops.as_elem(ops.as_elem(x, elem), x.elem)
+
+
+@api
+def index_take(src, idxs, axes):
+    """The slices of size 1 at several positions, without the axes."""
+    x = ops.array(src)
+    place = [_slice(None)] * x.ndim
+    for a, at in zip(axes, idxs):
+        place[a] = ops.array(at)
+    return index.get(x, tuple(place))
+
+
+@api
+def conv_general_dilated_patches(lhs, filter_shape, window_strides, padding, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
+                                 precision=None, preferred_element_type=None):
+    """The windows of a convolution as channels."""
+    x = ops.array(lhs)
+    texts = _layout(dimension_numbers, x.ndim)
+    channels, count = x.shape[texts[0].index("C")], math.prod(filter_shape)
+    one = wnp.tile(wnp.reshape(wnp.eye(count, dtype=x.dtype), (count, 1) + tuple(filter_shape)), (channels,) + (1,) * (x.ndim - 1))
+    first = "OI" + "".join([c for c in texts[0] if c not in "NC"])
+    one = ops.transpose(ops.array(one), [first.index(c) for c in texts[1]])
+    return conv_general_dilated(x, one, window_strides, padding, lhs_dilation, rhs_dilation, texts, channels)
+
+
+def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True):
+    """(the k largest elements, their positions), exactly."""
+    moved = wnp.moveaxis(operand, reduction_dimension, -1)
+    return tuple([wnp.moveaxis(v, -1, reduction_dimension) for v in top_k(moved, k)])
+
+
+def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True):
+    """(the k least elements, their positions), exactly."""
+    values, at = approx_max_k(wnp.negative(operand), k, reduction_dimension)
+    return wnp.negative(values), at

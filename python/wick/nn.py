@@ -216,3 +216,27 @@ def dot_product_attention(query, key, value, bias=None, mask=None, *, scale=None
 def scaled_matmul(x, y, scale):
     """x @ y * scale"""
     return wnp.matmul(x, y) * scale
+
+
+@api
+def log1mexp(x):
+    """log(1 - exp(-x)) for x > 0"""
+    x = ops.floating(x)
+    low = x < math.log(2)
+    near, far = ops.where(low, x, 0.5), ops.where(low, 1.0, x)
+    return ops.where(low, wnp.log(-wnp.expm1(-near)), wnp.log1p(-wnp.exp(-far)))
+
+
+@api
+def sparse_sigmoid(x, /):
+    """0 up to -1, 1 from 1 on, and (x + 1) / 2 between."""
+    return 0.5 * wnp.clip(ops.floating(x) + 1.0, 0.0, 2.0)
+
+
+@api
+def identity(x):
+    """x"""
+    return ops.array(x)
+
+
+tanh = wnp.tanh

@@ -302,7 +302,7 @@ def test_arrays_of_a_trace_do_not_leave_it():
 
 
 def test_a_run_that_fails_names_the_users_line():
-    f = wick.function(lambda x, i: x.at[wnp.stack([i])].set(1.0))
+    f = wick.function(lambda x, i: x.at[wnp.stack([i])].set(1.0, mode="promise_in_bounds"))
     with pytest.raises(wick.OutOfRange, match=r"test_function.py:\d+: .*index"):
         f(np.ones(3, np.float32), 5)
 

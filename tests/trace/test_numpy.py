@@ -355,7 +355,12 @@ def test_indices_outside_and_masks():
         a, b, c, d = get(x, i)
         assert a == read and b.tolist() == list(put) and c.tolist() == [read, read] and d.tolist() == list(put)
     with pytest.raises(wick.OutOfRange, match="index"):
-        wick.function(lambda x, i: x.at[wnp.stack([i])].set(1.0))(x, 7)
+        wick.function(lambda x, i: x.at[wnp.stack([i])].set(1.0, mode="promise_in_bounds"))(x, 7)
+    rows = wick.function(lambda x, i: (x.at[i].set(wnp.arange(4.0)), x.at[i].add(1.0), x.at[i].get(mode="fill"), wnp.take(x, i)))
+    put, added, got, taken = rows(x, np.array([4, 9, 0, -7]))
+    assert put.tolist() == [2, 1, 2, 3, 0] and added.tolist() == [1, 1, 2, 3, 5]
+    assert got[0] == taken[0] == 4 and np.isnan(got[[1, 3]]).all() and np.isnan(taken[[1, 3]]).all()
+    assert rows(x, np.array([5, 6, 7, 8]))[0].tolist() == x.tolist()
     mask = np.array([True, False, True, False, True])
     assert wick.function(lambda x: x[mask])(x).tolist() == [0, 2, 4]
     with pytest.raises(wick.Unsupported, match="wick.numpy.where"):

@@ -1,5 +1,5 @@
-"""Programs as users of JAX write them. Each is a function of a namespace j (numpy, lax, nn, grad, value_and_grad, vmap, jit,
-scan, fori, cond, while_loop, hessian, jacfwd, checkpoint), its arguments, and an oracle in NumPy."""
+"""Programs as users of JAX write them. Each is a function of a namespace, its arguments, and an oracle in NumPy; those of
+programs_learning.py and programs_science.py are compared with results of JAX."""
 import types
 
 import numpy as np
@@ -7,8 +7,25 @@ import numpy as np
 PROGRAMS = {}
 
 
-def program(arguments, oracle, tolerance=2e-4):
-    """Registers build(j) -> f, with arguments(rng) and oracle(*arguments)."""
+def namespace(package):
+    """What programs use of a package, jax or wick."""
+    names = "numpy lax nn ops scipy tree tree_util grad value_and_grad vmap jvp vjp hessian jacfwd jacrev custom_vjp custom_jvp checkpoint linearize jit"
+    own = {name: getattr(package, name) for name in names.split()}
+    lax = package.lax
+    return types.SimpleNamespace(**own, np=package.numpy, scan=lax.scan, fori=lax.fori_loop, cond=lax.cond, while_loop=lax.while_loop,
+                                 tree_map=package.tree.map)
+
+
+def sample(x):
+    """Elements of a result at equal distances, at most 200."""
+    return x.reshape(-1)[::max(1, -(-x.size // 200))]
+
+
+def program(arguments, oracle=2e-4, tolerance=2e-4):
+    """Registers build(namespace) -> f, with arguments(rng) and oracle(*arguments), or with the tolerance alone."""
+    if not callable(oracle):
+        oracle, tolerance = None, oracle
+
     def register(build):
         PROGRAMS[build.__name__] = types.SimpleNamespace(build=build, arguments=arguments, oracle=oracle, tolerance=tolerance)
         return build

@@ -8,12 +8,13 @@ import numpy as _np
 from wick.trace import eager as _eager
 from wick.numpy import creation as _creation, elementwise as _elementwise, manipulation as _manipulation
 from wick.numpy import products as _products, reductions as _reductions, searching as _searching
+from wick.numpy import applied as _applied, comparison as _comparison, polynomials as _polynomials
 from wick.trace.scope import Traced as ndarray
 
 _HIDDEN = {"api", "math", "builtins", "elem_of", "truth", "made", "fail", "emit", "emit_all", "name_of", "sizes", "number", "is_traced",
-           "elements", "index", "ops", "np", "types", "contract", "total", "abs_number", "annotations"}
+           "elements", "index", "ops", "np", "types", "contract", "total", "abs_number", "abs_of", "all_of", "max_of", "min_of", "sum_of"}
 __all__ = []
-for _module in (_creation, _elementwise, _manipulation, _products, _reductions, _searching):
+for _module in (_creation, _elementwise, _manipulation, _products, _reductions, _searching, _applied, _comparison, _polynomials):
     for _name, _f in vars(_module).items():
         if _name.startswith("_") or _name in _HIDDEN or not callable(_f) or isinstance(_f, type) and not issubclass(_f, _np.generic):
             continue
@@ -24,7 +25,9 @@ for _module in (_creation, _elementwise, _manipulation, _products, _reductions, 
 from wick.numpy import linalg  # noqa: E402
 from wick.numpy.linalg import matrix_rank, trace  # noqa: E402, F401
 
+mgrid, ogrid, r_, c_, s_, index_exp = (getattr(_applied, _name) for _name in "mgrid ogrid r_ c_ s_ index_exp".split())
 bool = _np.bool_
+single, double, float_, int_, uint, dtype, generic = _np.float32, _np.float64, _np.float32, _np.int64, _np.uint64, _np.dtype, _np.generic
 try:
     from ml_dtypes import bfloat16
 except ImportError:

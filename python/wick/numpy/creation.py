@@ -328,3 +328,33 @@ def iscomplexobj(x):
 def isscalar(x):
     """Is it a number, or an array of rank 0?"""
     return ops.is_number(x) or getattr(x, "shape", None) == ()
+
+
+def copy(x, order=None):
+    """x, whose contents do not change."""
+    return asarray(x)
+
+
+def diag_indices(n, ndim=2):
+    """The positions of the diagonal of an array with `ndim` dimensions of n elements."""
+    return tuple([made(np.arange(n)) for _ in range(ndim)])
+
+
+def diag_indices_from(x):
+    """The positions of the diagonal of x."""
+    return diag_indices(x.shape[0], len(x.shape))
+
+
+def tril_indices_from(x, k=0):
+    """The positions of the lower triangle of x."""
+    return tril_indices(x.shape[-2], k, x.shape[-1])
+
+
+def triu_indices_from(x, k=0):
+    """The positions of the upper triangle of x."""
+    return triu_indices(x.shape[-2], k, x.shape[-1])
+
+
+def mask_indices(n, mask_func, k=0):
+    """The positions that a mask like triu keeps, of a square matrix."""
+    return tuple([made(x) for x in np.nonzero(np.asarray(mask_func(np.ones((n, n), int), k)))])

@@ -21,7 +21,7 @@ LOGICAL = {"logical_and": "and", "logical_or": "or", "logical_xor": "xor"}
 OTHER_NAMES = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
                "arctan2": "atan2", "power": "pow", "absolute": "abs", "true_divide": "divide", "mod": "remainder", "rint": "round",
                "invert": "bitwise_invert", "bitwise_not": "bitwise_invert", "left_shift": "bitwise_left_shift",
-               "right_shift": "bitwise_right_shift", "conjugate": "conj", "fabs": "abs", "degrees": "rad2deg", "radians": "deg2rad"}
+               "right_shift": "bitwise_right_shift", "conjugate": "conj", "fabs": "abs", "around": "round", "degrees": "rad2deg", "radians": "deg2rad"}
 
 
 def _named(name, doc, f):
@@ -34,7 +34,7 @@ def _define():
     for name, op in FLOATS.items():
         _named(name, f"{name} of each element.", lambda x, /, op=op: ops.unary(op, ops.floating(x)))
     for name, op in ROUNDING.items():
-        _named(name, f"{name} of each element.", lambda x, /, op=op: _rounded(op, x))
+        _named(name, f"{name} of each element.", _to_decimals if name == "round" else lambda x, /, op=op: _rounded(op, x))
     for name, op in COMPARISONS.items():
         _named(name, f"{name} of elements.", lambda x, y, /, op=op, name=name: _compared(op, name, x, y))
     for name, (op, logical) in BITS.items():
@@ -47,6 +47,11 @@ def _define():
 def _rounded(op, x):
     x = ops.array(x)
     return ops.unary(op, x) if elements.is_float(x.elem) else x
+
+
+def _to_decimals(x, /, decimals=0):
+    scale = 10.0 ** ops.whole("round: decimals", decimals)
+    return _rounded("round_even", x) if scale == 1 else _rounded("round_even", ops.array(x) * scale) / scale
 
 
 def _compared(op, name, x, y):
@@ -491,6 +496,55 @@ def conj(x, /):
 def real(x, /):
     """x: there are no complex numbers."""
     return ops.array(x)
+
+
+@api
+def imag(x, /):
+    """Zeros: there are no complex numbers."""
+    x = ops.array(x)
+    return ops.full(x.shape, 0, x.elem)
+
+
+@api
+def angle(x, deg=False):
+    """0, or pi below 0: there are no complex numbers."""
+    x = ops.floating(x)
+    return ops.where(ops.binary("lt", x, 0, "bool"), 180.0 if deg else math.pi, 0.0)
+
+
+@api
+def fix(x, /):
+    """x without its fraction."""
+    return ops.unary("trunc", ops.floating(x))
+
+
+@api
+def bitwise_count(x, /):
+    """The number of bits that are 1, of the size of x."""
+    x = ops.array(x)
+    if x.elem in elements.SIGNED:
+        x = ops.bitcast(ops.unary("abs", x), "u" + x.elem[1:])
+    x = ops.as_elem(x, "u64")
+    for mask, shift in ((0x5555555555555555, 1), (0x3333333333333333, 2), (0x0F0F0F0F0F0F0F0F, 4)):
+        x = (x & mask) + ((x >> shift) & mask)
+    for shift in (8, 16, 32):
+        x = x + (x >> shift)
+    return ops.as_elem(x & 127, "u8")
+
+
+@api
+def unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
+    """Angles with multiples of the period added, so that neighbours are less than half of it apart."""
+    from wick.numpy.manipulation import moveaxis
+    from wick.numpy.reductions import cumsum, diff
+    p = moveaxis(ops.floating(p), axis, -1)
+    apart = diff(p, axis=-1)
+    half = period / 2
+    near = (apart + half) % period - half
+    near = ops.where((near == -half) & (apart > 0), half, near)
+    move = ops.where(ops.unary("abs", apart) < (half if discont is None else discont), 0.0, near - apart)
+    made = ops.concat([p[..., :1], p[..., 1:] + cumsum(move, axis=-1)], p.ndim - 1)
+    return moveaxis(made, -1, axis)
 
 
 @api

@@ -136,13 +136,17 @@ def slogdet(x, /):
 @api
 def qr(x, /, *, mode="reduced"):
     """(q with orthonormal columns, the triangle r) with q @ r = x."""
-    if mode != "reduced":
-        fail(Unsupported, f"qr: the mode {mode!r} is not supported, only reduced")
+    if mode not in ("reduced", "r", "complete"):
+        fail(InvalidArgument, f"qr: the mode {mode!r} is none of reduced, complete, r")
     x = _matrices("qr", x)
     m, n = x.shape[-2:]
-    if m < n:
-        fail(Unsupported, f"qr of matrices with more columns than rows, {x.shape}, is not supported")
-    return QRResult(*[ops.as_elem(v, x.elem) for v in _library("qr", [_wide(x)], [(m, n), (n, n)])])
+    square = x[..., :m] if m < n else x
+    if mode == "complete" and m > n:
+        fail(Unsupported, "qr: the mode 'complete' of matrices with more rows than columns is not supported")
+    k = square.shape[-1]
+    q, r = [ops.as_elem(v, x.elem) for v in _library("qr", [_wide(square)], [(m, k), (k, k)])]
+    r = ops.concat([r, ops.matmul(matrix_transpose(q), x[..., m:])], x.ndim - 1) if m < n else r
+    return r if mode == "r" else QRResult(q, r)
 
 
 @api
@@ -332,6 +336,35 @@ def expm(x, /):
     for k in range(18, 0, -1):
         made = ops.same("add", one, ops.binary("div", ops.matmul(scaled, made), float(k)))
     return fori(0, ops.binary("add", ops.as_elem(count, "i64"), 1), lambda _, e: ops.matmul(e, e), made)
+
+
+@api
+def tensorsolve(a, b, axes=None):
+    """x with tensordot(a, x, x.ndim) = b."""
+    a, b = [ops.floating(v) for v in ops.convert(a, b)]
+    if axes is not None:
+        axes = ops.axes_of("tensorsolve", axes, a.ndim)
+        a = ops.transpose(a, [k for k in range(a.ndim) if k not in axes] + list(axes))
+    tail = a.shape[b.ndim:]
+    return ops.reshape(solve(ops.reshape(a, (b.size, b.size)), ops.reshape(b, (b.size,))), tail)
+
+
+@api
+def tensorinv(a, ind=2):
+    """The inverse of tensordot(a, x, ...), where `ind` dimensions are those of results."""
+    a = ops.floating(a)
+    n = math.prod(a.shape[:ind])
+    return ops.reshape(inv(ops.reshape(a, (n, n))), a.shape[ind:] + a.shape[:ind])
+
+
+def eig(x):
+    """Eigenvalues of matrices that are not symmetric are complex."""
+    raise Unsupported("eig is not supported: there are no complex numbers; eigh is for symmetric matrices")
+
+
+def eigvals(x):
+    """Eigenvalues of matrices that are not symmetric are complex."""
+    return eig(x)
 
 
 __all__ = [name for name, f in list(globals().items()) if not name.startswith("_") and getattr(f, "__module__", "").startswith("wick.numpy")]

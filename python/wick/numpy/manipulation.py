@@ -449,16 +449,24 @@ def diagflat(x, k=0):
 
 
 @api
-def take(x, indices, /, axis=None, *, mode=None):
-    """Elements or rows at indices, which are clamped."""
+def take(x, indices, /, axis=None, *, mode=None, fill_value=None, unique_indices=False, indices_are_sorted=False):
+    """Elements or rows at indices. Those outside: mode "fill" (the default) gives `fill_value`, the number that is none for
+    floats; "clip" takes the nearest, "wrap" counts on from the other end."""
     x, indices = ops.array(x), indices
     if axis is None:
         x, axis = ops.reshape(x, (x.size,)), 0
     axis = ops.axis_of("take", axis, x.ndim)
-    indices = indices if isinstance(indices, np.ndarray) else ops.array(indices)
+    indices = indices if isinstance(indices, np.ndarray) and indices.size and -x.shape[axis] <= indices.min() and indices.max() < x.shape[axis] \
+        else ops.array(indices)
+    if mode not in (None, "fill", "clip", "wrap"):
+        fail(InvalidArgument, f"take: the mode {mode!r} is none of fill, clip, wrap")
     if mode == "wrap":
-        indices = ops.binary("mod", ops.as_elem(indices, "i64"), x.shape[axis])
-    return index.get(x, (builtins.slice(None),) * axis + (indices,))
+        n = x.shape[axis]
+        indices = ops.as_elem(indices, "i64") % n
+    if mode == "clip":
+        indices = ops.binary("max", indices, 0)
+    place = (builtins.slice(None),) * axis + (indices,)
+    return index.At(x)[place].get(mode="fill" if mode is None else mode, fill_value=fill_value)
 
 
 @api
@@ -501,3 +509,35 @@ def resize(x, shape):
     x, shape = ravel(x), ops.shape_of("resize", shape)
     count = math.prod(shape)
     return ops.reshape(index.get(x, (np.arange(count) % x.size,)), shape)
+
+
+@api
+def fill_diagonal(x, value, wrap=False, *, inplace=False):
+    """x with a value, or a vector of them, on its diagonal."""
+    x = ops.array(x)
+    n = builtins.min(x.shape)
+    at = np.arange(n)
+    value = ops.as_elem(value, x.elem)
+    value = ops.reshape(value, (value.size,))
+    value = index.get(value, (np.arange(n) % value.size,))
+    return index.At(x)[(at,) * x.ndim].set(value)
+
+
+@api
+def put(x, at, values, mode=None, *, inplace=False):
+    """x with values at positions of the flat array."""
+    x = ops.array(x)
+    at = ops.array(at)
+    flat = index.At(ops.reshape(x, (x.size,)))[ops.reshape(at, (at.size,))].set(values, mode="drop" if mode is None else "clip")
+    return ops.reshape(flat, x.shape)
+
+
+@api
+def place(x, mask, values, *, inplace=False):
+    """x with values, one after another, where a mask is true."""
+    from wick.numpy.reductions import cumsum
+    x, values = ops.array(x), ops.as_elem(values, ops.array(x).elem)
+    mask = ops.reshape(ops.as_elem(mask, "bool"), (x.size,))
+    at = (cumsum(ops.as_elem(mask, "i64")) - 1) % values.size
+    at = ops.binary("max", at, 0)
+    return ops.reshape(ops.where(mask, ops.gather(ops.reshape(values, (values.size,)), at, 0), ops.reshape(x, (x.size,))), x.shape)

@@ -118,7 +118,7 @@ def contract(x, y, sums, batch):
 def einsum(subscripts, /, *operands, **_):
     """Sums of products by letters: "ij,jk->ik". Operands are multiplied in pairs, the cheapest first."""
     if not isinstance(subscripts, str):
-        fail(InvalidArgument, "einsum: the subscripts are a text, such as \"ij,jk->ik\"")
+        subscripts, operands = _of_sublists((subscripts, *operands))
     xs = ops.convert(*operands)
     terms, out = _subscripts(subscripts.replace(" ", ""), xs)
     sizes = {}
@@ -135,6 +135,13 @@ def einsum(subscripts, /, *operands, **_):
         others = set(out).union(*[t for _, t in work])
         work.append(_pair(a, b, others, sizes))
     return _finish(*work[0], out, sizes)
+
+
+def _of_sublists(parts):
+    """einsum(x, [0, 1], y, [1, 2], [0, 2]) as subscripts and operands."""
+    letters = lambda row: "".join(["..." if k is Ellipsis else chr(ord("a") + ops.whole("einsum", k)) for k in row])
+    terms = ",".join([letters(row) for row in parts[1::2]])
+    return (f"{terms}->{letters(parts[-1])}", parts[:-1:2]) if len(parts) % 2 else (terms, parts[::2])
 
 
 def _subscripts(text, xs):
@@ -261,3 +268,19 @@ def correlate(a, v, mode="valid"):
     """The correlation of two vectors."""
     from wick.numpy.manipulation import flip
     return convolve(a, flip(v), mode)
+
+
+@api
+def matvec(x1, x2, /):
+    """The products of matrices and vectors."""
+    x1, x2 = ops.convert(x1, x2)
+    made = ops.matmul(x1, ops.reshape(x2, x2.shape + (1,)))
+    return ops.reshape(made, made.shape[:-1])
+
+
+@api
+def vecmat(x1, x2, /):
+    """The products of vectors and matrices."""
+    x1, x2 = ops.convert(x1, x2)
+    made = ops.matmul(ops.reshape(x1, x1.shape[:-1] + (1,) + x1.shape[-1:]), x2)
+    return ops.reshape(made, made.shape[:-2] + made.shape[-1:])

@@ -341,3 +341,19 @@ def corrcoef(x, y=None, rowvar=True):
         return ops.same("div", c, c)
     d = ops.unary("sqrt", diagonal(c))
     return ops.same("div", ops.same("div", c, ops.reshape(d, (-1, 1))), ops.reshape(d, (1, -1)))
+
+
+@api
+def nancumsum(x, axis=None):
+    """The sums up to each position, without elements that are no numbers."""
+    from wick.numpy.elementwise import isnan
+    x = ops.array(x)
+    return cumsum(ops.where(isnan(x), 0, x), axis=axis)
+
+
+@api
+def nancumprod(x, axis=None):
+    """The products up to each position, without elements that are no numbers."""
+    from wick.numpy.elementwise import isnan
+    x = ops.array(x)
+    return cumprod(ops.where(isnan(x), 1, x), axis=axis)

@@ -239,9 +239,9 @@ def histogram(x, bins=10, range=None, weights=None, density=False):
     at = ops.where(last, n - 1, at)
     at = ops.where(ops.binary("lt", at, 0, "bool"), n, at)
     counts = bincount(at, None if weights is None else ops.reshape(ops.array(weights), (-1,)), length=n)
+    counts = ops.as_elem(counts, x.elem) if weights is None else counts
     if not density:
         return counts, edges
-    counts = ops.as_elem(counts, x.elem)
     from wick.numpy.reductions import diff
     return ops.same("div", ops.same("div", counts, total(counts)), diff(edges)), edges
 
@@ -312,3 +312,134 @@ def interp(x, xp, fp, left=None, right=None):
     made = ops.same("add", f0, ops.same("mul", part, ops.same("sub", f1, f0)))
     made = ops.where(ops.same("lt", x, index.get(xp, 0), elem="bool"), index.get(fp, 0) if left is None else left, made)
     return ops.where(ops.same("gt", x, index.get(xp, -1), elem="bool"), index.get(fp, -1) if right is None else right, made)
+
+
+@api
+def argpartition(x, kth, axis=-1):
+    """Positions whose elements are ordered about the kth: those in order are."""
+    return argsort(x, axis=axis)
+
+
+@api
+def partition(x, kth, axis=-1):
+    """The elements ordered about the kth: in order."""
+    return sort(x, axis=axis)
+
+
+@api
+def nanargmax(x, axis=None, keepdims=False):
+    """The position of the largest element that is a number; -1 where there is none."""
+    return _nan_arg("argmax", -math.inf, x, axis, keepdims)
+
+
+@api
+def nanargmin(x, axis=None, keepdims=False):
+    """The position of the least element that is a number; -1 where there is none."""
+    return _nan_arg("argmin", math.inf, x, axis, keepdims)
+
+
+def _nan_arg(op, neutral, x, axis, keepdims):
+    from wick.numpy.reductions import all as all_of
+    x = ops.floating(x)
+    bad = isnan(x)
+    at = ops.arg_reduce(op, ops.where(bad, neutral, x), axis, keepdims)
+    return ops.where(all_of(bad, axis=axis, keepdims=keepdims), -1, at)
+
+
+@api
+def nanquantile(x, q, axis=None, *, method="linear", keepdims=False):
+    """The value below which a fraction q of the elements is, without elements that are no numbers."""
+    from wick.numpy.reductions import sum as sum_of
+    x = ops.floating(x)
+    axes = ops.axes_of("nanquantile", axis, x.ndim)
+    kept = [k for k in builtins.range(x.ndim) if k not in axes]
+    rows = ops.reshape(ops.transpose(x, kept + list(axes)), tuple([x.shape[k] for k in kept]) + (-1,))
+    bad = isnan(rows)
+    values = _sorted(ops.where(bad, math.inf, rows), -1, False)[0]
+    count = sum_of(ops.unary("not", bad), axis=-1)
+    q = ops.as_elem(q, x.elem)
+    made = []
+    for part in [q] if q.ndim == 0 else [index.get(q, k) for k in builtins.range(q.shape[0])]:
+        at = part * ops.as_elem(ops.binary("max", count - 1, 0), x.elem)
+        low = ops.unary("floor", at)
+        pick = lambda i: ops.reshape(ops.gather_elements(values, ops.reshape(ops.as_elem(i, "i64"), i.shape + (1,)), len(kept)), i.shape)
+        a, b = pick(low), pick(ops.unary("ceil", at))
+        if method != "linear":
+            fail(InvalidArgument, f"nanquantile: the method {method!r} is not supported, only linear")
+        value = ops.where(count == 0, math.nan, a + (at - low) * (b - a))
+        made.append(ops.reshape(value, tuple([1 if k in axes else m for k, m in enumerate(x.shape)])) if keepdims else value)
+    return made[0] if q.ndim == 0 else ops.concat([ops.reshape(m, (1,) + m.shape) for m in made], 0)
+
+
+def nanpercentile(x, q, axis=None, *, method="linear", keepdims=False):
+    """The value below which q percent of the elements are, without elements that are no numbers."""
+    from wick.numpy.elementwise import divide
+    return nanquantile(x, divide(q, 100.0), axis, method=method, keepdims=keepdims)
+
+
+def nanmedian(x, axis=None, *, keepdims=False):
+    """The median without elements that are no numbers."""
+    return nanquantile(x, 0.5, axis, keepdims=keepdims)
+
+
+def union1d(x, y, *, size=None, fill_value=None):
+    """The `size` least values that are in x or in y."""
+    from wick.numpy.manipulation import concatenate, ravel
+    return unique(concatenate([ravel(x), ravel(y)]), size=size, fill_value=fill_value)
+
+
+@api
+def setdiff1d(x, y, *, size=None, fill_value=None):
+    """The `size` least values that are in x and not in y."""
+    if size is None:
+        fail(Unsupported, "setdiff1d: the number of elements is not known when the function is compiled: give size=")
+    values, _, _, counts = _unique(x, ops.array(x).size, None)
+    good = ops.unary("not", isin(values, y)) & (counts > 0)
+    return _chosen(values, good, size, fill_value)
+
+
+def _chosen(values, good, size, fill_value):
+    """The first `size` of the values that are good."""
+    at = nonzero(good, size=size, fill_value=-1)[0]
+    fill = ops.number(0, values.elem) if fill_value is None else ops.as_elem(fill_value, values.elem)
+    return ops.where(at < 0, fill, ops.gather(values, ops.where(at < 0, 0, at), 0))
+
+
+@api
+def extract(condition, x, *, size=None, fill_value=0):
+    """The first `size` elements of x where a condition is true."""
+    if size is None:
+        fail(Unsupported, "extract: the number of elements is not known when the function is compiled: give size=")
+    x = ops.array(x)
+    return _chosen(ops.reshape(x, (x.size,)), ops.reshape(truth(condition), (x.size,)), size, fill_value)
+
+
+@api
+def histogram_bin_edges(x, bins=10, range=None, weights=None):
+    """The edges of histogram's intervals."""
+    return histogram(x, bins, range)[1]
+
+
+@api
+def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
+    """(counts, edges of x, edges of y) of points in rectangles."""
+    both = bins if isinstance(bins, (list, tuple)) and len(bins) == 2 else (bins, bins)
+    ranges = (None, None) if range is None else range
+    edges = [histogram_bin_edges(v, b, r) for v, b, r in zip((x, y), both, ranges)]
+    at, n = None, [e.shape[0] - 1 for e in edges]
+    inside = None
+    for v, e, m in zip((x, y), edges, n):
+        v = ops.as_elem(v, e.elem)
+        k = searchsorted(e, v, side="right") - 1
+        k = ops.where(ops.same("eq", v, index.get(e, -1), elem="bool"), m - 1, k)
+        good = (k >= 0) & (k < m)
+        inside = good if inside is None else inside & good
+        at = k if at is None else at * m + k
+    at = ops.where(inside, at, n[0] * n[1])
+    counts = ops.reshape(bincount(at, None if weights is None else ops.array(weights), length=n[0] * n[1]), n)
+    if density:
+        from wick.numpy.reductions import diff
+        counts = ops.as_elem(counts, edges[0].elem)
+        area = ops.reshape(diff(edges[0]), (-1, 1)) * diff(edges[1])
+        counts = counts / total(counts) / area
+    return counts, edges[0], edges[1]

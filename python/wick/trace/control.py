@@ -16,6 +16,11 @@ def _outside(f):
             return f(*args, **named)
         leaves, structure = tree.flatten((args, named))
         fixed = [callable(x) or isinstance(x, str) or x is None for x in leaves]
+        at = len(leaves)
+        for name in sorted(named, reverse=True):  # the leaves of `named` are last, by name
+            count = tree.structure(named[name]).count
+            at -= count
+            fixed[at:at + count] = [True] * count if name in _STATIC_NAMES else fixed[at:at + count]
         if f.__name__ in _STATIC:
             fixed = [b or (isinstance(x, int) and not isinstance(x, bool) and (f.__name__ == "scan" or k in _STATIC[f.__name__]))
                      for k, (b, x) in enumerate(zip(fixed, leaves))]
@@ -31,6 +36,7 @@ def _outside(f):
     return called
 
 
+_STATIC_NAMES = frozenset(("axis", "length", "reverse", "unroll", "batch_size"))
 _STATIC = {"fori": (0, 1), "fori_loop": (0, 1), "scan": (), "map": (), "associative_scan": ()}
 
 

@@ -2,6 +2,7 @@
 import collections
 import functools
 import inspect
+import math
 import os
 import re
 import threading
@@ -26,6 +27,15 @@ class ShapeDtype:
 
     def __init__(self, shape, dtype=np.float32):
         self.shape, self.dtype = tuple(shape), dtype
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: math.prod(self.shape))
+
+    def __eq__(self, other):
+        return isinstance(other, ShapeDtype) and (self.shape, self.dtype) == (other.shape, other.dtype)
+
+    def __hash__(self):
+        return hash((self.shape, self.dtype))
 
     def __repr__(self):
         return f"ShapeDtype({self.shape}, {self.dtype})"
@@ -328,3 +338,21 @@ def function(f=None, *, static=(), donate=(), **options):
     if not callable(f):
         raise TypeMismatch(f"wick.function: {f!r} is no function")
     return Function(f, static, donate, **options)
+
+
+def jit(f=None, *, static_argnums=(), static_argnames=(), donate_argnums=(), donate_argnames=(), inline=False, **options):
+    """wick.function with the parameters' names of jax.jit."""
+    both = lambda numbers, names: tuple([v for given in (numbers, names) for v in ((given,) if isinstance(given, (int, str)) else given or ())])
+    return function(f, static=both(static_argnums, static_argnames), donate=both(donate_argnums, donate_argnames), **options)
+
+
+def eval_shape(f, *args, **named):
+    """The structure of f(*args), with ShapeDtype for each array; nothing is computed."""
+    args, named = tree.map(lambda x: ShapeDtype(x.shape, x.dtype) if isinstance(x, scopes.Traced) else x, (args, named))
+    lowered = (f if isinstance(f, Function) else Function(f)).lower(*args, **named)
+    return lowered.structure.build(iter([ShapeDtype(shape, types.dtype(elem)) for elem, shape, _ in lowered.results]))
+
+
+def block_until_ready(x):
+    """x: calls return when their results are there."""
+    return x

@@ -211,6 +211,31 @@ def _flat_positions(arrays, sizes, shape):
     return ops.broadcast_to(flat, shape)
 
 
+def missing(elem):
+    """What stands for an element that is not there."""
+    return math.nan if elements.is_float(elem) else elements.lowest(elem) if elem in elements.SIGNED else elements.highest(elem)
+
+
+def _inside(i, n):
+    """Whether each traced index is within bounds."""
+    i = _wrapped(i, n)
+    return ops.binary("and", ops.binary("ge", i, 0, "bool"), ops.binary("lt", i, n, "bool"))
+
+
+def _spread(items, checks):
+    """The truth values of all index arrays, in dimensions that broadcast to those of the result."""
+    arrays = [item for item in items if isinstance(item, (_At, _Int))]
+    shape = ops.broadcast_shapes("index", *[a.shape for a in arrays])
+    good = checks[0]
+    for c in checks[1:]:
+        good = ops.binary("and", good, c)
+    good = ops.broadcast_to(good, shape)
+    advanced = [k for k, item in enumerate(items) if isinstance(item, (_At, _Int))]
+    together = advanced == list(range(advanced[0], advanced[-1] + 1)) or not shape
+    after = [item for item in (items[advanced[-1] + 1:] if together else items) if item is None or isinstance(item, _Slice)]
+    return ops.reshape(good, shape + (1,) * len(after))
+
+
 # ---- updates ----
 
 
@@ -230,8 +255,17 @@ class Update:
     def __init__(self, x, index):
         self._x, self._index = x, index
 
-    def get(self, **_):
-        return get(self._x, self._index)
+    def get(self, mode=None, fill_value=None, indices_are_sorted=False, unique_indices=False, wrap_negative_indices=True):
+        """x[index]; with mode="fill", `fill_value` for indices outside: by default the number that is none, or the least."""
+        out = get(self._x, self._index)
+        if mode not in ("fill", "drop"):
+            return out
+        items = [i for i in _parse(self._x.shape, self._index)]
+        checks = [_inside(i.value, self._x.shape[i.axis]) for i in items if isinstance(i, _At) and isinstance(i.value, Traced)]
+        if not checks:
+            return out
+        good = _spread(items, checks)
+        return ops.where(good, out, missing(out.elem) if fill_value is None else fill_value)
 
     def set(self, values, **mode):
         return self._update("none", values, None, **mode)
@@ -311,17 +345,37 @@ class Update:
         return emit(f"{name_of(x)} with [{place}] = {name_of(new)}", x.elem, x.shape)
 
     def _scatter(self, reduction, values, mode):
-        """Any other update: on the flat array, at the positions that the index selects. Without a mode, an index
-        outside fails the run."""
+        """Any other update: on the flat array, at the positions that the index selects."""
         x = self._x
         at, valid = self._flat(x.shape, mode)
+        flat = ops.reshape(x, (x.size,))
         values = ops.reshape(ops.broadcast_to(values, at.shape), (at.size,))
-        at, flat = ops.reshape(at, (at.size,)), ops.reshape(x, (x.size,))
-        if valid is not None:  # one more element takes what is dropped
-            at = ops.where(ops.reshape(ops.broadcast_to(valid, at.shape), (at.size,)), at, x.size)
-            flat = ops.concat([flat, ops.full((1,), 0, x.elem)], 0)
-        out = emit(f'op.scatter_elements({name_of(flat)}, {name_of(at)}, {name_of(values)}, axis = 0, reduction = "{reduction}")', x.elem, flat.shape)
-        return ops.reshape(ops.slice(out, (0,), (x.size,)) if valid is not None else out, x.shape)
+        at = ops.reshape(at, (at.size,))
+        if valid is not None:
+            valid = ops.reshape(valid, (at.size,))
+            if reduction == "none":
+                return self._set_valid(flat, at, values, valid)
+            neutral = {"add": 0, "mul": 1, "min": elements.highest(x.elem), "max": elements.lowest(x.elem)}[reduction]
+            at, values = ops.where(valid, at, 0), ops.where(valid, values, neutral)
+        return ops.reshape(self._scattered(reduction, flat, at, values), x.shape)
+
+    def _set_valid(self, flat, at, values, valid):
+        """Updates that are dropped write again what the last valid one writes, or what is there if none is valid: this leaves
+        the array where it is, which one more element for them would not. They have no derivative."""
+        size, order = at.shape[0], ops.iota(at.shape[0])
+        if not size:
+            return self._x
+        last = ops.reduce("max", ops.where(valid, order, -1))
+        some = ops.binary("ge", last, 0, "bool")
+        place = ops.where(some, ops.gather(at, ops.where(some, last, 0), 0), 0)
+        kept = ops.where(some, ops.gather(values, ops.where(some, last, 0), 0), ops.gather(flat, place, 0))
+        at = ops.where(valid, at, place)
+        return ops.reshape(self._scattered("none", flat, at, ops.where(valid, values, kept)), self._x.shape)
+
+    @staticmethod
+    def _scattered(reduction, flat, at, values):
+        text = f'op.scatter_elements({name_of(flat)}, {name_of(at)}, {name_of(values)}, axis = 0, reduction = "{reduction}")'
+        return emit(text, flat.elem, flat.shape)
 
     def _flat(self, shape, mode):
         """(positions in the flat array, whether each is valid; None: they all are)"""
@@ -356,7 +410,7 @@ class Update:
                 part = ops.reshape(part, part.shape + (1,) * (len(sizes) - first - len(common)))
             flat = part if flat is None else ops.binary("add", flat, part)
         flat = ops.broadcast_to(flat, tuple(sizes))
-        if mode not in ("drop", "fill"):
+        if mode in ("clip", "promise_in_bounds"):
             return flat, None
         return flat, ops.binary("lt", flat, math.prod(shape), "bool")
 

@@ -25,20 +25,22 @@ def aval(x):
 class Nested:
     """A function value: its name, its results, and the structure that they had in Python."""
 
-    def __init__(self, call, avals, adjust=None):
-        """Records call(parameters) -> a structure of arrays. `adjust` maps the leaves of the result."""
+    def __init__(self, call, avals, closed=False):
+        """Records call(parameters) -> a structure of arrays. If it is closed, what it uses of outer scopes are further
+        parameters: `captured`, arrays by name."""
         outer = scopes.current()
-        self.name = outer.root.fresh("f")
+        self.name, self.captured = outer.root.fresh("f"), {}
+        outer.root.closed += closed
         with scopes.nested() as inner:
+            inner.captured = self.captured if closed else None
             made = parameters(inner, avals)
             leaves, self.structure = tree.flatten(call(made))
             leaves = [ops.array(x) for x in leaves]
-            if adjust:
-                leaves = adjust(leaves)
             last = result_text(leaves)
             self.results = [aval(x) for x in leaves]
-            head = ", ".join([f"{p.name}: {type_of(p)}" for p in made])
+            head = ", ".join([f"{p.name}: {type_of(p)}" for p in made + list(self.captured.values())])
             first = f"let {self.name} = fn({head}) -> {result_type(leaves)} {{"
+        outer.root.closed -= closed
         outer.nest(first, inner, last + " }")
 
     def types(self):

@@ -31,6 +31,7 @@ class Root:
         self.modules = {}  # name: alias, of `use`
         self.items = []  # functions of the program, as text
         self.folder = None  # of the modules that are used
+        self.closed = 0  # how many scopes that keep what they capture are being recorded
 
     def fresh(self, prefix="v"):
         self.count += 1
@@ -38,6 +39,10 @@ class Root:
 
 
 class Scope:
+    rows = None  # of the vmap whose function it is (wick.trace.axes)
+    defined = None  # for that: the arrays that it made, by name
+    captured = None  # of a function that has to name what it uses of outer scopes: these arrays, by name
+
     def __init__(self, root, parent=None):
         self.root, self.parent, self.open = root, parent, True
         self.lines, self.places = [], []
@@ -114,6 +119,8 @@ class Traced:
 
     def __init__(self, scope, name, elem, shape, weak=False):
         self.scope, self.name, self.elem, self.shape, self.weak = scope, name, elem, shape, weak
+        if scope is not None and scope.defined is not None and name[0] == "v":
+            scope.defined[name] = self
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
@@ -142,7 +149,17 @@ def name_of(x):
     scope = x.scope
     if not scope.open or scope.root is not _state.scope.root:
         fail(InvalidArgument, f"a traced {type_of(x)} is used outside of the function that was traced: return it as a result")
+    if scope.root.closed:
+        _capture(x)
     return x.name
+
+
+def _capture(x):
+    scope = _state.scope
+    while scope is not x.scope:
+        if scope.captured is not None and x.name[-1].isdigit():
+            scope.captured[x.name] = x
+        scope = scope.parent
 
 
 def emit(text, elem, shape, weak=False):

@@ -7,6 +7,7 @@ import numpy as np
 
 from wick.errors import InvalidArgument, TypeMismatch
 from wick.trace import elements, ops, scope as scopes, tree
+from wick.trace.axes import Rows
 from wick.trace.function import Function
 from wick.trace.nest import Nested, aval, call_text
 from wick.trace.scope import emit_all, fail, name_of, sizes
@@ -201,6 +202,17 @@ def _vjp_outside(f, primals, has_aux):
     return (value[0], pull, aux) if has_aux else (value, pull)
 
 
+def linearize(f, *primals):
+    """(f(*primals), the derivative as a function of tangents)"""
+    return Function(f)(*primals), lambda *tangents: jvp(f, primals, tangents)[1]
+
+
+def linear_transpose(f, *primals):
+    """The transposed function of a linear one: from a cotangent of its result to those of arguments like `primals`."""
+    zeros = tree.map(lambda x: np.zeros(x.shape, x.dtype), primals)
+    return lambda cotangent: vjp(f, *zeros)[1](cotangent)
+
+
 def _jvp(f, primals, tangents):
     leaves, structure, call = _partial(f, tuple(primals), {}, tuple(range(len(primals))))
     _need_floats("jvp", leaves)
@@ -225,9 +237,9 @@ def jvp(f, primals, tangents):
 
 
 @transformed
-def vmap(f, in_axes=0, out_axes=0):
+def vmap(f, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_name=None):
     """f of every row of its arguments. `in_axes`: the axis of each argument's rows, None for an argument as it is, or a
-    structure of them; `out_axes`: where the rows of the results go."""
+    structure of them; `out_axes`: where the rows of the results go. `axis_name` names the rows for psum and its like."""
 
     def vmap_f(*args, **named):
         leaves, structure = tree.flatten((args, named))
@@ -236,21 +248,17 @@ def vmap(f, in_axes=0, out_axes=0):
                                      tree.structure(list(args)), "vmap: in_axes")
         axes += [0] * (len(leaves) - len(axes))
         rows = [x if a is None else ops.move(x, ops.axis_of("vmap: in_axes", a, x.ndim), 0) for x, a in zip(leaves, axes)]
-        counts = {x.shape[0] for x, a in zip(rows, axes) if a is not None}
+        counts = {x.shape[0] for x, a in zip(rows, axes) if a is not None} | ({axis_size} if axis_size is not None else set())
         if len(counts) != 1:
             fail(InvalidArgument, "vmap: the arguments have different numbers of rows: " + " and ".join(map(str, sorted(counts)))
                  if counts else "vmap: no argument has rows: every in_axes is None")
-        count = counts.pop()
-        inner = Nested(lambda arrays: _call(f, structure, arrays),
-                       [(x.elem, x.shape if a is None else x.shape[1:], x.weak) for x, a in zip(rows, axes)])
-        if not inner.results:
-            return inner.structure.build(iter(()))
-        text = f"vmap({inner.name}, axes = {sizes([0 if a is not None else -1 for a in axes])})"
-        out = emit_all(call_text(text, rows), [(e, (count,) + s) for e, s in inner.types()])
-        outs = tree.broadcast_prefix(out_axes, inner.structure, "vmap: out_axes")
-        made = [ops.dynamic_index(x, ops.number(0, "i64"), 0) if a is None else ops.move(x, 0, ops.axis_of("vmap: out_axes", a, x.ndim))
-                for x, a in zip(out, outs)]
-        return inner.structure.build(iter(made))
+        inner = Rows(axis_name, counts.pop(), [(x, a is not None) for x, a in zip(rows, axes)],
+                     [(x.elem, x.shape if a is None else x.shape[1:], x.weak) for x, a in zip(rows, axes)])
+        out, made = inner.finish(lambda arrays: _call(f, structure, arrays))
+        outs = tree.broadcast_prefix(out_axes, made, "vmap: out_axes")
+        out = [ops.dynamic_index(x, ops.number(0, "i64"), 0) if a is None else ops.move(x, 0, ops.axis_of("vmap: out_axes", a, x.ndim))
+               for x, a in zip(out, outs)]
+        return made.build(iter(out))
 
     return vmap_f
 
@@ -261,7 +269,7 @@ def _call(f, structure, arrays):
 
 
 @transformed
-def checkpoint(f):
+def checkpoint(f, *, prevent_cse=True, policy=None, concrete=False):
     """f; its derivative computes it again instead of keeping what it computed on the way."""
 
     def checkpoint_f(*args, **named):
@@ -272,6 +280,9 @@ def checkpoint(f):
         return inner.structure.build(iter(out))
 
     return checkpoint_f
+
+
+remat = checkpoint
 
 
 def stop_gradient(x):
@@ -359,83 +370,3 @@ jacobian = jacrev
 def hessian(f, argnums=0):
     """The second derivatives of f."""
     return jacfwd(jacrev(f, argnums), argnums)
-
-
-class custom_vjp:
-    """A function with a derivative of its own: defvjp(fwd, bwd) with fwd(*args) -> (result, kept) and
-    bwd(kept, cotangent) -> the cotangents of the arguments."""
-
-    def __init__(self, f, nondiff_argnums=()):
-        functools.update_wrapper(self, f)
-        self._f, self._static = f, (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
-        self._forward = self._backward = None
-        self._inside = False  # fwd may call the function itself
-
-    def defvjp(self, fwd, bwd):
-        self._forward, self._backward = fwd, bwd
-        return bwd
-
-    def __call__(self, *args):
-        if scopes.current() is None:
-            return Function(self.__call__)(*args)
-        if self._inside:
-            return self._f(*args)
-        if self._forward is None:
-            fail(InvalidArgument, f"custom_vjp: {self._f.__name__} has no defvjp")
-        numbers = tuple([n for n in range(len(args)) if n not in self._static])
-        leaves, structure, call = _partial(self._f, args, {}, numbers)
-        fixed = [args[n] for n in self._static]
-        inner = Nested(call, [_strong(x) for x in leaves])
-
-        def backward(arrays):
-            self._inside = True
-            try:
-                kept = _partial(self._forward, args, {}, numbers)[2](arrays[:len(leaves)])[1]
-            finally:
-                self._inside = False
-            given, taken = iter(arrays[len(leaves):]), []
-            for e, s, _ in inner.results:
-                taken.append(next(given) if elements.is_float(e) else _one(0, (e, s, False)))
-            found = self._backward(*fixed, kept, inner.structure.build(iter(taken)))
-            return self._shaped(found, structure, leaves)
-
-        floats = [r for r in inner.results if elements.is_float(r[0])]
-        back = Nested(backward, [_strong(x) for x in leaves] + [(e, s, False) for e, s, _ in floats])
-        names = [n for n in range(len(leaves) + len(floats))]
-        text = self._with(inner, back, leaves, names)
-        return inner.structure.build(iter(emit_all(call_text(text, leaves), inner.types())))
-
-    def _shaped(self, found, structure, leaves):
-        """Cotangents for all leaves: None is zero."""
-        found = found if isinstance(found, tuple) else (found,)
-        parts, out = list(structure.children), []
-        if len(found) != len(parts):
-            fail(InvalidArgument, f"custom_vjp: {len(found)} cotangents for {len(parts)} arguments")
-        at = 0
-        for part, given in zip(parts, found):
-            own = [None] * part.count if given is None else tree.leaves(given)
-            for x, g in zip(leaves[at:at + part.count], own):
-                out.append(ops.broadcast_to(ops.as_elem(0 if g is None else g, x.elem), x.shape))
-            at += part.count
-        return [x for x, leaf in zip(out, leaves) if elements.is_float(leaf.elem)]
-
-    def _with(self, inner, back, leaves, names):
-        """with_vjp takes a function of the arguments and one cotangent, a tuple if there are several results."""
-        scope = scopes.current()
-        name, args = scope.root.fresh("f"), [scope.root.fresh("p") for _ in leaves]
-        results = inner.types()
-        cotangents = [scope.root.fresh("p") if elements.is_float(e) else "_" for e, _ in results]
-        used = [c for c in cotangents if c != "_"]
-        heads = ", ".join([f"{a}: {scopes.type_of(x)}" for a, x in zip(args, leaves)])
-        kinds = [scopes.type_text(e, s) if elements.is_float(e) else "()" for e, s in results]
-        whole = scope.root.fresh("p")
-        unpack = f"let ({', '.join(cotangents)}) = {whole}\n" if len(results) > 1 else f"let {cotangents[0]} = {whole}\n"
-        given = [x for x in leaves if elements.is_float(x.elem)]
-        values, made = [scope.root.fresh() for _ in given], iter([])
-        pattern = values[0] if len(values) == 1 else f"({', '.join(values)})"
-        made = iter(values)
-        out = [next(made) if elements.is_float(x.elem) else "()" for x in leaves]
-        result = out[0] if len(out) == 1 else f"({', '.join(out)})"
-        kind = kinds[0] if len(kinds) == 1 else f"({', '.join(kinds)})"
-        scope.add(f"let {name} = fn({heads}, {whole}: {kind}) {{\n{unpack}let {pattern} = {back.name}({', '.join(args + used)})\n{result} }}")
-        return f"with_vjp({inner.name}, {name})"

@@ -2,8 +2,10 @@
 `.wick` files and registered classes.
 
 `None` is a structure without leaves. Everything else that is none of these is a leaf."""
+import builtins
 import collections
 import dataclasses
+import functools
 
 from wick.errors import InvalidArgument, TypeMismatch
 from wick.language import Struct
@@ -26,6 +28,11 @@ class Structure:
         self.kind, self.data, self.children = kind, data, children
         self.count = 1 if kind is _LEAF else sum([c.count for c in children])
         self._hash = hash((kind, data, children))
+
+    num_leaves = property(lambda self: self.count)
+
+    def unflatten(self, leaves):
+        return unflatten(self, leaves)
 
     def __eq__(self, other):
         return self is other or (isinstance(other, Structure) and self._hash == other._hash and self.kind is other.kind
@@ -142,11 +149,11 @@ def unflatten(structure, leaves):
 def map(f, x, *others, is_leaf=None):
     """f of each leaf, with the parts of the other structures at its place."""
     first, s = flatten(x, is_leaf)
-    rest = [_as(s, o, x) for o in others]
+    rest = [_as(s, o) for o in others]
     return s.build(iter([f(*row) for row in zip(first, *rest)]))
 
 
-def _as(s, x, like):
+def _as(s, x):
     """The parts of x at the leaves of the structure s; whole subtrees of x may be at a leaf."""
     out = []
 
@@ -182,17 +189,73 @@ def broadcast_prefix(prefix, s, what):
     return out
 
 
-def reduce(f, x, *initial):
-    import functools
-    return functools.reduce(f, leaves(x), *initial)
+def reduce(f, x, *initial, is_leaf=None):
+    return functools.reduce(f, leaves(x, is_leaf), *initial)
 
 
-def all(x):
-    import builtins
-    return builtins.all(leaves(x))
+def all(x, *, is_leaf=None):
+    return builtins.all(leaves(x, is_leaf))
+
+
+def broadcast(prefix, full, is_leaf=None):
+    """The structure `full` with the leaves of `prefix`, each as often as there are leaves at its place."""
+    s = structure(full, is_leaf)
+    return s.build(iter(broadcast_prefix(prefix, s, "broadcast")))
+
+
+# ---- paths ----
+
+DictKey = collections.namedtuple("DictKey", "key")
+SequenceKey = collections.namedtuple("SequenceKey", "idx")
+GetAttrKey = collections.namedtuple("GetAttrKey", "name")
+FlattenedIndexKey = collections.namedtuple("FlattenedIndexKey", "key")
+
+
+def keystr(path):
+    """A path as Python writes it: ['w'][0].name."""
+    return "".join([f".{k.name}" if isinstance(k, GetAttrKey) else f"[{k[0]!r}]" for k in path])
+
+
+def _keys(s):
+    """The keys of the children of a structure."""
+    if s.kind is dict:
+        return [DictKey(k) for k in s.data[0]]
+    if s.kind in (tuple, list):
+        return [SequenceKey(k) for k in range(len(s.children))]
+    if s.kind in _CLASSES:
+        return [FlattenedIndexKey(k) for k in range(len(s.children))]
+    names = getattr(s.kind, "_fields", None) or s.data or range(len(s.children))
+    return [GetAttrKey(n) if isinstance(n, str) else SequenceKey(n) for n in names]
+
+
+def _paths(s, path, out):
+    if s.kind is _LEAF:
+        out.append(path)
+    elif s.kind is not None:
+        for key, child in zip(_keys(s), s.children):
+            _paths(child, path + (key,), out)
+    return out
+
+
+def flatten_with_path(x, is_leaf=None):
+    """([(path, leaf)], structure)"""
+    found, s = flatten(x, is_leaf)
+    return list(zip(_paths(s, (), []), found)), s
+
+
+def leaves_with_path(x, is_leaf=None):
+    return flatten_with_path(x, is_leaf)[0]
+
+
+def map_with_path(f, x, *others, is_leaf=None):
+    """f of the path of each leaf, the leaf, and the parts of the other structures at its place."""
+    s = structure(x, is_leaf)
+    rest = [_as(s, o) for o in (x, *others)]
+    return s.build(iter([f(*row) for row in zip(_paths(s, (), []), *rest)]))
 
 
 def transpose(outer, inner, x):
-    """A structure of structures, turned inside out."""
-    rows = [leaves(part) for part in _as(outer, x, None)]
+    """A structure of structures, turned inside out. `inner` may be None: that of the first part."""
+    inner = structure(_as(outer, x)[0]) if inner is None else inner
+    rows = [leaves(part) for part in _as(outer, x)]
     return inner.build(iter([outer.build(iter(list(column))) for column in zip(*rows)]))

@@ -1,0 +1,108 @@
+"""Polynomials with the highest power first, and windows of signals."""
+import builtins
+
+import numpy as np
+
+from wick import types
+from wick.errors import InvalidArgument, Unsupported
+from wick.numpy.creation import elem_of
+from wick.numpy.products import convolve as _convolve, vander as _vander
+from wick.trace import elements, index, ops
+from wick.trace.eager import api, made
+from wick.trace.scope import fail
+
+
+def _padded(a, b):
+    a, b = ops.convert(a, b)
+    n = builtins.max(a.size, b.size)
+    return [ops.pad(x, (n - x.size,), (0,)) for x in (a, b)]
+
+
+@api
+def polyadd(a1, a2):
+    """The sum of two polynomials."""
+    return ops.same("add", *_padded(a1, a2))
+
+
+@api
+def polysub(a1, a2):
+    """The difference of two polynomials."""
+    return ops.same("sub", *_padded(a1, a2))
+
+
+@api
+def polymul(a1, a2, *, trim_leading_zeros=False):
+    """The product of two polynomials."""
+    if trim_leading_zeros:
+        fail(Unsupported, "polymul: the number of leading zeros is not known when the function is compiled")
+    return _convolve(a1, a2)
+
+
+@api
+def polyder(p, m=1):
+    """The m-th derivative of a polynomial."""
+    p = ops.floating(p)
+    for _ in range(ops.whole("polyder", m)):
+        n = p.shape[0]
+        p = ops.same("mul", ops.slice(p, (0,), (n - 1,)), ops.as_elem(np.arange(n - 1, 0, -1), p.elem)) if n > 1 else ops.full((1,), 0, p.elem)
+    return p
+
+
+@api
+def polyint(p, m=1, k=0):
+    """The m-th integral of a polynomial, with the constant k."""
+    p = ops.floating(p)
+    for _ in range(ops.whole("polyint", m)):
+        p = ops.same("div", p, ops.as_elem(np.arange(p.shape[0], 0, -1), p.elem))
+        p = ops.concat([p, ops.full((1,), k, p.elem)], 0)
+    return p
+
+
+@api
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """The polynomial with the least squared distance to points."""
+    if full or cov:
+        fail(Unsupported, "polyfit with full or cov is not supported")
+    x, y = [ops.floating(v) for v in ops.convert(x, y)]
+    rows, right = _vander(x, ops.whole("polyfit", deg) + 1), y
+    if w is not None:
+        w = ops.as_elem(w, x.elem)
+        rows, right = rows * w[:, None], right * (w[:, None] if y.ndim > 1 else w)
+    size = ops.unary("sqrt", ops.reduce("sum", ops.same("mul", rows, rows), 0))
+    q, r = _qr(rows / size)
+    made = _solve(r, ops.matmul(ops.transpose(q, (1, 0)), right))
+    return made / (size[:, None] if y.ndim > 1 else size)
+
+
+def _qr(x):
+    from wick.numpy.linalg import qr
+    return qr(x)
+
+
+def _solve(r, b):
+    from wick.numpy.linalg import solve_triangular
+    return solve_triangular(r, b, lower=False)
+
+
+@api
+def poly(roots):
+    """The polynomial with these roots."""
+    roots = ops.floating(roots)
+    if roots.ndim != 1:
+        fail(InvalidArgument, f"poly: an array of the shape {roots.shape} is given, expected a vector of roots")
+    p = ops.full((1,), 1, roots.elem)
+    for k in range(roots.shape[0]):
+        longer = ops.concat([p, ops.full((1,), 0, p.elem)], 0)
+        p = longer - ops.concat([ops.full((1,), 0, p.elem), p * index.get(roots, k)], 0)
+    return p
+
+
+def _window(name, of):
+    def window(M, *args):
+        return made(of(ops.whole(name, M), *args).astype(types.dtype(elem_of(None, elements.FLOAT))))
+    window.__name__, window.__doc__, window.__module__ = name, f"NumPy's window {name}.", __name__
+    return window
+
+
+bartlett, blackman = _window("bartlett", np.bartlett), _window("blackman", np.blackman)
+hamming, hanning, kaiser = _window("hamming", np.hamming), _window("hanning", np.hanning), _window("kaiser", np.kaiser)

@@ -1,0 +1,24 @@
+"""Reductions of rows by the segment that each belongs to, as in jax.ops."""
+from wick.errors import Unsupported
+from wick.trace import elements, index, ops
+from wick.trace.eager import api
+from wick.trace.scope import fail
+
+
+def _segments(name, doc, reduction, neutral):
+    def reduced(data, segment_ids, num_segments=None, indices_are_sorted=False, unique_indices=False, bucket_size=None, mode=None):
+        if num_segments is None:
+            fail(Unsupported, f"{name}: the number of segments is not known when the function is compiled: give num_segments=")
+        data, ids = ops.array(data), ops.array(segment_ids)
+        shape = (ops.whole("num_segments", num_segments),) + data.shape[ids.ndim:]
+        start = ops.full(shape, neutral(data.elem), data.elem)
+        ids = ops.where(ids < 0, shape[0], ids)  # a negative number is no segment
+        return getattr(index.At(start)[ids], reduction)(data, mode="drop" if mode is None else mode)
+    reduced.__name__, reduced.__doc__ = name, doc
+    return api(reduced)
+
+
+segment_sum = _segments("segment_sum", "The sums of the rows of each segment.", "add", lambda elem: 0)
+segment_prod = _segments("segment_prod", "The products of the rows of each segment.", "multiply", lambda elem: 1)
+segment_max = _segments("segment_max", "The largest rows of each segment.", "max", elements.lowest)
+segment_min = _segments("segment_min", "The least rows of each segment.", "min", elements.highest)

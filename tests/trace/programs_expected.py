@@ -1,0 +1,27 @@
+"""Writes programs_expected.npz: what JAX gives for the programs that have no oracle of their own: the shapes, and of large
+arrays 200 elements. Needs jax 0.7.
+
+    python tests/trace/programs_expected.py"""
+import pathlib
+
+import jax
+import jax.ops  # noqa: F401
+import jax.scipy.linalg  # noqa: F401
+import jax.scipy.signal  # noqa: F401
+import jax.scipy.stats  # noqa: F401
+import numpy as np
+
+import programs_learning  # noqa: F401
+import programs_science  # noqa: F401
+from trace_programs import PROGRAMS, namespace, sample
+
+names, shapes, values = [], [], []
+for name, p in PROGRAMS.items():
+    if p.oracle is None:
+        arguments = jax.tree.map(jax.numpy.asarray, p.arguments(np.random.default_rng(len(name))))
+        for x in jax.tree.leaves(jax.jit(p.build(namespace(jax)))(*arguments)):
+            names.append(name)
+            shapes.append(" ".join(map(str, x.shape)))
+            values.append(sample(np.asarray(x)).astype(np.float32))
+np.savez_compressed(pathlib.Path(__file__).with_suffix(".npz"), names=names, shapes=shapes, values=np.concatenate(values))
+print(len(PROGRAMS), "programs,", len(names), "results")

@@ -1,0 +1,305 @@
+"""Names of jax, jax.numpy, jax.lax, jax.scipy, jax.ops and jax.tree_util, against NumPy and SciPy, and operations across the
+rows of vmap."""
+import dataclasses
+import math
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+import built  # noqa: E402, F401: finds the package
+import wick  # noqa: E402
+import wick.numpy as wnp  # noqa: E402
+from wick import lax  # noqa: E402
+
+X = np.linspace(-2, 2, 12).astype(np.float32).reshape(3, 4)
+Y = (np.arange(12).reshape(3, 4) % 5).astype(np.float32)
+V = np.float32([1, 2, 3, 4])
+
+
+def close(a, b, tolerance=1e-5):
+    np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+def run(f, *args):
+    return wick.function(f)(*args)
+
+
+# ---- wick.numpy ----
+
+ROWS = {
+    "isclose": (lambda n, x: n.isclose(x, x + np.float32([0, 1e-7, 1, 0]))),
+    "allclose": (lambda n, x: n.allclose(x, x)),
+    "array_equal": (lambda n, x: n.array_equal(x, x[:2])),
+    "matvec": (lambda n, x: n.matvec(x, V)),
+    "vecmat": (lambda n, x: n.vecmat(V[:3], x)),
+    "polyadd": (lambda n, x: n.polyadd(x[0], x[1, :2])),
+    "polysub": (lambda n, x: n.polysub(x[0], x[1, :2])),
+    "polymul": (lambda n, x: n.polymul(x[0], x[1])),
+    "polyder": (lambda n, x: n.polyder(x[0], 2)),
+    "polyint": (lambda n, x: n.polyint(x[0])),
+    "polyfit": (lambda n, x: n.polyfit(V, x[0] ** 2, 2)),
+    "poly": (lambda n, x: n.poly(x[0])),
+    "fix": (lambda n, x: n.fix(x)),
+    "around": (lambda n, x: n.around(x, 1)),
+    "unwrap": (lambda n, x: n.unwrap(x * 4)),
+    "nancumsum": (lambda n, x: n.nancumsum(n.where(x > 0, x, np.nan), axis=1)),
+    "nanargmax": (lambda n, x: n.nanargmax(n.where(x < 1, x, np.nan), axis=0)),
+    "nanmedian": (lambda n, x: n.nanmedian(n.where(x < 1, x, np.nan), axis=1)),
+    "nanpercentile": (lambda n, x: n.nanpercentile(n.where(x < 1, x, np.nan), 30)),
+    "piecewise": (lambda n, x: n.piecewise(x, [x < -1, x >= 1], [lambda t: -t, lambda t: t, 0.0])),
+    "apply_along_axis": (lambda n, x: n.apply_along_axis(lambda v: v[::-1] * 2, 0, x)),
+    "block": (lambda n, x: n.block([[x, x * 0], [x[:, :1], x, x[:, 1:]]])),
+    "isposinf": (lambda n, x: n.isposinf(1 / n.maximum(x, 0))),
+    "einsum by numbers": (lambda n, x: n.einsum(x, [0, 1], Y, [2, 1], [0, 2])),
+    "tensorsolve": (lambda n, x: n.linalg.tensorsolve(n.eye(12).reshape(3, 4, 3, 4) * 2, x)),
+    "qr with more columns": (lambda n, x: n.abs(n.linalg.qr(Y)[1])),
+    "ravel_multi_index": (lambda n, x: n.ravel_multi_index((np.array([0, 2]), np.array([3, 1])), (3, 4))),
+    "unravel_index": (lambda n, x: n.stack(n.unravel_index(np.array([5, 11]), (3, 4)))),
+    "histogram2d": (lambda n, x: n.histogram2d(x.reshape(-1), Y.reshape(-1), bins=3)[0]),
+    "partition": (lambda n, x: n.sort(n.partition(x, 2, axis=1), axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_numpy(name):
+    f = ROWS[name]
+    close(run(lambda x: f(wnp, x), X), f(np, X), 1e-4)
+
+
+def test_grids_windows_and_joined_arrays():
+    close(wnp.mgrid[0:2, 0:3], np.mgrid[0:2, 0:3])
+    for a, b in zip(wnp.ogrid[0:2, 0:1:3j], np.ogrid[0:2, 0:1:3j]):
+        close(a, b)
+    close(run(lambda x: wnp.r_[x, 0:3, 5], V), np.r_[V, 0:3, 5])
+    close(run(lambda x: wnp.c_[x, x], V), np.c_[V, V])
+    for name in ("bartlett", "blackman", "hamming", "hanning"):
+        close(getattr(wnp, name)(7), getattr(np, name)(7))
+    assert wnp.bitwise_count(np.array([7, -8, 255])).tolist() == [3, 1, 8]
+    close(wnp.fill_diagonal(X, 9.0, inplace=False)[1], [X[1, 0], 9, X[1, 2], X[1, 3]])
+    assert wnp.union1d(np.array([3, 1]), np.array([1, 7]), size=4, fill_value=-1).tolist() == [1, 3, 7, -1]
+    assert wnp.setdiff1d(np.array([3, 1, 2, 2]), np.array([2]), size=3, fill_value=-1).tolist() == [1, 3, -1]
+    assert wnp.extract(X > 1, X, size=4, fill_value=0).shape == (4,)
+
+
+def test_vectorize():
+    f = wnp.vectorize(lambda a, b: wnp.dot(a, b), signature="(n),(n)->()")
+    a, b = np.random.default_rng(0).normal(size=(2, 3, 1, 4)), np.random.default_rng(1).normal(size=(5, 4))
+    close(f(a, b), np.einsum("xyzn,zn->xyz", a, b), 1e-5)
+    close(run(lambda x: wnp.vectorize(lambda t: wick.cond(t > 0, wnp.sin, wnp.cos, t))(x), X), np.where(X > 0, np.sin(X), np.cos(X)))
+
+
+# ---- wick.lax, wick.ops, wick.scipy ----
+
+
+def test_lax():
+    close(run(lambda x: lax.collapse(x, 0), X), X.reshape(-1))
+    a, b = run(lambda x: lax.split(x, (1, 3), axis=1), X)
+    close(a, X[:, :1]), close(b, X[:, 1:])
+    close(run(lambda x: lax.reduce_window(x, 1.0, lax.mul, (2, 2), (1, 1), "VALID"), X), X[:-1, :-1] * X[1:, :-1] * X[:-1, 1:] * X[1:, 1:])
+    patches = run(lambda x: lax.conv_general_dilated_patches(x[None, None], (2, 2), (1, 1), "VALID"), X)
+    close(patches[0, :, 0, 0], [X[0, 0], X[0, 1], X[1, 0], X[1, 1]])
+
+
+def test_segments():
+    at = np.array([2, 0, 2])
+    for name, f in (("sum", np.add), ("max", np.maximum), ("min", np.minimum), ("prod", np.multiply)):
+        found = getattr(wick.ops, f"segment_{name}")(X, at, num_segments=4)
+        close(found[2], f(X[0], X[2])), close(found[0], X[1])
+    with pytest.raises(wick.Unsupported, match="num_segments"):
+        wick.ops.segment_sum(X, at)
+
+
+Z = np.array([0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.7, 9.0, 25.0])
+SPECIAL = ("gammaln digamma gamma erf erfc expit logit entr ndtr log_ndtr i0 i0e i1 i1e exp1 ndtri gammainc gammaincc betainc betaln "
+           "xlogy xlog1py rel_entr kl_div zeta").split()
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+@pytest.mark.parametrize("dtype", (np.float32, np.float64))
+def test_special(name, dtype):
+    special = pytest.importorskip("scipy.special")
+    args = {"gammainc": (Z, Z[::-1]), "gammaincc": (Z, Z[::-1]), "betainc": (Z, Z[::-1], Z / 30), "betaln": (Z, Z + 1), "xlogy": (Z - 0.1, Z),
+            "xlog1py": (Z, Z), "rel_entr": (Z, Z[::-1]), "kl_div": (Z, Z[::-1]), "zeta": (Z[3:], Z[3:]), "logit": (Z / 30,), "ndtri": (Z / 30,)}.get(name, (Z,))
+    args = [a.astype(dtype) for a in args]
+    oracle = getattr(special, name)(*[a.astype(np.float64) for a in args])
+    found = getattr(wick.scipy.special, name)(*args)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, oracle, rtol=2e-5 if dtype is np.float32 else 1e-9, atol=1e-6 if dtype is np.float32 else 1e-12)
+
+
+def test_special_below_zero_and_derivatives():
+    special = pytest.importorskip("scipy.special")
+    close(wick.scipy.special.gammaln(-Z - 0.25), special.gammaln(-Z - 0.25), 1e-9)
+    close(wick.scipy.special.digamma(-Z[:-1] - 0.25), special.digamma(-Z[:-1] - 0.25), 1e-9)
+    np.testing.assert_allclose(wick.scipy.special.log_ndtr(-Z), special.log_ndtr(-Z), rtol=1e-12)
+    slope = run(lambda z: wick.grad(lambda z: wnp.sum(wick.scipy.special.gammaln(z)))(z), Z)
+    close(slope, special.digamma(Z), 1e-9)
+    close(wick.scipy.special.polygamma(2, Z), special.polygamma(2, Z), 1e-9)
+
+
+def test_distributions():
+    stats = pytest.importorskip("scipy.stats")
+    own, z, k = wick.scipy.stats, Z.astype(np.float32), np.float32([0, 1, 4])
+    close(own.norm.logpdf(z, 1.0, 2.0), stats.norm.logpdf(Z, 1, 2), 1e-5)
+    for name, args in (("norm", ()), ("expon", ()), ("laplace", ()), ("cauchy", ()), ("logistic", ()), ("gamma", (2.0,)), ("chi2", (3.0,)),
+                       ("beta", (2.0, 3.0)), ("uniform", ())):
+        x = z / 30 if name == "beta" else z
+        for what in ("logpdf", "cdf"):
+            close(getattr(getattr(own, name), what)(x, *args), getattr(getattr(stats, name), what)(x.astype(np.float64), *args), 2e-5)
+    for name, args in (("poisson", (2.0,)), ("binom", (4.0, 0.3)), ("bernoulli", (0.3,)), ("geom", (0.2,)), ("nbinom", (3.0, 0.4))):
+        close(getattr(own, name).logpmf(k, *args), getattr(stats, name).logpmf(k, *args), 2e-5)
+    close(own.t.logpdf(z, 3.0), stats.t.logpdf(Z, 3), 1e-5), close(own.pareto.logpdf(z, 2.0), stats.pareto.logpdf(Z, 2), 1e-5)
+    cov = np.eye(4, dtype=np.float32) + np.float32(0.1)
+    close(own.multivariate_normal.logpdf(X, V, cov), stats.multivariate_normal.logpdf(X, V, cov), 1e-4)
+    with pytest.raises(TypeError, match="gamma: the parameters are a, loc, scale"):
+        own.gamma.logpdf(z)
+
+
+def test_linear_algebra_and_signals():
+    scipy = pytest.importorskip("scipy")
+    import scipy.linalg
+    import scipy.signal
+    a = Y[:, :3] + 3 * np.eye(3, dtype=np.float32)
+    own = wick.scipy.linalg
+    close(own.solve_triangular(a, X, lower=True), scipy.linalg.solve_triangular(a, X, lower=True), 1e-4)
+    close(own.cho_solve(own.cho_factor(a @ a.T), X), np.linalg.solve(a @ a.T, X), 1e-3)
+    close(own.cholesky(a @ a.T), scipy.linalg.cholesky(a @ a.T), 1e-4)
+    close(own.block_diag(X, V), scipy.linalg.block_diag(X, V)), close(own.toeplitz(V), scipy.linalg.toeplitz(V))
+    for mode in ("full", "same", "valid"):
+        close(wick.scipy.signal.convolve2d(X, Y[:2, :3], mode), scipy.signal.convolve2d(X, Y[:2, :3], mode), 1e-4)
+        close(wick.scipy.signal.correlate(X[0], V, mode), scipy.signal.correlate(X[0], V, mode), 1e-4)
+
+
+# ---- functions with derivatives of their own ----
+
+
+def test_custom_jvp():
+    @wick.custom_jvp
+    def f(x):
+        return wnp.log1p(wnp.exp(x))
+
+    @f.defjvp
+    def rule(primals, tangents):
+        (x,), (d,) = primals, tangents
+        return f(x), 2 * (1 - 1 / (1 + wnp.exp(x))) * d  # twice the derivative, to see it used
+
+    half = 1 / (1 + np.exp(-X))
+    close(run(lambda x: wick.grad(lambda x: wnp.sum(f(x)))(x), X), 2 * half)
+    value, slope = wick.jvp(f, (X,), (Y,))
+    close(value, np.log1p(np.exp(X))), close(slope, 2 * half * Y)
+    close(run(lambda x: wick.vmap(wick.vmap(wick.grad(wick.grad(f))))(x), X), 2 * half * (1 - half))
+
+    @wick.custom_jvp
+    def g(x, y):
+        return x * wnp.sin(y)
+
+    g.defjvps(lambda t, ans, x, y: 3 * wnp.sin(y) * t, None)
+    dx, dy = wick.grad(g, argnums=(0, 1))(np.float32(2), np.float32(1))
+    assert math.isclose(dx, 3 * math.sin(1), rel_tol=1e-5) and dy == 0
+    with pytest.raises(wick.InvalidArgument, match="custom_jvp: h has no derivative"):
+        def h(x):
+            return x
+        wick.custom_jvp(h)(np.float32(1))
+
+
+def test_custom_vjp_uses_arrays_of_the_program():
+    table = np.random.default_rng(0).normal(size=(4, 10)).astype(np.float32)
+
+    @wick.custom_vjp
+    def f(x):
+        return x @ table
+
+    f.defvjp(lambda x: (f(x), None), lambda _, g: (2 * g @ table.T,))
+    close(run(lambda x: wick.grad(lambda x: wnp.sum(f(x)))(x), X), np.tile(2 * table.sum(1), (3, 1)), 1e-4)
+
+    def outer(x, y):
+        @wick.custom_vjp
+        def own(x):
+            return x * y
+        own.defvjp(lambda x: (own(x), None), lambda _, g: (g,))
+        return wick.grad(lambda x: wnp.sum(own(x)))(x)
+
+    with pytest.raises(wick.Unsupported, match="own refers to a traced f32"):
+        run(outer, X, Y)
+
+
+def test_linearize():
+    value, slope = wick.linearize(wnp.sin, V)
+    close(value, np.sin(V)), close(slope(V), np.cos(V) * V)
+    close(wick.linear_transpose(lambda x: x @ Y.T, V)(np.float32([1, 2, 3]))[0], Y.T @ [1, 2, 3])
+
+
+# ---- rows of vmap ----
+
+
+def test_operations_across_rows():
+    def f(r):
+        return (r - lax.pmean(r, "b")) / lax.psum(r ** 2, "b"), lax.pmax(r, "b"), lax.axis_index("b"), r / lax.psum(1, "b"), lax.all_gather(r, "b")
+
+    a, b, c, d, e = run(wick.vmap(f, axis_name="b"), X)
+    close(a, (X - X.mean(0)) / (X ** 2).sum(0)), close(b, np.tile(X.max(0), (3, 1))), close(d, X / 3)
+    assert c.tolist() == [0, 1, 2] and e.shape == (3, 3, 4) and np.array_equal(e[1], X)
+    moved = wick.vmap(lambda r: lax.ppermute(r, "b", [(0, 1), (1, 2)]), axis_name="b")(X)
+    close(moved, np.concatenate([np.zeros((1, 4), np.float32), X[:2]]))
+
+
+def test_operations_across_rows_of_an_outer_vmap_and_with_derivatives():
+    t = np.arange(24, dtype=np.float32).reshape(2, 3, 4) / 10
+    inner = lambda r: lax.psum(r, "a") * lax.pmean(r, "b") + lax.psum(r, ("a", "b"))
+    found = run(wick.vmap(wick.vmap(inner, axis_name="b"), axis_name="a"), t)
+    close(found, t.sum(0, keepdims=True) * t.mean(1, keepdims=True) + t.sum((0, 1), keepdims=True))
+
+    def loss(w):
+        return wnp.sum(wick.vmap(lambda r: wnp.tanh(w * r - lax.pmean(w * r, "b")), axis_name="b")(X))
+
+    def plain(w):
+        return wnp.sum(wnp.tanh(w * X - wnp.mean(w * X, axis=0)))
+
+    close(run(wick.grad(loss), V), run(wick.grad(plain), V))
+    mean = wick.vmap(lambda w, r: lax.pmean(wick.grad(lambda w: wnp.sum(wnp.sin(w * r)))(w), "b"), in_axes=(None, 0), axis_name="b")
+    close(run(mean, V, X)[0], (np.cos(V * X) * X).mean(0))
+
+
+def test_errors_of_operations_across_rows():
+    with pytest.raises(wick.InvalidArgument, match=r"test_names.py:\d+: .*there is no axis 'c'"):
+        run(wick.vmap(lambda r: lax.psum(r, "c"), axis_name="b"), X)
+    with pytest.raises(wick.Unsupported, match="inside of a loop, a branch or a derivative"):
+        run(wick.vmap(lambda r: wick.fori(0, 2, lambda _, s: lax.psum(s, "b"), r), axis_name="b"), X)
+
+
+# ---- structures ----
+
+
+def test_tree_util():
+    t = wick.tree_util
+    d = {"a": 1, "b": [2, (3, None)]}
+    assert t.tree_map_with_path(lambda path, x: t.keystr(path), d) == {"a": "['a']", "b": ["['b'][0]", ("['b'][1][0]", None)]}
+    assert t.tree_leaves(t.tree_transpose(t.tree_structure([0, 0]), t.tree_structure({"a": 0, "b": 0}), [{"a": 1, "b": 2}, {"a": 3, "b": 4}])) == [1, 3, 2, 4]
+    assert t.tree_reduce(lambda a, b: a + b, d, 0) == 6 and t.tree_structure(d).num_leaves == 3
+
+    @t.register_dataclass
+    @dataclasses.dataclass
+    class State:
+        w: object
+        n: int = dataclasses.field(metadata={"static": True}, default=2)
+
+    s = run(lambda s: State(s.w * s.n, s.n + 1), State(V, 3))
+    close(s.w, 3 * V)
+    assert s.n == 4
+    close(run(lambda f: f(V), t.Partial(lambda a, b: a * b, V)), V * V)
+    flat, back = wick.flatten_util.ravel_pytree({"x": X, "n": [V]})
+    assert flat.shape == (16,) and np.array_equal(back(flat)["x"], X)
+
+
+def test_jit():
+    @wick.jit
+    def f(x):
+        return x + 1
+
+    close(f(V), V + 1)
+    g = wick.jit(lambda x, n, *, sign: sign * x ** n, static_argnums=1, static_argnames=("sign",))
+    close(g(V, 2, sign=-1), -V ** 2)
+    spec = wick.eval_shape(lambda x: {"y": x.T @ x}, X)
+    assert spec["y"].shape == (4, 4) and spec["y"].dtype == np.float32
