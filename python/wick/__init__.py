@@ -62,7 +62,7 @@ _TRACED |= {name: "transform" for name in "value_and_grad vjp jvp vmap jacfwd ja
 _TRACED |= {name: "custom" for name in ("custom_vjp", "custom_jvp")}
 _TRACED |= {name: "control" for name in "cond switch while_loop fori scan associative_scan".split()}
 _TRACED |= {"remat": "transform", "jacobian": "transform", "Array": "array", "tree": "tree"}
-_MODULES = frozenset("flatten_util lax nn numpy ops random scipy tree_util".split())
+_MODULES = frozenset("debug flatten_util lax nn numpy ops random scipy tree_util".split())
 
 
 def __getattr__(name):

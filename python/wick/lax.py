@@ -24,17 +24,33 @@ SAME = {"add": "add", "sub": "subtract", "mul": "multiply", "neg": "negative", "
         "eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "square": "square",
         "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor", "bitwise_not": "bitwise_invert",
         "shift_left": "bitwise_left_shift", "shift_right_arithmetic": "bitwise_right_shift", "is_finite": "isfinite",
-        "reciprocal": "reciprocal", "nextafter": "nextafter", "argmax": "argmax", "argmin": "argmin", "rem": "fmod", "full": "full",
+        "reciprocal": "reciprocal", "nextafter": "nextafter", "rem": "fmod", "full": "full",
         "full_like": "full_like", "transpose": "permute_dims", "reshape": "reshape", "broadcast_shapes": "broadcast_shapes",
         "convert_element_type": "astype", "expand_dims": "expand_dims", "squeeze": "squeeze", "batch_matmul": "matmul"}
 for _name, _own in SAME.items():
     globals()[_name] = getattr(wnp, _own)
 
-for _name, _op in {"rsqrt": "rsqrt", "erf": "erf", "round": "round_even"}.items():
+for _name, _op in {"rsqrt": "rsqrt", "erf": "erf"}.items():
     def _f(x, _op=_op):
         return ops.unary(_op, ops.floating(x))
     _f.__name__ = _name
     globals()[_name] = api(_f)
+
+
+class RoundingMethod:
+    """What `round` does with halves."""
+
+    AWAY_FROM_ZERO, TO_NEAREST_EVEN = 0, 1
+
+
+@api
+def round(x, rounding_method=RoundingMethod.AWAY_FROM_ZERO):
+    """The nearest whole number."""
+    x = ops.floating(x)
+    if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
+        return ops.unary("round_even", x)
+    whole = ops.unary("trunc", x)
+    return ops.where(wnp.abs(x - whole) >= 0.5, whole + wnp.sign(x), whole)
 
 
 @api
@@ -321,6 +337,17 @@ cummax, cummin = _turned(wnp.cummax), _turned(wnp.cummin)
 def cumlogsumexp(x, axis=0, reverse=False):
     """The logarithms of the sums of exponentials up to each position."""
     return associative_scan(wnp.logaddexp, x, reverse=reverse, axis=axis)
+
+
+def _arg(name):
+    def made(operand, axis, index_dtype=None):
+        at = getattr(wnp, name)(operand, axis=axis)
+        return at if index_dtype is None else wnp.astype(at, index_dtype)
+    made.__name__, made.__doc__ = name, f"wick.numpy.{name} along an axis, as a type of whole numbers."
+    return api(made)
+
+
+argmax, argmin = _arg("argmax"), _arg("argmin")
 
 
 @api

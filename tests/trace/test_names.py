@@ -93,6 +93,27 @@ def test_vectorize():
 # ---- wick.lax, wick.ops, wick.scipy ----
 
 
+def test_printing(capfd):
+    @wick.function
+    def f(x):
+        wick.debug.print("sum {} of {x}", wnp.sum(x), x=x)
+        return x
+
+    f(V)
+    assert capfd.readouterr().out == '"sum" 10.0 "of" [1.0, 2.0, 3.0, 4.0]\n'
+    with pytest.raises(wick.InvalidArgument, match="nothing is given for {y}"):
+        run(lambda x: wick.debug.print("{y}", x) or x, V)
+
+
+def test_halves_types_and_views():
+    halves = np.float32([-1.5, -0.5, 0.5, 1.5, 2.5, 0.3])
+    assert run(lax.round, halves).tolist() == [-2, -1, 1, 2, 3, 0]
+    assert run(lambda x: lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN), halves).tolist() == [-2, 0, 0, 2, 2, 0]
+    assert run(lambda x: lax.argmax(x, 1, np.int32), X).dtype == np.int32
+    assert run(lambda x: x.view(np.int32), V).tolist() == V.view(np.int32).tolist()
+    assert [x.shape for x in run(lambda x: wnp.meshgrid(x, x, sparse=True), V)] == [(1, 4), (4, 1)]
+
+
 def test_lax():
     close(run(lambda x: lax.collapse(x, 0), X), X.reshape(-1))
     a, b = run(lambda x: lax.split(x, (1, 3), axis=1), X)

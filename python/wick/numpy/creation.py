@@ -210,8 +210,8 @@ def triu_indices(n, k=0, m=None):
 
 
 @api
-def meshgrid(*arrays, indexing="xy"):
-    """Coordinates of a grid: each array along an axis of its own."""
+def meshgrid(*arrays, indexing="xy", sparse=False, copy=True):
+    """Coordinates of a grid: each array along an axis of its own; with `sparse`, of size 1 along the others."""
     arrays = [ops.array(x) for x in arrays]
     sizes_of = [x.shape[0] if x.ndim else 1 for x in arrays]
     order = list(range(len(arrays)))
@@ -222,7 +222,7 @@ def meshgrid(*arrays, indexing="xy"):
     for k, x in enumerate(arrays):
         at = [1] * len(arrays)
         at[order.index(k)] = sizes_of[k]
-        out.append(ops.broadcast_to(ops.reshape(x, at), shape))
+        out.append(ops.reshape(x, at) if sparse else ops.broadcast_to(ops.reshape(x, at), shape))
     return out
 
 

@@ -2,7 +2,7 @@
 import numpy as np
 
 from wick.errors import InvalidArgument, TypeMismatch
-from wick.trace import index, ops
+from wick.trace import elements, index, ops
 from wick.trace.scope import Traced, fail, type_of
 
 
@@ -128,6 +128,12 @@ class Array(Traced):
 
     def copy(x):
         return x
+
+    def view(x, dtype=None):
+        elem = x.elem if dtype is None else elements.of_dtype(dtype)
+        if elem is None or elements.WIDTH[elem] != elements.WIDTH[x.elem]:
+            fail(TypeMismatch, f"view: the bits of {x.elem} are no numbers of {dtype}: the sizes differ")
+        return ops.bitcast(x, elem)
 
     def block_until_ready(x):
         return x
