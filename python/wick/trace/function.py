@@ -281,7 +281,8 @@ class Function:
             static, leaves, structure, call = self._split(args, named)
             key = static, structure, tuple([_describe(x, []) for x in leaves])
             program = self._programs.get(key) or self._compile(key, leaves, structure, call)
-        out = program.run([_value(x, a) for x, a in zip(leaves, program.lowered.avals)])
+        out = program.run([x if native and x.flags.c_contiguous else _value(x, a)
+                           for x, native, a in zip(leaves, program.native, program.lowered.avals)])
         structure = program.lowered.structure
         return out[0] if structure is tree.LEAF else structure.build(iter(out))
 
@@ -290,7 +291,9 @@ class Function:
         with self._lock:
             program = self._programs.get(key)
             if program is None:
-                program = self._programs[key] = Lowered(self._name, call, avals, self._donated(structure)).compile(**self._options)
+                program = Lowered(self._name, call, avals, self._donated(structure)).compile(**self._options)
+                program.native = [type(x) is np.ndarray and x.dtype in _ELEMS for x in leaves]  # as for all calls with this key
+                self._programs[key] = program
                 while len(self._programs) > PROGRAMS:
                     self._programs.popitem(last=False)
             return program
