@@ -83,6 +83,16 @@ def test_grids_windows_and_joined_arrays():
     assert wnp.extract(X > 1, X, size=4, fill_value=0).shape == (4,)
 
 
+def test_complex_numbers_are_refused():
+    for f in (lambda x: wnp.fft.fft(x), lambda x: 1j * x, lambda x: x + 2j, lambda x: wnp.exp(1j)):
+        with pytest.raises((wick.Unsupported, wick.TypeMismatch), match=r"test_names.py:\d+: .*no complex numbers"):
+            run(f, V)
+    with pytest.raises(wick.TypeMismatch, match="complex"):
+        run(lambda x: x, V.astype(np.complex64))
+    close(wnp.fft.fftfreq(5), np.fft.fftfreq(5)), close(wnp.fft.rfftfreq(6, 0.5), np.fft.rfftfreq(6, 0.5))
+    close(run(wnp.fft.fftshift, X), np.fft.fftshift(X)), close(run(wnp.fft.ifftshift, X), np.fft.ifftshift(X))
+
+
 def test_vectorize():
     f = wnp.vectorize(lambda a, b: wnp.dot(a, b), signature="(n),(n)->()")
     a, b = np.random.default_rng(0).normal(size=(2, 3, 1, 4)), np.random.default_rng(1).normal(size=(5, 4))

@@ -1,7 +1,7 @@
 """Arrays in a trace: operators and methods as in NumPy."""
 import numpy as np
 
-from wick.errors import InvalidArgument, TypeMismatch
+from wick.errors import InvalidArgument, TypeMismatch, Unsupported
 from wick.trace import elements, index, ops
 from wick.trace.scope import Traced, fail, type_of
 
@@ -18,6 +18,8 @@ def _operator(name, reflected=False):
 
 
 def _operand(y):
+    if isinstance(y, complex):
+        fail(Unsupported, f"{y} in an operation with an array: there are no complex numbers. Keep the real and the imaginary part as two arrays")
     return isinstance(y, (Traced, bool, int, float, np.ndarray, np.generic, list, tuple)) or hasattr(y, "__array__")
 
 

@@ -33,6 +33,8 @@ def array(x):
         return _nested(x)
     if hasattr(x, "__array__") or hasattr(x, "__dlpack__"):
         return constant(np.asarray(x) if hasattr(x, "__array__") else np.from_dlpack(x))
+    if isinstance(x, complex):
+        fail(TypeMismatch, f"{x} is given: there are no complex numbers. Keep the real and the imaginary part as two arrays")
     fail(TypeMismatch, f"expected an array, a {type(x).__name__} is given")
 
 
