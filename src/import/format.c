@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "import/caffe2/caffe2.h"
 #include "import/format_wire.h"
 #include "import/tflite/tflite.h"
 #include "import/keras/keras.h"
@@ -368,9 +369,7 @@ static const format_row format_rows[] = {
     {{"a network of Caffe", "convert it with caffe2onnx", NULL},
      .is = format_is_caffe,
      .schema = true},
-    {{"a network of Caffe2", "convert it with caffe2.python.onnx.frontend of an old PyTorch", NULL},
-     .is = format_is_caffe2,
-     .schema = true},
+    {{"a network of Caffe2", "", wick_import_caffe2}, .is = format_is_caffe2, .schema = true},
     {{"an ONNX tensor, not a model", "give it as --inputs", NULL},
      .is = format_is_tensor,
      .schema = true},

@@ -90,6 +90,16 @@ bool wick_import_bind(wick_import *c, const char *name, wick_value v)
   return true;
 }
 
+void wick_import_rebind(wick_import *c, const char *name, wick_value v)
+{
+  wick_import_scope *s = c->scope;
+  uint32_t id = wick_names_find(&s->names, name, strlen(name));
+  if (id)
+    s->bound.at[id] = v;
+  else
+    wick_import_bind(c, name, v);
+}
+
 const wick_value *wick_import_find(const wick_import *c, const char *name)
 {
   size_t n = strlen(name);
@@ -184,6 +194,29 @@ wick_value wick_import_input(wick_import *c, const char *name, wick_elem elem, u
   return v;
 }
 
+wick_type wick_import_open_type(wick_import *c, wick_elem elem)
+{
+  wick_dim open = wick_dim_symbol(c->module->dims, WICK_IMPORT_UNRANKED, 1, WICK_IMPORT_LARGEST);
+  return wick_type_tensor(c->module, elem, 1, &open);
+}
+
+wick_value wick_import_input_open(wick_import *c, const char *name, wick_elem elem)
+{
+  const wick_import_options *o = c->options;
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t i = 0; i < o->nshape; i++) {
+    const wick_import_shape *given = &o->shape[i];
+    if (strcmp(given->input, name) != 0) continue;
+    for (uint32_t k = 0; k < given->rank && k < WICK_MAX_RANK; k++)
+      dim[k] =
+          given->dim[k] >= 0 ? wick_dim_const(given->dim[k]) : wick_import_size(c, "", name, k);
+    return wick_import_input(c, name, elem, given->rank, dim);
+  }
+  if (!c->unlisted)
+    c->unlisted = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, wick_import_shown(c, name));
+  return wick_build_param(&c->b, wick_import_open_type(c, elem), WICK_IN, name);
+}
+
 /* Builds the contents that are needed; parameters come before them. */
 wick_value wick_import_input_value(wick_import *c, wick_value input)
 {
@@ -238,6 +271,9 @@ static wick_value import_result(wick_import *c, wick_value x, const char *text, 
 static void import_return(wick_import *c)
 {
   if (!c->outs.n) wick_import_error(c, WICK_EPARSE, c->file, "the model has no outputs");
+  if (c->unlisted)
+    wick_import_error(c, WICK_ETYPE, c->unlisted,
+                      "the model does not declare a shape: one must be given");
   wick_value *out = wick_new(c->tmp, wick_value, 2 * (size_t)c->outs.n + 1);
   bool *taken = wick_new(c->tmp, bool, c->b.values.n + 1);
   uint32_t n = 0;
@@ -308,8 +344,8 @@ static bool import_needs(const wick_import *c, wick_import_needs *out)
       wick_push(
           c->mem, &content,
           wick_str_dup(c->mem, wick_names_get(&c->module->names, c->b.values.at[1 + k].name)));
-  *out = (wick_import_needs){content.at, content.n, false, c->sizes > 0};
-  return errors == c->unknown + c->sizes;
+  *out = (wick_import_needs){content.at, content.n, c->unlisted != NULL, c->sizes > 0};
+  return c->unlisted || errors == c->unknown + c->sizes;
 }
 
 /* Builds the inputs, and the outputs as declared. Returns false if a type is not declared. */
@@ -334,7 +370,8 @@ static bool import_described(wick_import *c)
 {
   const wick_import_options *o = c->options;
   uint32_t errors = c->errors.list.n + c->errors.more, unknown = c->unknown;
-  if (!o->described || errors != (c->symbols.symbolic ? c->misfits : c->unknown)) return false;
+  if (!o->described || (!c->unlisted && errors != (c->symbols.symbolic ? c->misfits : c->unknown)))
+    return false;
   if (o->needs && !import_needs(c, o->needs)) return false;
   wick_import_problems why = o->problems ? *o->problems : (wick_import_problems){0};
   bool good = import_interface(c);

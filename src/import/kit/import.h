@@ -135,13 +135,14 @@ struct wick_import {
   wick_list(wick_import_given) contents;
   wick_list(wick_import_twin) twin;
   uint64_t nodes_left;
-  bool over;         /* a limit was reached, which was reported */
-  uint32_t misfits;  /* errors that may depend on sizes */
-  uint32_t unknown;  /* errors that contents of inputs would avoid */
-  uint32_t sizes;    /* errors that a number for a symbol would avoid */
-  bool *wanted;      /* by parameter: its contents must be known */
-  uint32_t depth;    /* of functions and bodies */
-  const char *outer; /* the location of the call whose body is imported; NULL: none */
+  bool over;            /* a limit was reached, which was reported */
+  uint32_t misfits;     /* errors that may depend on sizes */
+  uint32_t unknown;     /* errors that contents of inputs would avoid */
+  uint32_t sizes;       /* errors that a number for a symbol would avoid */
+  bool *wanted;         /* by parameter: its contents must be known */
+  uint32_t depth;       /* of functions and bodies */
+  const char *outer;    /* the location of the call whose body is imported; NULL: none */
+  const char *unlisted; /* the location of the first input whose shape must be given; NULL: none */
 };
 
 /* Adds a problem at that location: "net.tflite: input \"x\"". */
@@ -162,6 +163,11 @@ void wick_import_metadata(wick_import *c, const char *key, const char *value);
  * error. All inputs are declared before the first node or constant. */
 wick_value wick_import_input(wick_import *c, const char *name, wick_elem elem, uint32_t rank,
                              const wick_dim *dim);
+/* The same for an input whose shape the model does not declare: it has the shape that the caller gave,
+ * where -1 is a symbol. Without one c->unlisted is set, and no node must be imported. */
+wick_value wick_import_input_open(wick_import *c, const char *name, wick_elem elem);
+/* The type of tensors of unknown rank, for wick_import_declare. */
+wick_type wick_import_open_type(wick_import *c, wick_elem elem);
 /* Returns what uses of an input read, after all inputs are declared: the parameter, or a constant if
  * the import turned out to need its contents and the caller gave them. */
 wick_value wick_import_input_value(wick_import *c, wick_value input);
@@ -189,6 +195,8 @@ wick_value wick_import_copied(wick_import *c, const char *name, wick_elem elem, 
 wick_import_scope *wick_import_enter(wick_import *c, bool open);
 void wick_import_leave(wick_import *c, wick_import_scope *back);
 bool wick_import_bind(wick_import *c, const char *name, wick_value v);
+/* Binds a name in the current scope, for formats in which a later node may write a name again. */
+void wick_import_rebind(wick_import *c, const char *name, wick_value v);
 const wick_value *wick_import_find(const wick_import *c, const char *name);
 
 /* ---- the node that is being imported ---- */
