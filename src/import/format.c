@@ -10,9 +10,10 @@
 #include "base/file.h"
 #include "import/caffe2/caffe2.h"
 #include "import/format_wire.h"
-#include "import/tflite/tflite.h"
 #include "import/keras/keras.h"
+#include "import/mxnet/mxnet.h"
 #include "import/tensorflow/tensorflow.h"
+#include "import/tflite/tflite.h"
 
 enum { FORMAT_HEAD = 1 << 16 }; /* bytes that are searched for words */
 
@@ -323,9 +324,8 @@ static const format_row format_rows[] = {
     {{"a tensor of NumPy", "give it as --inputs", NULL}, MAGIC(0, "\x93NUMPY")},
     {{"a model of OpenVINO", "take the model it was made from", NULL}, .is = format_is_openvino},
     {{"a model of PaddlePaddle", "convert it with paddle2onnx", NULL}, .is = format_is_paddle_json},
-    {{"a model of MXNet", "convert it with mxnet.onnx.export_model", NULL},
-     .is = format_is_mxnet_json},
-    {{"parameters of MXNet", "convert the model with mxnet.onnx.export_model", NULL},
+    {{"a model of MXNet", "", wick_import_mxnet}, .is = format_is_mxnet_json},
+    {{"parameters of MXNet", "give the file of the network, NAME-symbol.json", NULL},
      MAGIC(0, "\x12\1\0\0\0\0\0\0")},
     {{"a model of Keras or TensorFlow.js in JSON", "take the model it was made from", NULL},
      .is = format_is_tfjs},

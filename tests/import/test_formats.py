@@ -76,7 +76,6 @@ SAMPLES = {
     "a tensor of NumPy": npy(),
     "a model of OpenVINO": b'<?xml version="1.0"?>\n<net name="m" version="11"><layers></layers></net>',
     "a model of PaddlePaddle": b'{"base_code":{"magic":"pir","version":1}}',
-    "a model of MXNet": b'{"nodes": [{"op": "null", "name": "data", "inputs": []}], "arg_nodes": [0]}',
     "parameters of MXNet": struct.pack("<QQ", 0x112, 0) + bytes(16),
     "a model of Keras or TensorFlow.js in JSON": b'{"class_name": "Sequential", "config": {}}',
     "a model of XGBoost": b'{"learner": {"attributes": {}}}',
@@ -130,8 +129,7 @@ def test_folders(tmp_path):
     assert "this is a Core ML package" in refused("run", tmp_path / "p")
 
 
-NAMES = {"graphdef": "TensorFlow (GraphDef)", "keras-h5": "Keras model in HDF5", "keras-v3": "a Keras model",
-         "coreml": "a model of Core ML", "caffe2": "Caffe2", "mxnet": "of MXNet", "torchscript": "a TorchScript model"}  # fmt: skip
+NAMES = {"coreml": "a model of Core ML", "torchscript": "a TorchScript model"}
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the samples of other formats are not there")

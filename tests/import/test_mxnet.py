@@ -1,0 +1,202 @@
+"""Networks of MXNet: each operator beside NumPy or ONNX Runtime, and what is refused."""
+import json
+import struct
+import subprocess
+
+import pytest
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnx")
+
+import built  # noqa: E402
+from oracle import like, resized  # noqa: E402
+
+WICK = built.BUILD / "wick"
+R = np.random.default_rng(0)
+X = R.standard_normal((2, 4, 8, 6)).astype(np.float32)
+M = R.standard_normal((4, 6)).astype(np.float32)
+P = np.abs(M) + np.float32(0.1)
+W, D = R.standard_normal((6, 4, 3, 3)).astype(np.float32), R.standard_normal((4, 3, 3, 3)).astype(np.float32)
+C = R.standard_normal((5, 4)).astype(np.float32)
+B6 = R.standard_normal(6).astype(np.float32)
+
+
+def nhwc(x):
+    return np.ascontiguousarray(np.moveaxis(x, 1, -1))
+
+
+def params(arrays):
+    kinds = {"f4": 0, "f8": 1, "f2": 2, "u1": 3, "i4": 4, "i1": 5, "i8": 6}
+    out = struct.pack("<QQQ", 0x112, 0, len(arrays))
+    for a in arrays.values():
+        out += struct.pack("<IiI", 0xF993FAC9, 0, a.ndim) + struct.pack(f"<{a.ndim}q", *a.shape) + struct.pack("<iii", 1, 0, kinds[a.dtype.str[1:]]) + a.tobytes()
+    out += struct.pack("<Q", len(arrays))
+    for name in arrays:
+        out += struct.pack("<Q", len(name) + 4) + b"arg:" + name.encode()
+    return out
+
+
+def symbol(nodes, heads):
+    """nodes: (operator, name, attributes, inputs by number)"""
+    made = [{"op": op, "name": name, "attrs": {k: str(v) for k, v in attrs.items()}, "inputs": [[i, 0, 0] for i in inputs]} for op, name, attrs, inputs in nodes]
+    variables = [k for k, n in enumerate(nodes) if n[0] == "null"]
+    return json.dumps({"nodes": made, "arg_nodes": variables, "heads": [[h, k, 0] for h, k in heads], "attrs": {"mxnet_version": ["int", 10901]}})
+
+
+def run(folder, kind, arrays, weights, attributes, results=1):
+    folder.mkdir(exist_ok=True)
+    nodes = [("null", f"x{k}", {}, []) for k in range(len(arrays))] + [("null", f"w{k}", {}, []) for k in range(len(weights))]
+    nodes.append((kind, "y", attributes, range(len(nodes))))
+    (folder / "n-symbol.json").write_text(symbol(nodes, [(len(nodes) - 1, k) for k in range(results)]))
+    (folder / "n-0003.params").write_bytes(params({f"w{k}": w for k, w in enumerate(weights)}))
+    for k, a in enumerate(arrays):
+        np.save(folder / f"x{k}.npy", a)
+    inputs = [folder / f"x{k}.npy" for k in range(len(arrays))]
+    return subprocess.run([WICK, "run", folder / "n-symbol.json", *(["--inputs", *inputs] if inputs else []), "--outputs", folder / "out"], capture_output=True, text=True)
+
+
+UNARY = {"abs": np.abs, "ceil": np.ceil, "cos": np.cos, "exp": np.exp, "expm1": np.expm1, "floor": np.floor, "negative": np.negative, "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+         "sign": np.sign, "sin": np.sin, "sinh": np.sinh, "softsign": lambda x: x / (1 + abs(x)), "tan": np.tan, "tanh": np.tanh, "arctan": np.arctan, "relu": lambda x: x.clip(0), "fix": np.trunc,
+         "square": np.square, "cbrt": np.cbrt, "degrees": np.degrees, "radians": np.radians, "rint": np.rint, "logical_not": lambda x: (x == 0).astype(x.dtype), "erf": like("Erf"), "BlockGrad": lambda x: x}
+BINARY = {"elemwise_add": np.add, "broadcast_sub": np.subtract, "_mul": np.multiply, "broadcast_div": np.divide, "broadcast_power": lambda x, y: np.abs(x) ** y, "broadcast_maximum": np.maximum,
+          "broadcast_greater": lambda x, y: (x > y).astype(x.dtype), "broadcast_logical_and": lambda x, y: np.logical_and(x, y).astype(x.dtype), "broadcast_hypot": np.hypot}
+ROW = np.float32([[2, 0], [9, -1]])
+CASES = [
+    *[(k, [M], [], {}, f) for k, f in UNARY.items()], *[(k, [P], [], {}, f) for k, f in {"log": np.log, "sqrt": np.sqrt, "rsqrt": lambda x: x ** -0.5, "log10": np.log10, "reciprocal": lambda x: 1 / x}.items()],
+    *[(k, [M if k != "broadcast_power" else P, P], [], {}, f) for k, f in BINARY.items()], ("_rminus_scalar", [M], [], {"scalar": 2.0}, lambda x: 2 - x), ("_rdiv_scalar", [P], [], {"scalar": 2.0}, lambda x: 2 / x),
+    ("_power_scalar", [P], [], {"scalar": 1.5}, lambda x: x ** 1.5), ("_lesser_scalar", [M], [], {"scalar": 0.2}, lambda x: (x < 0.2).astype(x.dtype)), ("add_n", [M, M, P], [], {"num_args": 3}, lambda *x: sum(x)),
+    ("broadcast_mul", [X, X[:, :, :1, :1]], [], {}, np.multiply), ("smooth_l1", [M], [], {"scalar": 2.0}, lambda x: np.where(abs(x) < 0.25, 2 * x * x, abs(x) - 0.125)), ("_contrib_div_sqrt_dim", [M], [], {}, lambda x: x / 6 ** 0.5),
+    *[("Activation", [M], [], {"act_type": k}, f) for k, f in {"relu": lambda x: x.clip(0), "softrelu": lambda x: np.log1p(np.exp(x)), "softsign": lambda x: x / (1 + abs(x))}.items()],
+    ("LeakyReLU", [M], [], {"act_type": "leaky", "slope": 0.1}, like("LeakyRelu", alpha=0.1)), ("LeakyReLU", [M], [], {"act_type": "elu"}, like("Elu", alpha=0.25)), ("LeakyReLU", [M], [], {"act_type": "gelu"}, like("Gelu")),
+    ("LeakyReLU", [X], [C[0]], {"act_type": "prelu"}, lambda x, s: np.where(x < 0, x * s[:, None, None], x)), ("clip", [M], [], {"a_min": -0.5, "a_max": 0.5}, lambda x: x.clip(-0.5, 0.5)),
+    ("Cast", [M], [], {"dtype": "int32"}, lambda x: x.astype(np.int32)), ("where", [(M > 0).astype(np.float32), M, P], [], {}, np.where), ("hard_sigmoid", [M], [], {}, lambda x: (0.2 * x + 0.5).clip(0, 1)),
+    ("zeros_like", [M], [], {}, np.zeros_like), ("_arange", [], [], {"start": 1.0, "stop": 7.0, "step": 1.5}, lambda: np.arange(1, 7, 1.5, np.float32)), ("_full", [], [], {"shape": "(2, 3)", "value": 2.5}, lambda: np.full((2, 3), 2.5, np.float32)),
+    ("Convolution", [X], [W, B6], {"kernel": "(3, 3)", "stride": "(2, 1)", "pad": "(1, 0)", "num_filter": 6}, like("Conv", strides=[2, 1], pads=[1, 0, 1, 0])),
+    ("Convolution", [X], [W[:4, :1]], {"kernel": "(3, 3)", "num_group": 4, "dilate": "(2, 2)", "no_bias": "True"}, like("Conv", group=4, dilations=[2, 2])),
+    ("Convolution", [nhwc(X)], [nhwc(W), B6], {"kernel": "(3, 3)", "layout": "NHWC"}, lambda x, w, b: nhwc(like("Conv")(X, W, b))),
+    ("Deconvolution", [X], [D], {"kernel": "(3, 3)", "stride": "(2, 2)", "pad": "(1, 1)", "adj": "(1, 1)"}, like("ConvTranspose", strides=[2, 2], pads=[1] * 4, output_padding=[1, 1])),
+    ("Pooling", [X], [], {"kernel": "(3, 3)", "stride": "(2, 2)", "pad": "(1, 1)"}, like("MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)),
+    ("Pooling", [X], [], {"kernel": "(2, 2)", "pool_type": "avg", "stride": "(2, 2)", "pad": "(1, 1)"}, like("AveragePool", kernel_shape=[2, 2], strides=[2, 2], pads=[1] * 4, count_include_pad=1)),
+    ("Pooling", [X], [], {"kernel": "(3, 3)", "stride": "(2, 2)", "pooling_convention": "full"}, like("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)),
+    ("Pooling", [X], [], {"kernel": "(2, 2)", "pool_type": "sum"}, lambda x: 4 * like("AveragePool", kernel_shape=[2, 2])(x)), ("Pooling", [X], [], {"global_pool": "True", "pool_type": "avg", "kernel": "(1, 1)"}, lambda x: x.mean((2, 3), keepdims=True)),
+    ("BatchNorm", [X], [C[0], C[1], C[2], abs(C[3]) + np.float32(1)], {"fix_gamma": "False"}, like("BatchNormalization", epsilon=1e-3)),
+    ("BatchNorm", [X], [C[0], C[1], C[2], abs(C[3]) + np.float32(1)], {}, lambda x, s, b, m, v: like("BatchNormalization", epsilon=1e-3)(x, np.ones_like(s), b, m, v)),
+    ("LayerNorm", [M], [B6, B6], {}, like("LayerNormalization")), ("InstanceNorm", [X], [C[0], C[1]], {}, like("InstanceNormalization", epsilon=1e-3)),
+    ("L2Normalization", [X], [], {"mode": "channel"}, lambda x: x / np.sqrt((x * x).sum(1, keepdims=True) + 1e-10)), ("L2Normalization", [X], [], {"mode": "spatial"}, lambda x: x / np.sqrt((x * x).sum((2, 3), keepdims=True) + 1e-10)),
+    ("LRN", [X], [], {"nsize": 3}, like("LRN", size=3, alpha=1e-4, beta=0.75, bias=2.0)), ("Pad", [X], [], {"mode": "edge", "pad_width": "(0, 0, 0, 0, 1, 2, 0, 1)"}, lambda x: np.pad(x, ((0, 0), (0, 0), (1, 2), (0, 1)), "edge")),
+    ("UpSampling", [X], [], {"scale": 2, "sample_type": "nearest", "num_args": 1}, lambda x: x.repeat(2, 2).repeat(2, 3)), ("_contrib_BilinearResize2D", [X], [], {"height": 12, "width": 9}, resized([2, 4, 12, 9], "linear", "align_corners")),
+    ("_contrib_AdaptiveAvgPooling2D", [X], [], {"output_size": "(2, 3)"}, lambda x: x.reshape(2, 4, 2, 4, 3, 2).mean((3, 5))), ("depth_to_space", [X], [], {"block_size": 2}, like("DepthToSpace", blocksize=2)), ("space_to_depth", [X], [], {"block_size": 2}, like("SpaceToDepth", blocksize=2)),
+    ("FullyConnected", [X[:, :1, :2, :2]], [C, C[:, 0].copy()], {"num_hidden": 5}, lambda x, w, b: x.reshape(2, 4) @ w.T + b), ("FullyConnected", [X], [M], {"num_hidden": 4, "flatten": "False", "no_bias": "True"}, lambda x, w: x @ w.T),
+    ("dot", [M, P], [], {"transpose_b": "True"}, lambda x, y: x @ y.T), ("batch_dot", [X[0], X[1]], [], {"transpose_a": "True"}, lambda x, y: x.swapaxes(1, 2) @ y),
+    ("softmax", [M], [], {"axis": 0, "temperature": 2.0}, lambda x: like("Softmax", axis=0)(x / np.float32(2))), ("log_softmax", [M], [], {}, like("LogSoftmax", axis=-1)), ("softmin", [M], [], {}, lambda x: like("Softmax", axis=-1)(-x)),
+    ("SoftmaxActivation", [X], [], {"mode": "channel"}, like("Softmax", axis=1)), ("SoftmaxOutput", [M], [], {}, like("Softmax", axis=-1)),
+    ("Flatten", [X], [], {}, lambda x: x.reshape(2, -1)), ("Reshape", [X], [], {"shape": "(-3, 0, -4, 2, -1)"}, lambda x: x.reshape(8, 8, 2, 3)), ("Reshape", [X], [], {"shape": "(0, -1, -2)"}, lambda x: x.reshape(2, 4, 8, 6)),
+    ("transpose", [X], [], {"axes": "(0, 2, 3, 1)"}, nhwc), ("transpose", [M], [], {}, np.transpose), ("SwapAxis", [X], [], {"dim1": 1, "dim2": 3}, lambda x: x.swapaxes(1, 3)), ("expand_dims", [M], [], {"axis": -1}, lambda x: x[..., None]),
+    ("squeeze", [X[:1]], [], {"axis": "(0,)"}, lambda x: x[0]), ("Concat", [X, X], [], {"dim": 1, "num_args": 2}, lambda x, y: np.concatenate([x, y], 1)), ("stack", [M, P], [], {"axis": 1, "num_args": 2}, lambda x, y: np.stack([x, y], 1)),
+    ("SliceChannel", [X], [], {"num_outputs": 2, "axis": 1}, lambda x: x[:, :2]), ("slice", [X], [], {"begin": "(0, 1, None)", "end": "(2, None, -1)", "step": "(1, 2, 3)"}, lambda x: x[0:2, 1::2, :-1:3]),
+    ("slice", [M], [], {"begin": "(3,)", "end": "(None,)", "step": "(-2,)"}, lambda x: x[3::-2]), ("slice_axis", [X], [], {"axis": -1, "begin": -4, "end": "None"}, lambda x: x[..., -4:]), ("slice_like", [X, X[:1, :2]], [], {"axes": "(1,)"}, lambda x, y: x[:, :2]),
+    ("tile", [M], [], {"reps": "(2, 1, 3)"}, lambda x: np.tile(x, (2, 1, 3))), ("repeat", [M], [], {"repeats": 2, "axis": 1}, lambda x: x.repeat(2, 1)), ("repeat", [M], [], {"repeats": 3}, lambda x: x.repeat(3)),
+    ("broadcast_to", [M[:1]], [], {"shape": "(3, 0)"}, lambda x: np.broadcast_to(x, (3, 6))), ("broadcast_axis", [M[:1]], [], {"axis": 0, "size": 4}, lambda x: np.broadcast_to(x, (4, 6))), ("reverse", [M], [], {"axis": 1}, lambda x: x[:, ::-1]),
+    ("shape_array", [X], [], {}, lambda x: np.int64(x.shape)), ("sum", [X], [], {"axis": "(1,)", "exclude": "True"}, lambda x: x.sum((0, 2, 3))), ("mean", [M], [], {}, lambda x: x.mean(keepdims=True).reshape(1)), ("max", [X], [], {"axis": 2, "keepdims": "True"}, lambda x: x.max(2, keepdims=True)),
+    ("norm", [M], [], {"axis": 1, "ord": 1}, lambda x: abs(x).sum(1)), ("argmax", [M], [], {"axis": 1}, lambda x: x.argmax(1).astype(np.float32)), ("topk", [M], [], {"k": 2, "ret_typ": "value"}, lambda x: -np.sort(-x)[:, :2]), ("topk", [M], [], {"k": 2, "is_ascend": "True"}, lambda x: x.argsort()[:, :2].astype(np.float32)),
+    ("argsort", [M], [], {}, lambda x: x.argsort().astype(np.float32)), ("sort", [M], [], {"is_ascend": "False"}, lambda x: -np.sort(-x)), ("take", [M, ROW], [], {}, lambda x, i: x[i.clip(0, 3).astype(int)]), ("take", [M, ROW], [], {"mode": "wrap", "axis": 1}, lambda x, i: x[:, i.astype(int) % 6]),
+    ("Embedding", [ROW], [M], {"input_dim": 4, "output_dim": 6}, lambda i, w: w[i.clip(0, 3).astype(int)]), ("pick", [M, np.float32([0, 5, 9, 2])], [], {}, lambda x, i: x[range(4), i.clip(0, 5).astype(int)]), ("gather_nd", [M, np.float32([[0, 3], [5, 1]])], [], {}, lambda x, i: x[tuple(i.astype(int))]),
+    ("one_hot", [np.float32([1, 0, 3])], [], {"depth": 4, "on_value": 2.0, "off_value": -1.0}, lambda i: np.where(np.eye(4)[i.astype(int)], 2, -1).astype(np.float32)), ("cumsum", [M], [], {"axis": 1}, lambda x: x.cumsum(1)),
+    ("SequenceMask", [X, np.float32([1, 2, 2, 0])], [], {"use_sequence_length": "True", "value": 7.0}, lambda x, n: np.where((np.arange(2)[:, None] < n)[..., None, None], x, 7)), ("SequenceLast", [X, np.float32([1, 2, 2, 1])], [], {"use_sequence_length": "True"}, lambda x, n: x[n.astype(int) - 1, range(4)]),
+]
+
+
+@pytest.mark.parametrize("kind, arrays, weights, attributes, oracle", CASES, ids=[f"{k}-{n}" for n, (k, *_) in enumerate(CASES)])
+def test_operator(tmp_path, kind, arrays, weights, attributes, oracle):
+    done = run(tmp_path / "n", kind, arrays, weights, attributes)
+    assert done.returncode == 0, done.stderr
+    got, want = np.load(tmp_path / "n/out/output_0.npy"), np.asarray(oracle(*arrays, *weights))
+    assert got.shape == want.shape and (got.dtype == want.dtype or want.dtype == np.float64)
+    np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("mode, gates", [("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)])
+def test_recurrent(tmp_path, mode, gates):
+    """Two layers in both directions, beside the equations step by step."""
+    steps, batch, inputs, units = 4, 2, 3, 5
+    r = np.random.default_rng(gates)
+    x = r.standard_normal((steps, batch, inputs)).astype(np.float32)
+    shapes = [(gates * units, n) for l in range(2) for _ in range(2) for n in (inputs if l == 0 else 2 * units, units)]
+    ws = [r.standard_normal(s).astype(np.float32) * np.float32(0.4) for s in shapes]
+    bs = [r.standard_normal(gates * units).astype(np.float32) * np.float32(0.4) for _ in range(8)]
+    h0, c0 = (r.standard_normal((4, batch, units)).astype(np.float32) for _ in range(2))
+    sig = lambda v: 1 / (1 + np.exp(-v))  # noqa: E731
+    cur, last = x.astype(float), []
+    for l in range(2):
+        outs = []
+        for d in range(2):
+            k = 2 * l + d
+            w, u, b, e, h, c = ws[2 * k], ws[2 * k + 1], bs[2 * k], bs[2 * k + 1], h0[k], c0[k]
+            ys = []
+            for t in range(steps) if d == 0 else range(steps)[::-1]:
+                a, s = np.split(cur[t] @ w.T + b, gates, 1), np.split(h @ u.T + e, gates, 1)
+                if mode == "lstm":
+                    c = sig(a[1] + s[1]) * c + sig(a[0] + s[0]) * np.tanh(a[2] + s[2])
+                    h = sig(a[3] + s[3]) * np.tanh(c)
+                elif mode == "gru":
+                    z = sig(a[1] + s[1])
+                    h = (1 - z) * np.tanh(a[2] + sig(a[0] + s[0]) * s[2]) + z * h
+                else:
+                    h = np.tanh(a[0] + s[0]) if mode == "rnn_tanh" else (a[0] + s[0]).clip(0)
+                ys.append(h)
+            last.append(h)
+            outs.append(np.stack(ys if d == 0 else ys[::-1]))
+        cur = np.concatenate(outs, 2)
+    flat = np.concatenate([a.ravel() for a in ws + bs])
+    done = run(tmp_path / "n", "RNN", [x], [flat, h0, *([c0] if mode == "lstm" else [])], {"mode": mode, "num_layers": 2, "state_size": units, "bidirectional": "True", "state_outputs": "True"}, 2)
+    assert done.returncode == 0, done.stderr
+    for k, want in enumerate((cur, np.stack(last))):
+        np.testing.assert_allclose(np.load(tmp_path / f"n/out/output_{k}.npy"), want, rtol=1e-4, atol=1e-5)
+
+
+REFUSED = [("Foo", [M], {}, 'node "y" (Foo): the operator Foo is not supported'), ("Pooling", [M], {"kernel": "(2, 2)"}, "the image has rank 2, expected 3 to 5"), ("Reshape", [M], {"shape": "(0, 0, 0)"}, "the shape's code 0 does not fit rank 2"),
+           ("Activation", [M], {"act_type": "q"}, 'act_type is "q", expected one of: relu sigmoid'), ("transpose", [M], {"axes": "(0, 0)"}, "axes is no permutation"), ("Concat", [M, X], {"dim": 0}, 'node "y" (Concat)'),
+           ("topk", [M], {"ret_typ": "mask"}, "not supported"), ("elemwise_add", [M], {}, "it has 1 inputs, expected 2"), ("tile", [M], {"reps": "(0,)"}, "expected 1 or more")]
+
+
+@pytest.mark.parametrize("kind, arrays, attributes, words", REFUSED, ids=[k for k, *_ in REFUSED])
+def test_refused(tmp_path, kind, arrays, attributes, words):
+    done = run(tmp_path / "n", kind, arrays, [], attributes)
+    assert done.returncode and words in done.stderr, done.stderr
+
+
+def test_files(tmp_path):
+    """What is missing or damaged is named; a cut or changed file is no crash."""
+    run(tmp_path / "n", "FullyConnected", [M], [M, C[0]], {"num_hidden": 4})
+    text, weights = (tmp_path / "n/n-symbol.json").read_text(), (tmp_path / "n/n-0003.params").read_bytes()
+    said = lambda path: subprocess.run([WICK, "check", path], capture_output=True, text=True)  # noqa: E731
+    (tmp_path / "n/n-0003.params").write_bytes(weights[:-3])
+    assert "n-0003.params: at byte" in said(tmp_path / "n/n-symbol.json").stderr + said(tmp_path / "n/n-symbol.json").stdout
+    (tmp_path / "n/n-0003.params").unlink()
+    assert "no file of parameters" in "".join(subprocess.run([WICK, "run", tmp_path / "n/n-symbol.json", "--inputs", *[tmp_path / "n/x0.npy"] * 3], capture_output=True, text=True).stderr) + said(tmp_path / "n/n-symbol.json").stdout
+    files = []
+    for k in range(0, len(text), 7):
+        (tmp_path / f"{k}-symbol.json").write_text(text[:k])
+        files.append(tmp_path / f"{k}-symbol.json")
+    for k in range(0, len(weights), 5):
+        changed = bytearray(weights)
+        changed[k] ^= 1 << k % 8
+        (tmp_path / f"w{k}-symbol.json").write_text(text)
+        (tmp_path / f"w{k}-0000.params").write_bytes(bytes(changed) if k % 2 else weights[:k])
+        files.append(tmp_path / f"w{k}-symbol.json")
+    assert said(tmp_path / "n/x0.npy").returncode and subprocess.run([WICK, "check", *files], capture_output=True).returncode in (0, 1, 2)
+
+
+SHARED = built.ROOT.parent / "shared/frontends/mxnet"
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the samples of other formats are not there")
+def test_samples(tmp_path):
+    """Networks that MXNet wrote, beside the results that it computed."""
+    for folder in sorted(SHARED.glob("*")):
+        about = json.loads((folder / "model.json").read_text())
+        inputs = [folder / f"input_{k}.npy" for k in range(len(about["inputs"]))]
+        subprocess.run([WICK, "run", folder / about["model"], "--inputs", *inputs, "--outputs", tmp_path / "out"], check=True)
+        for k in range(len(about["outputs"])):
+            np.testing.assert_allclose(np.load(tmp_path / f"out/output_{k}.npy"), np.load(folder / f"output_{k}.npy"), rtol=1e-4, atol=1e-5, err_msg=str(folder))
