@@ -72,7 +72,7 @@ typedef struct wick_invocation {
 
 #define WICK_INVOCATION_FLAGS(j)                                                                     \
   {"entry",     0,      WICK_FLAG_STRING,                                                            \
-   &(j)->entry, "NAME", "the function of a program (main by default), or a model's signature"},          \
+   &(j)->entry, "NAME", "the function of a program (main by default), or a model's signature"},      \
       {"threads",     't', WICK_FLAG_THREADS,                                                        \
        &(j)->threads, "N", "threads of a run; 0 for all that the process may use"},                  \
       {"target",     0,      WICK_FLAG_STRING,                                                       \

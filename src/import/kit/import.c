@@ -79,8 +79,6 @@ wick_import_scope *wick_import_enter(wick_import *c, bool open)
   return back;
 }
 
-void wick_import_leave(wick_import *c, wick_import_scope *back) { c->scope = back; }
-
 bool wick_import_bind(wick_import *c, const char *name, wick_value v)
 {
   wick_import_scope *s = c->scope;

@@ -190,10 +190,10 @@ wick_value wick_import_weight(wick_import *c, const char *name, wick_elem elem, 
 wick_value wick_import_copied(wick_import *c, const char *name, wick_elem elem, uint32_t rank,
                               const int64_t *dim, const void *data, uint64_t nbytes);
 
-/* Scopes. Enter: makes a new scope current, whose outer names are visible if `open`; leave: returns to
- * the one before. Bind: false if the name is taken. Find: NULL if it is not bound. */
+/* Scopes. Enter: makes a new scope current, whose outer names are visible if `open`; returns
+ * the one before, which c->scope is set back to. Bind: false if the name is taken. Find: NULL if it is
+ * not bound. */
 wick_import_scope *wick_import_enter(wick_import *c, bool open);
-void wick_import_leave(wick_import *c, wick_import_scope *back);
 bool wick_import_bind(wick_import *c, const char *name, wick_value v);
 /* Binds a name in the current scope, for formats in which a later node may write a name again. */
 void wick_import_rebind(wick_import *c, const char *name, wick_value v);

@@ -229,25 +229,6 @@ wick_value wick_nhwc_conv(wick_import_node *n, wick_value x, wick_value w, const
   return nhwc_conv(n, x, w, bias, window, group);
 }
 
-wick_value wick_nhwc_depthwise(wick_import_node *n, wick_value x, wick_value w, const int64_t *perm,
-                               wick_value bias, const wick_nhwc_window *window)
-{
-  wick_builder *b = n->b;
-  w = wick_build_transpose(b, w, window->n + 2, perm);
-  if (b->status) return w;
-  const wick_type_info *t = wick_built_info(b, w);
-  wick_dim dim[WICK_MAX_RANK] = {wick_dim_mul(b->module->dims, t->dim[0], t->dim[1]),
-                                 wick_dim_const(1)};
-  if (!wick_dim_is_const(t->dim[0])) {
-    wick_import_must_be_known(n, "the number of channels", t->dim[0]);
-    return (wick_value){0};
-  }
-  int64_t group = t->dim[0].v;
-  for (uint32_t i = 0; i < window->n; i++) dim[2 + i] = t->dim[2 + i];
-  w = wick_build_reshape(b, w, window->n + 2, dim);
-  return nhwc_conv(n, x, w, bias, window, group);
-}
-
 /* The full result has (in - 1) * stride + reach elements, from which the padding is cut; the result
  * asked for may be longer at its end. */
 wick_value wick_nhwc_conv_transpose(wick_import_node *n, wick_value x, wick_value w,

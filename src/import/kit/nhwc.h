@@ -39,10 +39,6 @@ wick_value wick_nhwc_last(wick_builder *b, wick_value x);
  * window...]; bias [M], or 0. */
 wick_value wick_nhwc_conv(wick_import_node *n, wick_value x, wick_value w, const int64_t *perm,
                           wick_value bias, const wick_nhwc_window *window, int64_t group);
-/* Depthwise: weights whose axes `perm` moves to [C, multiplier, window...]. Channel c * multiplier + m
- * of the result is that of input c and weight m. */
-wick_value wick_nhwc_depthwise(wick_import_node *n, wick_value x, wick_value w, const int64_t *perm,
-                               wick_value bias, const wick_nhwc_window *window);
 /* Transposed convolution, the gradient of a convolution with that window and padding from a result
  * of the spatial sizes `size` [w->n]; weights whose axes `perm` moves to [C, M / group,
  * window...]. */

@@ -109,10 +109,10 @@ typedef struct wick_import_options {
   wick_import_overridables *overridable; /* out: all overridable initializers; may be NULL */
   wick_import_remarks *remarks;          /* out; may be NULL */
   struct wick_custom
-      *custom; /* functions of the language as operators (lang/lower/custom.h), in the
+      *custom;       /* functions of the language as operators (lang/lower/custom.h), in the
                                  same module; NULL: none */
   const char *entry; /* the signature or function that is imported; NULL: the usual one */
-  bool loose;  /* large data of constants may be misaligned in the file, until wick_module_align */
+  bool loose; /* large data of constants may be misaligned in the file, until wick_module_align */
 } wick_import_options;
 
 /* Imports a model and sets the function "main" of the module.

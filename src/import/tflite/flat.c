@@ -66,8 +66,6 @@ static size_t flat_field(wick_flat t, uint32_t field, uint32_t nbytes)
   return t.at + (size_t)offset;
 }
 
-bool wick_flat_has(wick_flat t, uint32_t field) { return flat_field(t, field, 1) != 0; }
-
 static int64_t flat_signed(uint64_t v, uint32_t nbytes)
 {
   uint32_t unused = 64 - 8 * nbytes;

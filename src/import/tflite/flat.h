@@ -31,7 +31,6 @@ typedef struct wick_flat_list { /* a vector */
 wick_flat wick_flat_root(wick_flat_file *file);
 
 /* Scalars. */
-bool wick_flat_has(wick_flat t, uint32_t field);
 int64_t wick_flat_int(wick_flat t, uint32_t field, uint32_t nbytes, int64_t otherwise); /* signed */
 uint64_t wick_flat_uint(wick_flat t, uint32_t field, uint32_t nbytes, uint64_t otherwise);
 float wick_flat_f32(wick_flat t, uint32_t field, float otherwise);

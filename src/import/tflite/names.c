@@ -237,12 +237,6 @@ static const struct {
     {"FLOAT8_E5M2", WICK_F8E5M2, true},
 };
 
-const char *wick_tflite_type_name(int64_t type)
-{
-  return type >= 0 && type < (int64_t)WICK_COUNT(names_types) ? names_types[type].name
-                                                              : "an unknown type";
-}
-
 bool wick_tflite_elem(int64_t type, wick_elem *out)
 {
   *out = WICK_I64;

@@ -4,8 +4,7 @@
 
 #include "ir/type.h"
 
-const char *wick_tflite_op_name(int64_t code);   /* "CONV_2D"; NULL: no such operator */
-const char *wick_tflite_type_name(int64_t type); /* "FLOAT32" */
+const char *wick_tflite_op_name(int64_t code); /* "CONV_2D"; NULL: no such operator */
 /* Finds the element type; false for resources, variants and numbers that are no type. */
 bool wick_tflite_elem(int64_t type, wick_elem *out);
 
