@@ -16,7 +16,7 @@ def ten_problems():
         return helper.make_node(op, inputs.split(), outputs.split(), name, domain=domain, **attrs)
 
     nodes = [
-        *[node("FusedGemm", f"fused{k}", "x", f"f{k}", "com.microsoft", alpha=float(k)) for k in range(5)],  # 1: a domain
+        *[node("FusedGemm", f"fused{k}", "x", f"f{k}", "com.example", alpha=float(k)) for k in range(5)],  # 1: a domain
         node("Reluu", "typo", "x", "a"),  # 2: no such operator
         node("Upsample", "old", "x s", "b"),  # 3: no operator of that opset any more
         *[node("Cast", f"cast{k}", "x", f"c{k}", to=TensorProto.FLOAT6E2M3) for k in range(2)],  # 4
@@ -34,7 +34,7 @@ def ten_problems():
     constants = [helper.make_tensor("w", TensorProto.FLOAT, [2], [1, 2]), helper.make_tensor("s", TensorProto.FLOAT, [4], [1, 1, 2, 2]),
                  helper.make_tensor("e", TensorProto.FLOAT, [0], [])]
     graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])], constants)
-    opsets = [helper.make_opsetid("", 12), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", 12), helper.make_opsetid("com.example", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
@@ -48,8 +48,8 @@ def test_ten_problems(tmp_path):
     assert r.returncode == 1 and r.stdout == ""
     assert r.stderr.splitlines() == [
         'm.onnx: input "text": elements of type FLOAT6E2M3 are not supported',
-        'm.onnx: node "fused0" (FusedGemm): the operator com.microsoft.FusedGemm is not supported '
-        '(com.microsoft, opset 1; 5 nodes: "fused0", "fused1", "fused2", ...)',
+        'm.onnx: node "fused0" (FusedGemm): the operator com.example.FusedGemm is not supported '
+        '(com.example, opset 1; 5 nodes: "fused0", "fused1", "fused2", ...)',
         'm.onnx: node "typo" (Reluu): the operator Reluu is not supported (ai.onnx, opset 12)',
         'm.onnx: node "old" (Upsample): Upsample is not an operator of opset 12 (ai.onnx, opset 12)',
         'm.onnx: node "cast0" (Cast): elements of type FLOAT6E2M3 are not supported (ai.onnx, opset 12; 2 nodes: "cast0", "cast1")',
@@ -64,9 +64,9 @@ def test_for_programs(tmp_path):
     bad, = json.loads(check(tmp_path, ten_problems(), "--json").stdout)
     assert bad["good"] is False and len(bad["problems"]) == 10
     fused = bad["problems"][1]
-    assert fused == {"location": 'm.onnx: node "fused0" (FusedGemm)', "message": "the operator com.microsoft.FusedGemm is not supported",
+    assert fused == {"location": 'm.onnx: node "fused0" (FusedGemm)', "message": "the operator com.example.FusedGemm is not supported",
                      "unsupported": True, "count": 5, "nodes": ["fused0", "fused1", "fused2"], "operator": "FusedGemm",
-                     "domain": "com.microsoft", "opset": 1}
+                     "domain": "com.example", "opset": 1}
     graph = helper.make_graph([helper.make_node("Abs", ["x"], ["y"])], "g", [helper.make_tensor_value_info("x", 1, ["N", 3])],
                               [helper.make_tensor_value_info("y", 1, None)])
     good, = json.loads(check(tmp_path, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), "--json").stdout)

@@ -145,7 +145,7 @@ def test_samples(kind):
 def test_what_is_cut_off_is_no_crash(tmp_path):
     rng = np.random.default_rng(1)
     path = tmp_path / "m"
-    for name in ("a GGUF file", "a Keras model", "a file of safetensors", "a network of Caffe ", "an ONNX tensor"):
+    for name in ("a GGUF file", "a file of safetensors", "a network of Caffe ", "an ONNX tensor"):
         data = SAMPLES[name]
         for n in rng.integers(0, len(data), 4):
             path.write_bytes(data[:n])

@@ -8,8 +8,9 @@ import pathlib
 import subprocess
 import zipfile
 
-import numpy as np
 import pytest
+
+np = pytest.importorskip("numpy")
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FILES = pathlib.Path(__file__).parent / "files"
@@ -87,6 +88,11 @@ def test_damaged_configuration(old, new, message, tmp_path):
 
     (tmp_path / "m.keras").write_bytes(changed(FILES / "nested_0.keras", "config.json", change))
     assert message in refused(tmp_path / "m.keras")
+
+
+def test_quantized_weights_are_refused(tmp_path):
+    (tmp_path / "m.keras").write_bytes(changed(FILES / "nested_0.keras", "config.json", lambda text: text.replace(b'"name": "float32"', b'"name": "int8_from_float32"')))
+    assert "(Dense): its weights are quantized (int8_from_float32), which is not supported" in refused(tmp_path / "m.keras")
 
 
 @pytest.mark.parametrize("name", ["masked_1.keras", "nested_2.h5"])

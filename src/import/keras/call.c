@@ -24,12 +24,28 @@ wick_elem keras_elem(const char *name, wick_elem otherwise)
   return otherwise;
 }
 
+static const char *call_policy_name(wick_import *c, const keras_layer *l)
+{
+  const wick_json *j = keras_config(l, "dtype");
+  const char *name = keras_text(c, j, NULL);
+  return name ? name
+              : keras_text(c, wick_json_member(wick_json_member(j, "config"), "name"), "float32");
+}
+
+const char *keras_quantized(wick_import *c, const keras_layer *l)
+{
+  static const char *const layers[] = {"Dense", "EinsumDense", "Embedding", "ReversibleEmbedding"};
+  const char *name = call_policy_name(c, l);
+  bool has = false;
+  for (size_t i = 0; i < WICK_COUNT(layers); i++) has = has || strcmp(l->op, layers[i]) == 0;
+  return has && strstr(name, "_from_") ? name : NULL;
+}
+
 /* A policy is a name, or an object with a name; one for quantized layers names its source. */
 wick_elem keras_policy(wick_import *c, const keras_layer *l)
 {
-  const wick_json *j = keras_config(l, "dtype"), *config = wick_json_member(j, "config");
-  const char *name = keras_text(c, j, NULL);
-  if (!name) name = keras_text(c, wick_json_member(config, "name"), "float32");
+  const wick_json *config = wick_json_member(keras_config(l, "dtype"), "config");
+  const char *name = call_policy_name(c, l);
   const char *source = strstr(name, "_from_");
   const char *given = keras_text(c, wick_json_member(config, "source_name"), NULL);
   wick_elem e = keras_elem(given ? given : source ? source + 6 : name, WICK_F32);

@@ -77,6 +77,13 @@ uint32_t keras_call_layer(wick_import *c, keras_layer *l, uint32_t narg, keras_a
     if (!autocast || autocast->kind != WICK_JSON_FALSE)
       graph_cast(c, keras_policy(c, l), narg, arg);
   }
+  const char *quantized = layer && !l->model ? keras_quantized(c, l) : NULL;
+  if (quantized) {
+    wick_import_error(c, WICK_EUNSUPPORTED, wick_import_place(c, l->name, l->op),
+                      "its weights are quantized (%s), which is not supported",
+                      wick_import_shown(c, quantized));
+    return 0;
+  }
   graph_flatten(c, narg, arg, &all);
   if (l->model) return graph_call_model(c, l, &all, out, most);
   wick_value *in = wick_new(c->tmp, wick_value, all.n + 1);

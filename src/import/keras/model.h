@@ -137,6 +137,8 @@ wick_elem keras_elem(const char *name, wick_elem otherwise);
 /* The element type in which the layer computes floats. */
 wick_elem keras_compute(const wick_import_node *n);
 wick_elem keras_policy(wick_import *c, const keras_layer *l);
+/* The policy by which the weights of a layer are quantized; NULL: they are not. */
+const char *keras_quantized(wick_import *c, const keras_layer *l);
 uint32_t keras_rank(const wick_import_node *n, wick_value v);
 const wick_dim *keras_dims(const wick_import_node *n, wick_value v);
 wick_elem keras_elem_of(const wick_import_node *n, wick_value v);
