@@ -80,8 +80,9 @@ static wick_value nhwc_twin(wick_import *c, wick_value x, uint32_t rank, uint32_
 /* Is the node `transpose` from the channels second to the channels last? */
 static bool nhwc_is_last(const wick_node *n, uint32_t rank)
 {
+  if (n->op != WICK_OP_transpose || rank < 3) return false;
   const wick_attr *perm = &n->attr[WICK_ATTR_transpose_perm];
-  if (n->op != WICK_OP_transpose || perm->n != rank || rank < 3) return false;
+  if (perm->n != rank) return false;
   for (uint32_t k = 0; k < rank; k++)
     if (perm->ints[k] != (k == 0 ? 0 : k == rank - 1 ? 1 : (int64_t)k + 1)) return false;
   return true;
