@@ -71,6 +71,7 @@ def test_signatures(tmp_path):
 
 
 def test_python(tmp_path):
+    import built  # noqa: F401: finds the package
     import wick as w
 
     case = FILES / "saved_signatures"
