@@ -79,3 +79,18 @@ def shipped(path, folder, plain, entry="every"):
     bundle = Bundle(path, folder / "bundle", HOST, entry=entry, more=["--heap-bytes", str(1 << 20)])
     for other in (outputs(folder / "artifact", folder / "x.wick"), bundle.run()):
         assert all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in zip(plain, other, strict=True))
+
+
+def everywhere(path, entry, folder, inputs, sizes, *memory):
+    """The outputs of an entry with inputs, whose sizes are named; an artifact and a bundle give the same bits."""
+    for name, a in inputs.items():
+        np.save(folder / f"{name}.npy", a)
+    words = ["--inputs", *(f"{n}={folder / n}.npy" for n in inputs)]
+    dims = [w for n, size in sizes.items() for w in ("--dim", f"{n}={size}")]
+    found = outputs(folder / "run", path, "--entry", entry, *words, *dims)
+    r = wick("compile", path, "--entry", entry, "-o", folder / "x.wick", "--no-cache", *dims)
+    assert r.returncode == 0, r.stderr
+    bundle = Bundle(path, folder / "bundle", HOST, entry=entry, more=[*dims, *memory])
+    for other in (outputs(folder / "artifact", folder / "x.wick", *words), bundle.run(*inputs.values())):
+        assert all(np.array_equal(a, b) for a, b in zip(found, other, strict=True))
+    return found

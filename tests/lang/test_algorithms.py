@@ -6,7 +6,7 @@ Each file of programs is compiled once for all of its rows; the rows of FILES ar
 import numpy as np
 import pytest
 from algorithms import FILES
-from running import HERE, agree, evaluated_program, flat, outputs, program_of, shipped, wick
+from running import HERE, agree, evaluated_program, everywhere, flat, outputs, program_of, shipped, wick
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -30,7 +30,7 @@ def run(file, entry, folder, **inputs):
     words = []
     for name, a in inputs.items():
         np.save(folder / f"{name}.npy", a)
-        words.append(f"{name.replace('__', '.')}={folder / f'{name}.npy'}")
+        words.append(f"{name}={folder / f'{name}.npy'}")
     return outputs(folder / f"{entry}.out", HERE / "programs" / f"{file}.wick", "--entry", entry, "--inputs", *words)
 
 
@@ -81,7 +81,10 @@ def test_tree_lstm_over_a_thousand_trees(dtype, entry, tmp_path):
     shapes = {"table": (20, 6), "left": (6, 30), "right": (6, 30), "bias": (30,), "out": (6,)}
     w = {k: rng.normal(0, 0.5, s).astype(dtype) for k, s in shapes.items()}
     y = rng.normal(size=1000).astype(dtype)
-    scores, loss, *slopes = run("treelstm", entry, tmp_path, codes=codes, y=y, **{f"w__{k}": x for k, x in w.items()})
+    inputs = {**{f"w.{k}": x for k, x in w.items()}, "codes": codes, "y": y}
+    sizes = {"v": 20, "d": 6, "b": 1000, "n": 48}
+    path = HERE / "programs" / "treelstm.wick"
+    scores, loss, *slopes = everywhere(path, entry, tmp_path, inputs, sizes, "--heap-bytes", "16777216")
     near = {"rtol": 2e-4, "atol": 2e-5} if dtype == np.float32 else {"rtol": 1e-9}
     want = tree_scores({k: x.astype(np.float64) for k, x in w.items()}, trees)
     assert scores.dtype == dtype and np.allclose(scores, want, **near) and np.allclose(loss, np.sum((want - y) ** 2), **near)
