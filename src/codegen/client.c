@@ -114,7 +114,10 @@ wick_status wick_codegen(const wick_target *t, uint32_t njob, wick_codegen_job *
 
 enum {
   CLIENT_NODES = 4000, /* a process with fewer of them takes longer to start than to work */
-  CLIENT_MOST_PARTS = 16
+  CLIENT_MOST_PARTS = 16,
+  /* Strength reduction changes the time of kernels with such bodies by less than can be measured, and takes a
+   * quarter of the time of their compilation. Copies of few rows take up to 1.5 times their time without it. */
+  CLIENT_LONG_BODY = 128
 };
 
 typedef struct client_part {
@@ -122,6 +125,12 @@ typedef struct client_part {
   bool *has;     /* per constant */
   uint64_t nnode;
 } client_part;
+
+/* How many parts there are. The last `nplain` of them are compiled with plain loops, and get only functions with a long
+ * body. */
+typedef struct client_plan {
+  uint32_t n, nplain;
+} client_plan;
 
 static uint32_t client_lightest(const client_part *part, uint32_t n)
 {
@@ -146,14 +155,31 @@ static bool client_calls(const wick_func *f)
   return calls;
 }
 
-static uint32_t client_nparts(const wick_module *m, const wick_codegen_options *o)
+/* Returns whether f has so many nodes in a row that the body of its loop is long. */
+static bool client_is_long(const wick_func *f)
 {
-  uint64_t nnode = 0;
-  for (uint32_t i = 0; i < m->funcs.n; i++)
-    if (client_takes(o, m->funcs.at[i])) nnode += m->funcs.at[i]->nnode;
-  uint64_t n = nnode / CLIENT_NODES + 1;
-  if (o->direct || o->whole || o->output != WICK_OUTPUT_OBJECT) return 1;
-  return n < CLIENT_MOST_PARTS ? (uint32_t)n : CLIENT_MOST_PARTS;
+  uint32_t row = 0;
+  for (uint32_t i = 0; i < f->nnode && row < CLIENT_LONG_BODY; i++)
+    row = f->node[i].nregion || f->node[i].op == WICK_OP_yield ? 0 : row + 1;
+  return row == CLIENT_LONG_BODY && !client_calls(f);
+}
+
+static client_plan client_divide(const wick_module *m, const wick_codegen_options *o)
+{
+  client_plan p = {1, 0};
+  uint64_t all = 0, plain = 0;
+  for (uint32_t i = 0; i < m->funcs.n; i++) {
+    const wick_func *f = m->funcs.at[i];
+    if (!client_takes(o, f)) continue;
+    all += f->nnode;
+    if (client_is_long(f)) plain += f->nnode;
+  }
+  if (o->direct || o->whole || o->output != WICK_OUTPUT_OBJECT) return p;
+  p.n = all / CLIENT_NODES < CLIENT_MOST_PARTS ? (uint32_t)(all / CLIENT_NODES) + 1
+                                               : CLIENT_MOST_PARTS;
+  p.nplain = all ? (uint32_t)((plain * p.n + all / 2) / all) : 0;
+  if (p.nplain == p.n && plain < all) p.nplain--;
+  return p;
 }
 
 static void client_add(client_part *p, const wick_module *m, const wick_func *f, wick_arena *mem)
@@ -174,16 +200,20 @@ wick_status wick_codegen_module(const wick_module *m, const wick_target *t,
                                 const wick_codegen_limits *limits, wick_arena *mem,
                                 wick_span **out_object, uint32_t *out_n)
 {
-  uint32_t n = client_nparts(m, options), njob = 0;
+  client_plan plan = client_divide(m, options);
+  uint32_t n = plan.n, njob = 0;
   client_part *part = wick_new(mem, client_part, n);
   for (uint32_t i = 0; i < n; i++) {
     part[i].has = wick_new(mem, bool, m->constants.n + 1);
     wick_push(mem, &part[i].m.constants, (wick_constant){0});
   }
-  for (uint32_t i = 0; i < m->funcs.n; i++)
-    if (client_takes(options, m->funcs.at[i]))
-      client_add(&part[client_calls(m->funcs.at[i]) ? 0 : client_lightest(part, n)], m,
-                 m->funcs.at[i], mem);
+  for (int is_long = 0; is_long < 2; is_long++)
+    for (uint32_t i = 0; i < m->funcs.n; i++) {
+      const wick_func *f = m->funcs.at[i];
+      if (!client_takes(options, f) || client_is_long(f) != is_long) continue;
+      uint32_t k = client_calls(f) ? 0 : client_lightest(part, is_long ? n : n - plan.nplain);
+      client_add(&part[k], m, f, mem);
+    }
   wick_codegen_job *job = wick_new(mem, wick_codegen_job, n);
   for (uint32_t i = 0; i < n; i++) {
     if (!part[i].m.funcs.n) continue;
@@ -191,6 +221,7 @@ wick_status wick_codegen_module(const wick_module *m, const wick_target *t,
     wick_text text = wick_text_begin(mem);
     wick_print_module(&part[i].m, WICK_PRINT_DATA | WICK_PRINT_LOCS, &text);
     job[njob] = (wick_codegen_job){.text = text.at, .ntext = text.n, .options = *options};
+    if (i >= n - plan.nplain) job[njob].options.plain_loops = true;
     job[njob++].options.nonly = 0;
   }
   WICK_TRY(wick_codegen(t, njob, job, limits, mem));

@@ -64,8 +64,8 @@ static bool client_have_program(void)
   return !s || s->code != WICK_EIO;
 }
 
-/* loop @kN(@out %y: buffer<i64[64],io>, begin, end): y[i] = i * N + table[N % 8] */
-static const char *client_kernels(uint32_t n, uint32_t filler)
+/* loop @kN(@out %y: buffer<i64[64],io>, begin, end): y[i] = i * N + table[N % 8]; every third has a short body */
+static const char *client_kernels(uint32_t n, uint32_t longest)
 {
   wick_text t = wick_text_begin(&mem);
   wick_text_add(&t, "constant @table: i64[8] = [5, 6, 7, 8, 9, 10, 11, 12]\n");
@@ -78,6 +78,7 @@ static const char *client_kernels(uint32_t n, uint32_t filler)
                      "    %%n = const %u : i64\n    %%p = mul %%i, %%n : i64\n"
                      "    %%s0 = add %%p, %%c : i64\n",
                      k, k % 8, k);
+    uint32_t filler = k % 3 ? longest : 2;
     for (uint32_t i = 0; i < filler; i++)
       wick_text_printf(&t, "    %%s%u = bit_xor %%s%u, %%i : i64\n", i + 1, i);
     wick_text_printf(&t, "    store %%y, %%i, %%s%u\n    yield\n  }\n  return\n}\n", filler);

@@ -40,6 +40,8 @@ typedef struct wick_codegen_options {
   /* With `bundle`: 8 bytes follow the object, the most stack that a call uses, or 0 if it is not
    * known. They include WICK_STACK_OUTSIDE bytes for external functions. */
   bool stack;
+  /* leave out LLVM's strength reduction of loops, whose time grows faster than a loop's body */
+  bool plain_loops;
   bool clean;  /* run the cheap passes of LLVM before: for code that no pass of Wick has cleaned */
   bool verify; /* run LLVM's verifier */
   /* one object for all functions; else one for each part that is compiled concurrently */

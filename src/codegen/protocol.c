@@ -20,6 +20,7 @@ static const protocol_flag protocol_flags[] = {
     {"absolute", offsetof(wick_codegen_options, absolute)},
     {"stack", offsetof(wick_codegen_options, stack)},
     {"keeps_heap", offsetof(wick_codegen_options, keeps_heap)},
+    {"plain_loops", offsetof(wick_codegen_options, plain_loops)},
     {"clean", offsetof(wick_codegen_options, clean)},
     {"verify", offsetof(wick_codegen_options, verify)},
 };

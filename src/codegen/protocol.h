@@ -6,7 +6,7 @@
  *   wick-codegen 1
  *   target x86-64-v4+avx512vnni
  *   output object                 object, assembly or llvm
- *   direct | absolute | clean | verify
+ *   direct | absolute | plain_loops | clean | verify
  *   bundle digits                 the C function that calls the entry
  *   constants 4096                bytes at the end of the input, which are stored in the object
  *   only conv.0                   once for each function; without it: all

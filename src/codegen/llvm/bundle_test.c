@@ -244,7 +244,7 @@ static void bundle_says_what_it_wants(void **state)
 
 int main(void)
 {
-  wick_llvm_begin();
+  wick_llvm_begin(&(wick_codegen_options){0});
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bundle_runs_on_every_level),
       cmocka_unit_test(bundle_refuses_wrong_addresses),

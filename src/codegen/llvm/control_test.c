@@ -472,7 +472,7 @@ static void a_launch_of_more_slots_than_the_runtime_keeps_is_refused(void **stat
 
 int main(void)
 {
-  wick_llvm_begin();
+  wick_llvm_begin(&(wick_codegen_options){0});
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loops_carry_vectors_and_masks_hide_lanes),
       cmocka_unit_test(masked_lanes_are_not_touched),

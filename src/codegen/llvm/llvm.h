@@ -9,8 +9,8 @@
 #include "ir/ir.h"
 #include "target/target.h"
 
-/* Call it once per process, before the other functions of this file. */
-void wick_llvm_begin(void);
+/* Sets LLVM's options for the whole process. Call it once, before the other functions of this file. */
+void wick_llvm_begin(const wick_codegen_options *options);
 
 /* Compiles m, which must be verified. Fails: WICK_EUNSUPPORTED for operators that a pass of Wick
  * should have expanded for the target. */

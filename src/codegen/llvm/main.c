@@ -46,7 +46,7 @@ static wick_status main_compile(wick_guard *guard, wick_arena *mem, wick_span *o
   if (r.memory_bytes && !WICK_ASAN) (void)setrlimit(RLIMIT_AS, &limit);
   wick_module *m = wick_module_create(guard, "module");
   WICK_TRY(wick_parse_module(m, "module", r.text, r.ntext, mem));
-  wick_llvm_begin();
+  wick_llvm_begin(&r.options);
   WICK_TRY(wick_llvm_compile(m, &r.target, &r.options, mem, out));
   return r.options.output == WICK_OUTPUT_OBJECT
              ? wick_object_check(*out, &r.target, r.options.bundle, mem)

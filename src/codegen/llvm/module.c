@@ -18,11 +18,11 @@
  * Also turns off the search for neighbouring stores. Its time is quadratic in the stores of a block,
  * which took most of the compilation of kernels that store lanes one by one; stores of vectors are
  * emitted as such (loop/merge_stores.c). */
-void wick_llvm_begin(void)
+void wick_llvm_begin(const wick_codegen_options *o)
 {
-  static const char *const options[] = {"wick-codegen", "-enable-misched=false",
-                                        "-combiner-store-merging=false"};
-  LLVMParseCommandLineOptions((int)WICK_COUNT(options), options, "");
+  const char *options[] = {"wick-codegen", "-enable-misched=false", "-combiner-store-merging=false",
+                           "-disable-lsr"};
+  LLVMParseCommandLineOptions((int)WICK_COUNT(options) - !o->plain_loops, options, "");
 }
 
 #define MODULE_INIT(name)                                                                          \

@@ -456,7 +456,7 @@ static void rows_have_the_names_of_rows(void **state)
 
 int main(void)
 {
-  wick_llvm_begin();
+  wick_llvm_begin(&(wick_codegen_options){0});
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_are_what_they_say_on_this_machine),
       cmocka_unit_test(rows_are_what_they_say_on_aarch64),

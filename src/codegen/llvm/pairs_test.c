@@ -88,7 +88,7 @@ static void instructions_and_the_interpreter_agree(void **state)
 
 int main(void)
 {
-  wick_llvm_begin();
+  wick_llvm_begin(&(wick_codegen_options){0});
   const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_and_the_interpreter_agree)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

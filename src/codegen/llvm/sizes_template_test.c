@@ -268,7 +268,7 @@ static void windows(void **state)
 
 int main(void)
 {
-  wick_llvm_begin();
+  wick_llvm_begin(&(wick_codegen_options){0});
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products),  cmocka_unit_test(rows_and_lines), cmocka_unit_test(elements),
       cmocka_unit_test(attention), cmocka_unit_test(windows),

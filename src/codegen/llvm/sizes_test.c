@@ -176,7 +176,7 @@ static void scratch(void **state)
 
 int main(void)
 {
-  wick_llvm_begin();
+  wick_llvm_begin(&(wick_codegen_options){0});
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loops_that_are_not_scheduled),
       cmocka_unit_test(tiles_of_winograd),

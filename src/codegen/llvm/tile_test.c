@@ -102,7 +102,7 @@ static void the_inner_loop_is_right(void **state)
 
 int main(void)
 {
-  wick_llvm_begin();
+  wick_llvm_begin(&(wick_codegen_options){0});
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_inner_loop_does_not_touch_the_stack),
       cmocka_unit_test(the_inner_loop_is_right),
