@@ -146,6 +146,12 @@ static size_t wire_count_scalars(const wire_record *rec, wick_wire_kind kind)
   return n;
 }
 
+/* Returns whether a field that occurs is stored: members of a oneof may have been replaced. */
+static bool wire_kept(const wick_wire_field *f, uint64_t has, size_t count)
+{
+  return f->number < 64 ? wick_wire_has(has, f->number) : count > 0;
+}
+
 /* First walk: checks the records, counts the elements of repeated fields, sets the bits of
  * `has`. */
 static wick_status wire_count(wire_decoder *d, const wick_wire_message *m, wire_pieces in,
@@ -167,7 +173,7 @@ static wick_status wire_count(wire_decoder *d, const wick_wire_message *m, wire_
       bool copied = f->kind == WICK_WIRE_I64S || f->kind == WICK_WIRE_F32S;
       count[f - m->field] += copied ? wire_count_scalars(&rec, (wick_wire_kind)f->kind) : 1;
       if (wick_wire_has(m->oneof, f->number)) *has &= ~m->oneof;
-      *has |= UINT64_C(1) << f->number;
+      if (f->number < 64) *has |= UINT64_C(1) << f->number;
     }
     WICK_TRY(wick_reader_status(&r, d->mem, d->location));
   }
@@ -273,7 +279,7 @@ static wick_status wire_decode(wire_decoder *d, const wick_wire_message *m, wire
   for (uint32_t i = 0; i < m->nfield; i++) {
     const wick_wire_field *f = &m->field[i];
     bool message = f->kind == WICK_WIRE_MESSAGE || f->kind == WICK_WIRE_MESSAGES;
-    if (!wick_wire_has(*has, f->number) || (f->kind < WICK_WIRE_I64S && !message)) continue;
+    if (!wire_kept(f, *has, count[i]) || (f->kind < WICK_WIRE_I64S && !message)) continue;
     wire_array a = {wire_alloc(d, count[i], message ? sizeof(wick_span) : wire_elem_bytes(f)), 0};
     if (!a.at) return wire_too_big(d);
     *(message ? &later[i] : (wire_array *)(void *)((char *)out + f->offset)) = a;
@@ -283,7 +289,7 @@ static wick_status wire_decode(wire_decoder *d, const wick_wire_message *m, wire
     wire_record rec;
     while (wick_reader_left(&r) && wire_next(&r, &rec)) {
       const wick_wire_field *f = wire_find(m, rec.number);
-      if (f && wick_wire_has(*has, f->number))
+      if (f && wire_kept(f, *has, count[f - m->field]))
         WICK_TRY(wire_store(d, f, &rec, out, &later[f - m->field]));
     }
   }

@@ -59,15 +59,15 @@ typedef struct wick_wire_spans {
 
 typedef struct wick_wire_message wick_wire_message;
 typedef struct wick_wire_field {
-  const char *name;                 /* as in the .proto file */
-  uint8_t number;                   /* 1 to 63 */
+  const char *name; /* as in the .proto file */
+  uint32_t number;
   uint8_t kind;                     /* wick_wire_kind */
   uint16_t offset;                  /* in the message's struct */
   const wick_wire_message *message; /* for MESSAGE and MESSAGES only */
 } wick_wire_field;
 
-/* Every message's struct begins with `uint64_t has`. Its bit K is set if field number K is
- * present. */
+/* Every message's struct begins with `uint64_t has`. Its bit K is set if field number K, at most 63,
+ * is present. */
 struct wick_wire_message {
   const char *name;
   size_t nbytes; /* of its struct */
@@ -75,7 +75,10 @@ struct wick_wire_message {
   uint32_t nfield;
   uint64_t oneof; /* bit K: field number K is a member of the oneof */
 };
-static inline bool wick_wire_has(uint64_t has, unsigned number) { return has >> number & 1; }
+static inline bool wick_wire_has(uint64_t has, unsigned number)
+{
+  return number < 64 && (has >> number & 1);
+}
 
 /* The rows of a table of fields, and a message: a member of the struct has the field's name. */
 #define WICK_WIRE_FIELD(type, member, num, k)                                                      \

@@ -19,6 +19,7 @@ typedef struct text_level {
 
 typedef struct text_reader {
   const wick_wire_word *words;
+  wick_wire_skips *skips; /* NULL: all unknown fields are skipped */
   const unsigned char *at, *end;
   const char *location;
   uint32_t line;
@@ -383,6 +384,9 @@ static wick_status text_field(text_reader *r, text_list *list, uint32_t *nlist)
   WICK_TRY(text_name(r, &word));
   const wick_wire_field *f = text_find(r, word);
   const char *name = f ? f->name : text_shown(r, word);
+  const wick_wire_message *m = r->level[r->depth].message;
+  if (!f && m && r->skips && !r->skips(m, word))
+    return TEXT_FAIL(r, "%s has no field %s", m->name, name);
   bool colon = text_take(r, ':');
   text_skip_blank(r);
   if (!colon && !text_is_at(r, '{') && !text_is_at(r, '<'))
@@ -424,14 +428,16 @@ static wick_status text_read(text_reader *r)
   }
 }
 
-wick_status wick_wire_from_text(const wick_wire_message *message, const wick_wire_word *words,
-                                wick_span text, const char *location, wick_arena *mem,
-                                wick_span *out)
+wick_status wick_wire_from_strict_text(const wick_wire_message *message,
+                                       const wick_wire_word *words, wick_wire_skips *skips,
+                                       wick_span text, const char *location, wick_arena *mem,
+                                       wick_span *out)
 {
   text_reader *r = wick_new(mem, text_reader, 1);
   const unsigned char *at = text.nbytes ? text.at : (const unsigned char *)"";
   if (text.nbytes >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0) at += 3, text.nbytes -= 3;
   *r = (text_reader){.words = words,
+                     .skips = skips,
                      .at = at,
                      .end = at + text.nbytes,
                      .location = location,
@@ -443,4 +449,11 @@ wick_status wick_wire_from_text(const wick_wire_message *message, const wick_wir
   WICK_TRY(text_read(r));
   *out = (wick_span){(const unsigned char *)r->out.at, r->out.n};
   return NULL;
+}
+
+wick_status wick_wire_from_text(const wick_wire_message *message, const wick_wire_word *words,
+                                wick_span text, const char *location, wick_arena *mem,
+                                wick_span *out)
+{
+  return wick_wire_from_strict_text(message, words, NULL, text, location, mem, out);
 }

@@ -23,4 +23,13 @@ WICK_CHECKED wick_status wick_wire_from_text(const wick_wire_message *message,
                                              const wick_wire_word *words, wick_span text,
                                              const char *location, wick_arena *mem, wick_span *out);
 
+/* The same, but a field that a message does not have is an error unless `skips` says that it may be
+ * skipped. */
+typedef bool wick_wire_skips(const wick_wire_message *message, wick_span field);
+WICK_CHECKED wick_status wick_wire_from_strict_text(const wick_wire_message *message,
+                                                    const wick_wire_word *words,
+                                                    wick_wire_skips *skips, wick_span text,
+                                                    const char *location, wick_arena *mem,
+                                                    wick_span *out);
+
 #endif

@@ -18,8 +18,9 @@ typedef struct outer {
   uint64_t has;
   int64_t kind, fixed;
   float real;
+  int64_t far;
   wick_wire_i64s list;
-  wick_wire_spans word, wide;
+  wick_wire_spans word, wide, names;
   inner *one;
   struct {
     inner *at;
@@ -41,6 +42,8 @@ static const wick_wire_field outer_fields[] = {
     WICK_WIRE_FIELD(outer, wide, 6, DATA_F64),
     WICK_WIRE_PART(outer, one, 7, MESSAGE, inner_message),
     WICK_WIRE_PART(outer, many, 8, MESSAGES, inner_message),
+    WICK_WIRE_FIELD(outer, names, 100, SPANS),
+    WICK_WIRE_FIELD(outer, far, 8266711, I64),
 };
 static WICK_WIRE_SCHEMA(outer_message, "Outer", outer, outer_fields, 0);
 
@@ -70,8 +73,12 @@ static void reads(void **state)
                           "list: 1 list: [-2, 03, FIRST] word: \"a\\tb\" 'c\\x41' word: \"\\101\"\n"
                           "unknown { deep { list: [1, 2] text: 'x' } } [ext.name]: 3 other: -7;\n"
                           "wide: [1, inf, .5] one { number: true } one < name: \"n\" >\n"
-                          "many { number: 1 }, many: { name: \"two\" } many: [{number: 3}, <>]",
+                          "many { number: 1 }, many: { name: \"two\" } many: [{number: 3}, <>]\n"
+                          "names: \"x\" far: 5 names: \"yz\"",
                           &o));
+  assert_int_equal(o->far, 5); /* fields above 63 have no bit in `has` */
+  assert_int_equal(o->names.n, 2);
+  assert_true(wick_span_is(o->names.at[1], "yz"));
   assert_int_equal(o->kind, 1);
   assert_int_equal(o->fixed, 4294967295);
   assert_true(o->real == -1.5f);
@@ -126,8 +133,33 @@ static void refuses(void **state)
   wick_arena_free(&mem);
 }
 
+static bool skips_old(const wick_wire_message *message, wick_span field)
+{
+  return message == &inner_message && wick_span_is(field, "old");
+}
+
+static void strict(void **state)
+{
+  (void)state;
+  wick_guard guard = {.allocator = wick_allocator_malloc()};
+  wick_arena mem = wick_arena_make(&guard);
+  wick_span out;
+  if (setjmp(guard.where)) fail();
+  static const char good[] = "one { old: 3 number: 1 old { deep: [x, y] } }",
+                    bad[] = "kind: 1 old: 2";
+  assert_null(wick_wire_from_strict_text(&outer_message, words, skips_old,
+                                         (wick_span){(const unsigned char *)good, strlen(good)},
+                                         "t.pbtxt", &mem, &out));
+  wick_status s = wick_wire_from_strict_text(&outer_message, words, skips_old,
+                                             (wick_span){(const unsigned char *)bad, strlen(bad)},
+                                             "t.pbtxt", &mem, &out);
+  assert_string_equal(s->message, "t.pbtxt: line 1: Outer has no field old");
+  wick_arena_free(&mem);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(reads), cmocka_unit_test(refuses)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(reads), cmocka_unit_test(refuses),
+                                     cmocka_unit_test(strict)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
