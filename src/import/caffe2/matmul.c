@@ -1,5 +1,6 @@
 /* Imports Caffe2's products, and norms of rows. */
 #include "import/caffe2/ops.h"
+#include "import/kit/array.h"
 
 /* X [d0, ..., dn] as a matrix from `axis` on, times the transposed weights, plus a bias. */
 void wick_caffe2_fc(wick_import_node *n)
@@ -11,8 +12,8 @@ void wick_caffe2_fc(wick_import_node *n)
   if (!wick_caffe2_axis(n, 1, &axis) ||
       !wick_import_axis(n, wick_import_int(n, "axis_w", 1), w->rank, &axis_w))
     return;
-  wick_value left = wick_caffe2_matrix(n, n->in[0], axis),
-             right = wick_caffe2_matrix(n, n->in[1], axis_w);
+  wick_value left = wick_array_matrix(n, n->in[0], axis),
+             right = wick_array_matrix(n, n->in[1], axis_w);
   if (!n->row->arg) right = wick_build_swap(b, right);
   wick_value y = wick_build2(b, WICK_OP_matmul, left, right);
   if (n->nin > 2) y = wick_build2(b, WICK_OP_add, y, n->in[2]);
@@ -29,8 +30,8 @@ void wick_caffe2_matmul(wick_import_node *n)
   if (!wick_import_axis(n, wick_import_int(n, "axis_a", 1), wick_import_info(n, 0)->rank, &a) ||
       !wick_import_axis(n, wick_import_int(n, "axis_b", 1), wick_import_info(n, 1)->rank, &b))
     return;
-  wick_value x = wick_caffe2_matrix(n, n->in[0], a);
-  wick_value y = wick_caffe2_matrix(n, n->in[1], b);
+  wick_value x = wick_array_matrix(n, n->in[0], a);
+  wick_value y = wick_array_matrix(n, n->in[1], b);
   if (wick_import_int(n, "trans_a", 0)) x = wick_build_swap(n->b, x);
   if (wick_import_int(n, "trans_b", 0)) y = wick_build_swap(n->b, y);
   n->out[0] = wick_build2(n->b, WICK_OP_matmul, x, y);
@@ -53,7 +54,7 @@ void wick_caffe2_softmax(wick_import_node *n)
   uint32_t axis;
   if (!wick_caffe2_axis(n, 1, &axis)) return;
   bool plain = axis + 1 == x->rank;
-  wick_value rows = plain ? n->in[0] : wick_caffe2_matrix(n, n->in[0], axis);
+  wick_value rows = plain ? n->in[0] : wick_array_matrix(n, n->in[0], axis);
   wick_emit e = wick_emit_begin(n->b, n->row->op);
   wick_emit_set_int(&e, "axis", -1);
   wick_value y = wick_emit_end1(&e, rows);
@@ -72,7 +73,7 @@ void wick_caffe2_dot(wick_import_node *n)
   wick_builder *b = n->b;
   if (!wick_import_rank(n, 0, 1, WICK_MAX_RANK) || !wick_import_rank(n, 1, 1, WICK_MAX_RANK))
     return;
-  wick_value x = wick_caffe2_matrix(n, n->in[0], 1), y = wick_caffe2_matrix(n, n->in[1], 1);
+  wick_value x = wick_array_matrix(n, n->in[0], 1), y = wick_array_matrix(n, n->in[1], 1);
   if (n->row->arg == 1) {
     wick_value d = wick_build2(b, WICK_OP_sub, x, y);
     n->out[0] = wick_emit_by(b, WICK_OP_mul, matmul_row_sum(n, d, d), 0.5);

@@ -78,7 +78,5 @@ static inline bool wick_caffe2_axis(wick_import_node *n, int64_t otherwise, uint
 }
 /* Element types by TensorProto.DataType. False after a failure. */
 bool wick_caffe2_elem(wick_import_node *n, int64_t type, wick_elem *out);
-/* x [d0, ..., dn] as [product of the first `axis` dimensions, product of the others] (shape.c) */
-wick_value wick_caffe2_matrix(wick_import_node *n, wick_value x, uint32_t axis);
 
 #endif

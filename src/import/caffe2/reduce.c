@@ -1,5 +1,6 @@
 /* Imports Caffe2's reductions and searches, and sums of rows of a table. */
 #include "import/caffe2/ops.h"
+#include "import/kit/array.h"
 
 /* Over the argument `axes`, by default all. */
 void wick_caffe2_reduce(wick_import_node *n)
@@ -102,7 +103,7 @@ void wick_caffe2_bags(wick_import_node *n)
   wick_dim count = t->dim[0], bags = wick_import_info(n, at + 1)->dim[0];
   wick_dim dim[WICK_MAX_RANK] = {bags};
   uint32_t rank = t->rank;
-  wick_value flat = wick_caffe2_matrix(n, rows, 1);
+  wick_value flat = wick_array_matrix(n, rows, 1);
   /* the matrix that says which rows belong to which result: begin <= row < end */
   wick_value length = wick_build_cast(b, n->in[at + 1], WICK_I64);
   wick_emit sums = wick_emit_begin(b, WICK_OP_cumsum);

@@ -1,40 +1,10 @@
 /* Imports Caffe2's operators that move elements, and those that make tensors. */
-#include "import/caffe2/ops.h"
-
 #include <string.h>
 
+#include "import/caffe2/ops.h"
+#include "import/kit/array.h"
+
 /* ---- sizes ---- */
-
-static wick_dim shape_product(wick_import_node *n, uint32_t count, const wick_dim *dim)
-{
-  wick_dim all = wick_dim_const(1);
-  for (uint32_t k = 0; k < count; k++) all = wick_dim_mul(n->c->module->dims, all, dim[k]);
-  return all;
-}
-
-wick_value wick_caffe2_matrix(wick_import_node *n, wick_value x, uint32_t axis)
-{
-  if (n->b->status || !x.id) return x;
-  const wick_type_info *t = wick_built_info(n->b, x);
-  wick_dim dim[2] = {shape_product(n, axis, t->dim), {0}};
-  dim[1] = shape_product(n, t->rank - axis, t->dim + axis);
-  return t->rank == 2 && axis == 1 ? x : wick_build_reshape(n->b, x, 2, dim);
-}
-
-/* A result that describes sizes: a constant vector of them. */
-static wick_value shape_vector(wick_import_node *n, uint32_t count, const wick_dim *dim,
-                               wick_elem e)
-{
-  wick_value part[WICK_MAX_RANK];
-  wick_dim one = wick_dim_const(1);
-  for (uint32_t k = 0; k < count; k++) {
-    part[k] = wick_build1(n->b, WICK_OP_size, wick_emit_count(n->b, dim[k]));
-    part[k] = wick_build_reshape(n->b, part[k], 1, &one);
-  }
-  if (!count) return (wick_value){0};
-  wick_value all = count > 1 ? wick_build_concat(n->b, 0, count, part) : part[0];
-  return wick_build_cast(n->b, all, e);
-}
 
 /* Reads sizes: an argument, or else an operand. */
 static bool shape_sizes(wick_import_node *n, const char *name, uint32_t i, uint32_t *out_n,
@@ -76,22 +46,22 @@ void wick_caffe2_reshape(wick_import_node *n)
       known = wick_dim_mul(t, known, dim[k]);
   }
   if (open != UINT32_MAX)
-    dim[open] = wick_dim_floordiv(t, shape_product(n, x->rank, x->dim), known);
+    dim[open] = wick_dim_floordiv(t, wick_array_product(n, x->rank, x->dim), known);
   n->out[0] = wick_build_reshape(n->b, n->in[0], rank, dim);
-  if (n->nout > 1) n->out[1] = shape_vector(n, x->rank, x->dim, WICK_I64);
+  if (n->nout > 1) n->out[1] = wick_array_sizes(n, x->rank, x->dim, WICK_I64);
 }
 
 void wick_caffe2_flatten(wick_import_node *n)
 {
   const wick_type_info *x = wick_import_info(n, 0);
-  wick_dim all = shape_product(n, x->rank, x->dim);
+  wick_dim all = wick_array_product(n, x->rank, x->dim);
   int64_t axis = wick_import_int(n, "axis", 1);
   if (n->row->arg) {
     n->out[0] = wick_build_reshape(n->b, n->in[0], 1, &all);
   } else if (axis < 0 || axis > x->rank) {
     wick_import_fail(n, WICK_ERANGE, "the axis %lld is outside [0, %u]", (long long)axis, x->rank);
   } else {
-    n->out[0] = wick_caffe2_matrix(n, n->in[0], (uint32_t)axis);
+    n->out[0] = wick_array_matrix(n, n->in[0], (uint32_t)axis);
   }
 }
 
@@ -183,7 +153,8 @@ void wick_caffe2_concat(wick_import_node *n)
     size[i] = add ? wick_dim_const(1) : t->dim[axis];
   }
   n->out[0] = wick_build_concat(n->b, axis, n->nin, part);
-  if (n->nout > 1 && n->nin <= WICK_MAX_RANK) n->out[1] = shape_vector(n, n->nin, size, WICK_I32);
+  if (n->nout > 1 && n->nin <= WICK_MAX_RANK)
+    n->out[1] = wick_array_sizes(n, n->nin, size, WICK_I32);
 }
 
 /* By sizes, an argument or the second operand, or in equal parts. */
@@ -260,7 +231,7 @@ void wick_caffe2_gather(wick_import_node *n)
 void wick_caffe2_shape(wick_import_node *n)
 {
   const wick_type_info *x = wick_import_info(n, 0);
-  wick_dim all = shape_product(n, x->rank, x->dim);
+  wick_dim all = wick_array_product(n, x->rank, x->dim);
   wick_import_attr axes = wick_import_ints(n, "axes");
   wick_dim dim[WICK_MAX_RANK];
   if (n->row->op == WICK_OP_size) {
@@ -276,7 +247,7 @@ void wick_caffe2_shape(wick_import_node *n)
   if (count > WICK_MAX_RANK || !count)
     wick_import_fail(n, WICK_ETYPE, "the shape of rank %u has %u numbers", x->rank, count);
   else
-    n->out[0] = shape_vector(n, count, dim, WICK_I64);
+    n->out[0] = wick_array_sizes(n, count, dim, WICK_I64);
 }
 
 /* ---- tensors ---- */

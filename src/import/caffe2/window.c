@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "import/caffe2/ops.h"
+#include "import/kit/nhwc.h"
 
 enum { WINDOW_MOST = 3 };
 
@@ -15,24 +16,17 @@ typedef struct window {
 
 /* ---- order ---- */
 
-static wick_value window_turned(wick_import_node *n, wick_value x, bool to_last)
-{
-  int64_t perm[WICK_MAX_RANK];
-  uint32_t rank = n->b->status ? 0 : wick_built_info(n->b, x)->rank;
-  if (rank < 3) return x;
-  perm[0] = 0, perm[to_last ? rank - 1 : 1] = to_last ? 1 : rank - 1;
-  for (uint32_t k = 2; k < rank; k++) perm[to_last ? k - 1 : k] = to_last ? k : k - 1;
-  return wick_build_transpose(n->b, x, rank, perm);
-}
-
 /* Returns the image with its channels second. */
 static wick_value window_image(wick_import_node *n, bool *out_last)
 {
-  *out_last = wick_import_word(n, "order", "NCHW NHWC") == 1;
-  return *out_last ? window_turned(n, n->in[0], false) : n->in[0];
+  *out_last = wick_import_word(n, "order", "NCHW NHWC") == 1 && wick_import_info(n, 0)->rank > 2;
+  return *out_last ? wick_nhwc_first(n->c, n->in[0]) : n->in[0];
 }
 
-void wick_caffe2_order(wick_import_node *n) { n->out[0] = window_turned(n, n->in[0], n->row->arg); }
+void wick_caffe2_order(wick_import_node *n)
+{
+  n->out[0] = n->row->arg ? wick_nhwc_last(n->b, n->in[0]) : wick_nhwc_first(n->c, n->in[0]);
+}
 
 /* ---- windows ---- */
 
@@ -120,7 +114,7 @@ static void window_set(wick_emit *e, const window *w)
 
 static wick_value window_end(wick_import_node *n, wick_value y, bool last)
 {
-  return last ? window_turned(n, y, true) : y;
+  return last ? wick_nhwc_last(n->b, y) : y;
 }
 
 /* ---- convolutions and pools ---- */
@@ -130,7 +124,7 @@ void wick_caffe2_conv(wick_import_node *n)
   window w = {0};
   wick_value in[3] = {window_image(n, &w.last), n->in[1], n->in[2]};
   int64_t adj[WINDOW_MOST] = {0}, group = wick_import_int(n, "group", 1);
-  if (w.last) in[1] = window_turned(n, in[1], false);
+  if (w.last) in[1] = wick_nhwc_first(n->c, in[1]);
   if (n->failed || !window_read(n, in[0], &w)) return;
   wick_emit e = wick_emit_begin(n->b, n->row->arg ? WICK_OP_conv_transpose : WICK_OP_conv);
   window_set(&e, &w);

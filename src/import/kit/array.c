@@ -4,6 +4,37 @@
 #include "ir/element.h"
 #include "ops/ref.h"
 
+/* ---- sizes ---- */
+
+wick_dim wick_array_product(wick_import_node *n, uint32_t count, const wick_dim *dim)
+{
+  wick_dim all = wick_dim_const(1);
+  for (uint32_t k = 0; k < count; k++) all = wick_dim_mul(n->c->module->dims, all, dim[k]);
+  return all;
+}
+
+wick_value wick_array_matrix(wick_import_node *n, wick_value x, uint32_t axis)
+{
+  if (n->b->status || !x.id) return x;
+  const wick_type_info *t = wick_built_info(n->b, x);
+  wick_dim dim[2] = {wick_array_product(n, axis, t->dim), {0}};
+  dim[1] = wick_array_product(n, t->rank - axis, t->dim + axis);
+  return t->rank == 2 && axis == 1 ? x : wick_build_reshape(n->b, x, 2, dim);
+}
+
+wick_value wick_array_sizes(wick_import_node *n, uint32_t count, const wick_dim *dim, wick_elem e)
+{
+  wick_value part[WICK_MAX_RANK];
+  wick_dim one = wick_dim_const(1);
+  for (uint32_t k = 0; k < count; k++) {
+    part[k] = wick_build1(n->b, WICK_OP_size, wick_emit_count(n->b, dim[k]));
+    part[k] = wick_build_reshape(n->b, part[k], 1, &one);
+  }
+  if (!count) return (wick_value){0};
+  wick_value all = count > 1 ? wick_build_concat(n->b, 0, count, part) : part[0];
+  return wick_build_cast(n->b, all, e);
+}
+
 /* ---- slices ---- */
 
 typedef struct array_slice { /* of x, before dimensions are dropped and inserted */

@@ -20,6 +20,13 @@ typedef struct wick_array_strided {
 } wick_array_strided;
 wick_value wick_array_strided_slice(wick_import_node *n, wick_value x, const wick_array_strided *s);
 
+/* The product of sizes. */
+wick_dim wick_array_product(wick_import_node *n, uint32_t count, const wick_dim *dim);
+/* x [d0, ..., dn] as [product of the first `axis` dimensions, product of the others]. */
+wick_value wick_array_matrix(wick_import_node *n, wick_value x, uint32_t axis);
+/* A vector of sizes; 0 if there are none. */
+wick_value wick_array_sizes(wick_import_node *n, uint32_t count, const wick_dim *dim, wick_elem e);
+
 /* x reversed along the axes of a bit set. */
 wick_value wick_array_reverse(wick_import_node *n, wick_value x, uint32_t axes);
 /* gather with `batch` leading dimensions that x and the indices share; batch <= axis. */

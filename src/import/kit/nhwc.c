@@ -49,8 +49,7 @@ void wick_nhwc_pad(wick_import *c, wick_nhwc_window *w, const wick_dim *size,
   }
 }
 
-/* Moves axis `from` to position `to`. */
-static wick_value nhwc_move(wick_builder *b, wick_value x, bool first)
+wick_value wick_nhwc_move(wick_builder *b, wick_value x, bool first)
 {
   if (b->status || !x.id) return x;
   uint32_t rank = wick_built_info(b, x)->rank;
@@ -65,7 +64,7 @@ static wick_value nhwc_move(wick_builder *b, wick_value x, bool first)
   return wick_build_transpose(b, x, rank, perm);
 }
 
-wick_value wick_nhwc_last(wick_builder *b, wick_value x) { return nhwc_move(b, x, false); }
+wick_value wick_nhwc_last(wick_builder *b, wick_value x) { return wick_nhwc_move(b, x, false); }
 
 /* ---- values with the channels second ----
  *
@@ -178,7 +177,7 @@ wick_value wick_nhwc_first(wick_import *c, wick_value x)
   wick_builder *b = &c->b;
   if (b->status || !x.id) return x;
   wick_value twin = nhwc_twin(c, x, wick_built_info(b, x)->rank, 0);
-  return twin.id && !b->status ? twin : nhwc_move(b, x, true);
+  return twin.id && !b->status ? twin : wick_nhwc_move(b, x, true);
 }
 
 /* Sets the window's attributes. Padding that is no number, or that the operator does not take, is

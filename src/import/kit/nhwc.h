@@ -31,7 +31,9 @@ bool wick_nhwc_window_check(wick_import_node *n, const wick_nhwc_window *w);
 void wick_nhwc_pad(wick_import *c, wick_nhwc_window *w, const wick_dim *size,
                    wick_nhwc_padding word);
 
-/* Moves the channels: last to second, and back. */
+/* Moves the channels: last to second if `first`, else back. */
+wick_value wick_nhwc_move(wick_builder *b, wick_value x, bool first);
+/* The same, by the values that the import has built already with the channels second. */
 wick_value wick_nhwc_first(wick_import *c, wick_value x);
 wick_value wick_nhwc_last(wick_builder *b, wick_value x);
 

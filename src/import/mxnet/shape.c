@@ -1,18 +1,12 @@
 /* Imports MXNet's operators that move elements. */
+#include "import/kit/array.h"
 #include "import/mxnet/ops.h"
-
-static wick_dim shape_product(wick_import_node *n, uint32_t count, const wick_dim *dim)
-{
-  wick_dim all = wick_dim_const(1);
-  for (uint32_t k = 0; k < count; k++) all = wick_dim_mul(n->c->module->dims, all, dim[k]);
-  return all;
-}
 
 void wick_mxnet_flatten(wick_import_node *n)
 {
   const wick_type_info *t = wick_import_info(n, 0);
   if (!wick_import_rank(n, 0, 1, WICK_MAX_RANK)) return;
-  const wick_dim dim[2] = {t->dim[0], shape_product(n, t->rank - 1, t->dim + 1)};
+  const wick_dim dim[2] = {t->dim[0], wick_array_product(n, t->rank - 1, t->dim + 1)};
   n->out[0] = wick_build_reshape(n->b, n->in[0], 2, dim);
 }
 
@@ -76,8 +70,9 @@ void wick_mxnet_reshape(wick_import_node *n)
     k += read;
   }
   if (s.open != UINT32_MAX)
-    s.out[s.open] = wick_dim_floordiv(n->c->module->dims, shape_product(n, s.t->rank, s.t->dim),
-                                      shape_product(n, s.rank, s.out));
+    s.out[s.open] =
+        wick_dim_floordiv(n->c->module->dims, wick_array_product(n, s.t->rank, s.t->dim),
+                          wick_array_product(n, s.rank, s.out));
   n->out[0] = wick_build_reshape(n->b, n->in[0], s.rank, s.out);
 }
 
@@ -286,7 +281,7 @@ void wick_mxnet_repeat(wick_import_node *n)
   int64_t times = wick_import_int(n, "repeats", 1);
   uint32_t axis = 0;
   bool flat = !wick_import_attr_has(n, "axis");
-  wick_dim all = shape_product(n, t->rank, t->dim), dim[WICK_MAX_RANK + 1];
+  wick_dim all = wick_array_product(n, t->rank, t->dim), dim[WICK_MAX_RANK + 1];
   wick_value x = flat ? wick_build_reshape(n->b, n->in[0], 1, &all) : n->in[0];
   if ((!flat && !wick_mxnet_axis(n, "axis", 0, t->rank, &axis)) || n->b->status) return;
   const wick_type_info *s = wick_built_info(n->b, x);
@@ -347,7 +342,7 @@ void wick_mxnet_shape(wick_import_node *n)
 {
   const wick_type_info *t = wick_import_info(n, 0);
   wick_value part[WICK_MAX_RANK];
-  wick_dim one = wick_dim_const(1), all = shape_product(n, t->rank, t->dim);
+  wick_dim one = wick_dim_const(1), all = wick_array_product(n, t->rank, t->dim);
   uint32_t count = n->row->arg ? 1 : t->rank;
   if (!count) {
     wick_import_fail(n, WICK_ETYPE, "its input has rank 0");

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "import/kit/nhwc.h"
 #include "import/mxnet/ops.h"
 
 enum { WINDOW_MOST = 3 };
@@ -21,19 +22,9 @@ static bool window_is_last(const wick_import_node *n)
   return size > 2 && layout[size - 1] == 'C';
 }
 
-static wick_value window_turned(wick_import_node *n, wick_value x, bool to_last)
-{
-  int64_t perm[WICK_MAX_RANK];
-  uint32_t rank = n->b->status ? 0 : wick_built_info(n->b, x)->rank;
-  if (rank < 3) return x;
-  perm[0] = 0, perm[to_last ? rank - 1 : 1] = to_last ? 1 : rank - 1;
-  for (uint32_t k = 2; k < rank; k++) perm[to_last ? k - 1 : k] = to_last ? k : k - 1;
-  return wick_build_transpose(n->b, x, rank, perm);
-}
-
 static wick_value window_end(wick_import_node *n, wick_value y, bool last)
 {
-  return last ? window_turned(n, y, true) : y;
+  return last ? wick_nhwc_last(n->b, y) : y;
 }
 
 /* ---- windows ---- */
@@ -87,7 +78,7 @@ void wick_mxnet_conv(wick_import_node *n)
     wick_import_fail(n, WICK_EUNSUPPORTED, "target_shape is not supported");
     return;
   }
-  if (w.last) in[0] = window_turned(n, in[0], false), in[1] = window_turned(n, in[1], false);
+  if (w.last) in[0] = wick_nhwc_first(n->c, in[0]), in[1] = wick_nhwc_first(n->c, in[1]);
   wick_emit e = wick_emit_begin(n->b, n->row->arg ? WICK_OP_conv_transpose : WICK_OP_conv);
   window_set(&e, &w);
   wick_emit_set_int(&e, "group", wick_import_int(n, "num_group", 1));
@@ -125,7 +116,7 @@ void wick_mxnet_pool(wick_import_node *n)
   window w = {.last = window_is_last(n)};
   int type = wick_import_word(n, "pool_type", "max avg sum lp");
   int form = wick_import_word(n, "pooling_convention", "valid full same");
-  wick_value x = w.last ? window_turned(n, n->in[0], false) : n->in[0];
+  wick_value x = w.last ? wick_nhwc_first(n->c, n->in[0]) : n->in[0];
   if (n->failed || n->b->status) return;
   if (wick_import_int(n, "global_pool", 0)) {
     n->out[0] = window_end(n, window_whole(n, x, type), w.last);
@@ -196,7 +187,7 @@ void wick_mxnet_batch_norm(wick_import_node *n)
     wick_import_fail(n, WICK_EUNSUPPORTED, "axis %u of rank %u is not supported", axis, rank);
     return;
   }
-  if (last) in[0] = window_turned(n, in[0], false);
+  if (last) in[0] = wick_nhwc_first(n->c, in[0]);
   if (wick_import_int(n, "fix_gamma", 1)) {
     const wick_type_info *s = wick_import_info(n, 1);
     in[1] = wick_build_const(n->b, wick_type_tensor(n->c->module, s->elem, s->rank, s->dim), 1, 1);

@@ -2,6 +2,7 @@
  * between a dequantization and a quantization, except products, whose sums are exact integers. */
 #include <math.h>
 
+#include "import/kit/nhwc.h"
 #include "import/onnx/microsoft.h"
 
 /* ---- scales and zero points ---- */
@@ -32,24 +33,10 @@ static void linear_out(wick_onnx_op *o, wick_value y, uint32_t i, wick_elem elem
 /* Returns whether the image's channels are its last axis; then *x has them after the batch. */
 static bool linear_channels_first(wick_onnx_op *o, wick_value *x)
 {
-  int64_t perm[WICK_MAX_RANK];
   if (!wick_onnx_int(o, "channels_last", 0) || o->b->status || !x->id) return false;
-  uint32_t rank = wick_built_info(o->b, *x)->rank;
-  if (rank < 3) return false;
-  perm[0] = 0, perm[1] = rank - 1;
-  for (uint32_t k = 2; k < rank; k++) perm[k] = k - 1;
-  *x = wick_build_transpose(o->b, *x, rank, perm);
+  if (wick_built_info(o->b, *x)->rank < 3) return false;
+  *x = wick_nhwc_move(o->b, *x, true);
   return true;
-}
-
-static wick_value linear_channels_last(wick_onnx_op *o, wick_value y)
-{
-  int64_t perm[WICK_MAX_RANK];
-  if (o->b->status || !y.id) return y;
-  uint32_t rank = wick_built_info(o->b, y)->rank;
-  perm[0] = 0, perm[rank - 1] = 1;
-  for (uint32_t k = 1; k + 1 < rank; k++) perm[k] = k + 1;
-  return wick_build_transpose(o->b, y, rank, perm);
 }
 
 /* ---- element by element ---- */
@@ -117,7 +104,7 @@ static void linear_pool(wick_onnx_op *o)
   bool last = linear_channels_first(o, &x);
   wick_value y = wick_onnx_as(o, o->row->arg ? "GlobalAveragePool" : "AveragePool",
                               o->row->arg ? 1 : 19, 1, &x);
-  linear_out(o, last ? linear_channels_last(o, y) : y, 3, wick_onnx_info(o, 0)->elem);
+  linear_out(o, last ? wick_nhwc_last(o->b, y) : y, 3, wick_onnx_info(o, 0)->elem);
 }
 
 static void linear_conv(wick_onnx_op *o)
@@ -126,7 +113,7 @@ static void linear_conv(wick_onnx_op *o)
   for (uint32_t i = 0; i < o->nin; i++) in[i] = o->in[i];
   bool last = linear_channels_first(o, &in[0]);
   wick_value y = wick_onnx_as(o, "QLinearConv", 10, o->nin, in);
-  if (y.id && last) o->out[0] = linear_channels_last(o, y);
+  if (y.id && last) o->out[0] = wick_nhwc_last(o->b, y);
 }
 
 /* ---- products ---- */
