@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "import/caffe/caffe.h"
 #include "import/caffe2/caffe2.h"
 #include "import/format_wire.h"
 #include "import/keras/keras.h"
@@ -129,12 +130,17 @@ static bool format_is_caffe2(wick_span s)
          format_bit(op.bytes, 2) && wick_fields_is_word(op.part[4]) && f.most < 64;
 }
 
-/* LayerParameter = 100; in old files V1LayerParameter = 2, with name = 4 and type number = 5. */
+/* LayerParameter = 100; in old files V1LayerParameter = 2, with name = 4 and type number = 5, and before
+ * that V0LayerParameter = 1 in it, with name = 1 and type = 2. */
 static bool format_is_caffe(wick_span s)
 {
-  wick_fields f = wick_fields_of(s), old = wick_fields_of(f.part[2]);
+  wick_fields f = wick_fields_of(s), old = wick_fields_of(f.part[2]),
+              v0 = wick_fields_of(old.part[1]);
+  bool is_v0 = old.whole && !format_bit(old.bytes, 4) && v0.whole &&
+               wick_fields_is_word(v0.part[1]) && wick_fields_is_word(v0.part[2]);
   return f.whole && !format_is_onnx(&f) && !format_bit(f.number, 1) &&
-         (f.most == 100 || (old.whole && format_bit(old.bytes, 4) && format_bit(old.number, 5)));
+         (f.most == 100 || is_v0 ||
+          (old.whole && format_bit(old.bytes, 4) && format_bit(old.number, 5)));
 }
 
 /* specificationVersion = 1, description = 2; a field from 200 on is the kind of model. */
@@ -230,19 +236,30 @@ static bool format_is_darknet(wick_span s)
          format_at(s, 0, "\0\0\0\0\2\0\0\0\5\0\0\0", 12) ||
          format_at(s, 0, "\0\0\0\0\2\0\0\0\0\0\0\0", 12);
 }
-static bool format_is_prototxt(wick_span s)
-{
-  bool text = format_begins(s, "name:") || format_begins(s, "layer") || format_begins(s, "input:");
-  return text && (format_has(s, "layer {") || format_has(s, "layers {") ||
-                  format_has(s, "layer{") || format_has(s, "input_dim"));
-}
-/* The first word of protobuf's text form is followed by a brace; comments may come before. */
+/* Protobuf's text form may begin with comments. */
 static wick_span format_skip_comments(wick_span s)
 {
   size_t i = format_at(s, 0, "\xef\xbb\xbf", 3) ? 3 : 0;
   for (; i < s.nbytes && (isspace(s.at[i]) || s.at[i] == '#'); i++)
-    while (s.at[i] == '#' && i + 1 < s.nbytes && s.at[i + 1] != '\n') s.at++, s.nbytes--;
+    if (s.at[i] == '#')
+      while (i + 1 < s.nbytes && s.at[i + 1] != '\n') i++;
   return (wick_span){s.at + i, s.nbytes - i};
+}
+/* The text has layers, with any space before their brace, or inputs. */
+static bool format_is_prototxt(wick_span s)
+{
+  static const char *const first[] = {"name", "layer", "input", "force_backward", "state"};
+  bool begins = false;
+  s = format_skip_comments(s);
+  for (size_t i = 0; i < WICK_COUNT(first); i++) begins = begins || format_begins(s, first[i]);
+  if (!begins) return false;
+  for (size_t i = 0; i + 6 < s.nbytes && i < FORMAT_HEAD; i++) {
+    if (memcmp(s.at + i, "layer", 5) != 0) continue;
+    size_t k = i + 5 + (s.at[i + 5] == 's');
+    while (k < s.nbytes && (isspace(s.at[k]) || s.at[k] == ':')) k++;
+    if (k < s.nbytes && s.at[k] == '{') return true;
+  }
+  return format_has(s, "input_dim") || format_has(s, "input_shape");
 }
 static bool format_is_graphdef_text(wick_span s)
 {
@@ -333,7 +350,7 @@ static const format_row format_rows[] = {
     {{"a model of LightGBM", "convert it with onnxmltools", NULL}, MAGIC(0, "tree\nversion=")},
     {{"a network of Darknet", "convert it with a tool such as tool/darknet2onnx.py", NULL},
      .is = format_is_darknet},
-    {{"a network of Caffe", "convert it with caffe2onnx", NULL}, .is = format_is_prototxt},
+    {{"a network of Caffe", "", wick_import_caffe}, .is = format_is_prototxt},
     {{"a module of MLIR (OneFlow and others)", "write the model it was made from as ONNX", NULL},
      .is = format_is_mlir},
     {{"a picture in PNG", "give it as --input", NULL}, MAGIC(0, "\x89PNG\r\n\x1a\n")},
@@ -366,9 +383,7 @@ static const format_row format_rows[] = {
     {{"a model of Core ML", "take the model it was made from", NULL},
      .is = format_is_coreml,
      .schema = true},
-    {{"a network of Caffe", "convert it with caffe2onnx", NULL},
-     .is = format_is_caffe,
-     .schema = true},
+    {{"a network of Caffe", "", wick_import_caffe}, .is = format_is_caffe, .schema = true},
     {{"a network of Caffe2", "", wick_import_caffe2}, .is = format_is_caffe2, .schema = true},
     {{"an ONNX tensor, not a model", "give it as --inputs", NULL},
      .is = format_is_tensor,

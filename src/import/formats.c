@@ -1,6 +1,7 @@
 /* The formats whose importers stand on the kit. */
 #include "import/formats.h"
 
+#include "import/caffe/net.h"
 #include "import/caffe2/net.h"
 #include "import/keras/model.h"
 #include "import/mxnet/symbol.h"
@@ -8,6 +9,6 @@
 #include "import/tflite/tflite.h"
 
 const wick_import_format *const wick_import_formats[] = {
-    &wick_tflite_format, &wick_tf_format,    &keras_format,
+    &wick_tflite_format, &wick_tf_format,    &keras_format, &wick_caffe_format,
     &wick_caffe2_format, &wick_mxnet_format, NULL,
 };

@@ -159,6 +159,12 @@ const char *wick_import_shown(const wick_import *c, const char *name);
 /* Adds a text about the model that `wick run`, `check` and Python show. Both are copied. */
 void wick_import_metadata(wick_import *c, const char *key, const char *value);
 
+/* Returns the path of the file in the folder of the model's file that fits best, or NULL. `fit` gives a
+ * name a number, 0 if it does not fit; it must not allocate. Of names that fit equally the last one in
+ * order is taken, and *tie, which may be NULL, is the one before it, or NULL. */
+const char *wick_import_beside(wick_import *c, int (*fit)(const void *arg, const char *name),
+                               const void *arg, const char **tie);
+
 /* Builds a parameter of the function. `dim` may hold symbols (wick_import_size). Returns 0 after an
  * error. All inputs are declared before the first node or constant. */
 wick_value wick_import_input(wick_import *c, const char *name, wick_elem elem, uint32_t rank,

@@ -1,33 +1,24 @@
 /* Reads the symbol and the parameters beside it, then builds the graph. */
 #include "import/mxnet/symbol.h"
 
-#include <dirent.h>
 #include <string.h>
 
 #include "import/mxnet/mxnet.h"
 
 /* ---- files ---- */
 
-/* Finds the file of parameters: NAME-NNNN.params with the largest number, or NAME.params. */
-static const char *symbol_companion(wick_import *c)
+/* NAME-NNNN.params, of which the largest number is last in order, or NAME.params. */
+static int symbol_fit(const void *arg, const char *name)
 {
   static const char tail[] = "-symbol.json", end[] = ".params";
-  const char *base = c->file, *at = strstr(base, tail), *best = NULL;
-  size_t n = at ? (size_t)(at - base) : strcspn(base, ".");
-  const char *folder = wick_str_dupn(c->tmp, c->path, (size_t)(base - c->path));
-  DIR *d = opendir(*folder ? folder : ".");
-  for (struct dirent *e; d && (e = readdir(d));) {
-    size_t all = strlen(e->d_name);
-    if (all < n + sizeof end - 1 || memcmp(e->d_name, base, n) != 0 ||
-        strcmp(e->d_name + all - (sizeof end - 1), end) != 0)
-      continue;
-    const char *middle = e->d_name + n;
-    bool numbered = *middle == '-' && strspn(middle + 1, "0123456789") == all - n - sizeof end;
-    if (!numbered && all != n + sizeof end - 1) continue;
-    if (!best || strcmp(e->d_name, best) > 0) best = wick_str_dup(c->tmp, e->d_name);
-  }
-  if (d) closedir(d);
-  return best ? wick_str_printf(c->tmp, "%s%s", folder, best) : NULL;
+  const char *base = arg, *at = strstr(base, tail);
+  size_t n = at ? (size_t)(at - base) : strcspn(base, "."), all = strlen(name);
+  if (all < n + sizeof end - 1 || memcmp(name, base, n) != 0 ||
+      strcmp(name + all - (sizeof end - 1), end) != 0)
+    return 0;
+  const char *middle = name + n;
+  bool numbered = *middle == '-' && strspn(middle + 1, "0123456789") == all - n - sizeof end;
+  return numbered || all == n + sizeof end - 1;
 }
 
 static wick_status symbol_nodes(wick_import *c, mxnet_model *m, const wick_json *j)
@@ -62,7 +53,7 @@ static wick_status symbol_open(wick_import *c, wick_span bytes)
   const wick_json *j = wick_json_read(c->tmp, (const char *)bytes.at, bytes.nbytes, &wrong);
   if (!j) return wick_fail(c->tmp, WICK_EPARSE, c->file, "at byte %zu: this is no JSON", wrong);
   WICK_TRY(symbol_nodes(c, m, j));
-  m->weights = c->options->files ? symbol_companion(c) : NULL;
+  m->weights = c->options->files ? wick_import_beside(c, symbol_fit, c->file, NULL) : NULL;
   if (!m->weights) return NULL;
   WICK_TRY(wick_files_map(c->options->files, m->weights, &file));
   return wick_mxnet_params(c, m, (wick_span){file->at, file->nbytes}, m->weights);
