@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "import/caffe/caffe.h"
 #include "import/caffe2/caffe2.h"
+#include "import/coreml/coreml.h"
 #include "import/format_wire.h"
 #include "import/keras/keras.h"
 #include "import/mxnet/mxnet.h"
@@ -336,7 +337,7 @@ static const format_row format_rows[] = {
     {{"a checkpoint of PyTorch", FROM_TORCH, NULL}, .is = format_is_checkpoint},
     {{"a file of safetensors, which has weights and no network", FROM_TORCH, NULL},
      .is = format_is_safetensors},
-    {{"a Core ML package", "take the model it was made from", NULL}, .is = format_is_coreml_zip},
+    {{"a Core ML package", "unpack it", NULL}, .is = format_is_coreml_zip},
     {{"tensors of NumPy", "give them as --inputs", NULL}, .is = format_is_npz},
     {{"a tensor of NumPy", "give it as --inputs", NULL}, MAGIC(0, "\x93NUMPY")},
     {{"a model of OpenVINO", "take the model it was made from", NULL}, .is = format_is_openvino},
@@ -380,9 +381,7 @@ static const format_row format_rows[] = {
     {{"a model of PaddlePaddle", "convert it with paddle2onnx", NULL},
      .is = format_is_paddle,
      .schema = true},
-    {{"a model of Core ML", "take the model it was made from", NULL},
-     .is = format_is_coreml,
-     .schema = true},
+    {{"a model of Core ML", "", wick_import_coreml}, .is = format_is_coreml, .schema = true},
     {{"a network of Caffe", "", wick_import_caffe}, .is = format_is_caffe, .schema = true},
     {{"a network of Caffe2", "", wick_import_caffe2}, .is = format_is_caffe2, .schema = true},
     {{"an ONNX tensor, not a model", "give it as --inputs", NULL},
@@ -433,7 +432,7 @@ wick_status wick_format_find_folder(const char *path, wick_arena *mem, const wic
   } rows[] = {
       {"saved_model.pb", {"a SavedModel of TensorFlow", "", wick_import_saved_model}},
       {"saved_model.pbtxt", {"a SavedModel of TensorFlow", "", wick_import_saved_model}},
-      {"Manifest.json", {"a Core ML package", "take the model it was made from", NULL}},
+      {"Manifest.json", {"a Core ML package", "", wick_import_coreml}},
       {"model.mlir", {"a model of OneFlow", "convert it with oneflow_onnx", NULL}},
       {"inference.pdmodel", {"a model of PaddlePaddle", "convert it with paddle2onnx", NULL}},
       {"__model__", {"a model of PaddlePaddle", "convert it with paddle2onnx", NULL}},

@@ -1,0 +1,336 @@
+/* Opens files and packages, declares the interface, and dispatches on the kind of model. Begin with
+ * the functions at the end. */
+#include "import/coreml/model.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "import/coreml/coreml.h"
+#include "import/coreml/program.h"
+#include "import/json.h"
+
+enum { MODEL_KIND_FIRST = 200, MODEL_KIND_LAST = 3000, MODEL_PIPELINES = 20 };
+
+/* ---- the container ---- */
+
+/* Reads the manifest of a package; sets the path of its model, relative to the package. */
+static wick_status model_manifest(wick_import *c, wick_files *files, const char **out)
+{
+  size_t wrong = 0;
+  wick_file *file;
+  WICK_TRY(wick_files_map_beneath(files, c->path, "Manifest.json", &file));
+  const char *location = wick_str_printf(c->tmp, "%s/Manifest.json", c->file);
+  const wick_json *j = wick_json_read(c->tmp, (const char *)file->at, file->nbytes, &wrong);
+  if (!j) return wick_fail(c->tmp, WICK_EPARSE, location, "at byte %zu: it is not JSON", wrong);
+  const char *root = wick_json_unescaped(c->tmp, wick_json_member(j, "rootModelIdentifier"));
+  const wick_json *items = wick_json_member(j, "itemInfoEntries");
+  const wick_json *item = root ? wick_json_member(items, root) : NULL;
+  const char *path = wick_json_unescaped(c->tmp, wick_json_member(item, "path"));
+  if (!path) return wick_fail(c->tmp, WICK_EPARSE, location, "it names no root model with a path");
+  *out = wick_str_printf(c->tmp, "Data/%s", path);
+  return NULL;
+}
+
+static wick_status model_package(wick_import *c, wick_coreml_model *m, wick_span *out)
+{
+  wick_files *files = c->options->files;
+  const char *path = NULL;
+  wick_file *file;
+  if (!files) return wick_fail(c->tmp, WICK_EINVAL, c->file, "its files cannot be read here");
+  WICK_TRY(model_manifest(c, files, &path));
+  WICK_TRY(wick_files_map_beneath(files, c->path, path, &file));
+  m->folder = wick_path_folder(c->tmp, wick_path_join(c->tmp, c->path, path));
+  *out = (wick_span){file->at, file->nbytes};
+  return NULL;
+}
+
+/* Chooses the description: of the function that is asked for, where the model has several. */
+static wick_status model_describe(wick_import *c, wick_coreml_model *m)
+{
+  wick_coreml_message d = wick_coreml_part(&m->spec, "description");
+  wick_coreml_messages functions = wick_coreml_parts(&d, "functions", c->tmp);
+  const char *asked = c->options->entry,
+             *usual = wick_wire_text(c->tmp, wick_coreml_bytes(&d, "defaultFunctionName"));
+  wick_text known = wick_text_begin(c->tmp);
+  m->interface = d;
+  m->function = *usual ? usual : "main";
+  if (!functions.n && asked && strcmp(asked, m->function) != 0)
+    return wick_fail(c->tmp, WICK_EINVAL, c->file, "the model has no function \"%s\"", asked);
+  if (!functions.n) return NULL;
+  if (asked) m->function = asked;
+  for (uint32_t i = 0; i < functions.n; i++) {
+    const char *name = wick_wire_text(c->tmp, wick_coreml_bytes(&functions.at[i], "name"));
+    wick_text_printf(&known, "%s%s", i ? ", " : "", wick_import_shown(c, name));
+    if (strcmp(name, m->function) != 0) continue;
+    m->interface = functions.at[i];
+    return NULL;
+  }
+  return wick_fail(c->tmp, WICK_EINVAL, c->file, "the model has no function \"%s\", it has %s",
+                   wick_import_shown(c, m->function), known.at);
+}
+
+static wick_status model_open(wick_import *c, wick_span bytes)
+{
+  wick_coreml_model *m = wick_new(c->tmp, wick_coreml_model, 1);
+  struct stat st;
+  c->model = m;
+  m->folder = wick_path_folder(c->tmp, c->path);
+  if (stat(c->path, &st) == 0 && S_ISDIR(st.st_mode)) WICK_TRY(model_package(c, m, &bytes));
+  m->spec = (wick_coreml_message){bytes, wick_coreml_types(c->tmp)};
+  WICK_TRY(wick_coreml_check(&m->spec, c->tmp, c->file));
+  m->version = wick_coreml_int(&m->spec, "specificationVersion", 1);
+  return model_describe(c, m);
+}
+
+bool wick_coreml_file(wick_import *c, const wick_coreml_model *m, const char *name,
+                      const char *location, wick_span *out)
+{
+  static const char root[] = "@model_path/";
+  wick_file *file = NULL;
+  wick_status s = NULL;
+  if (strncmp(name, root, sizeof root - 1) != 0)
+    s = wick_fail(c->tmp, WICK_EUNSUPPORTED, location, "the file \"%s\" is not in the package",
+                  wick_import_shown(c, name));
+  else if (!c->options->files)
+    s = wick_fail(c->tmp, WICK_EINVAL, location, "files cannot be read here");
+  else
+    s = wick_files_map_beneath(c->options->files, m->folder, name + sizeof root - 1, &file);
+  if (s) wick_import_add(c, NULL, s, location);
+  *out = s ? (wick_span){0} : (wick_span){file->at, file->nbytes};
+  return !s;
+}
+
+/* ---- features ---- */
+
+/* Widens the sizes so that they include a shape of the same rank; another rank leaves them open. */
+static void model_include(wick_coreml_feature *f, wick_coreml_ints shape)
+{
+  f->open = f->open || shape.n != f->rank;
+  for (uint32_t k = 0; k < f->rank && !f->open; k++) {
+    if (shape.at[k] < f->lo[k]) f->lo[k] = shape.at[k];
+    if (shape.at[k] > f->hi[k]) f->hi[k] = shape.at[k];
+  }
+}
+
+/* Reads a SizeRange; an upper bound of -1 is none. */
+static void model_range(const wick_coreml_message *range, int64_t *lo, int64_t *hi)
+{
+  if (!range->bytes.at) return;
+  *lo = wick_coreml_int(range, "lowerBound", 0);
+  *hi = wick_coreml_int(range, "upperBound", 0);
+  if (*hi < 0 || *hi > WICK_IMPORT_LARGEST) *hi = WICK_IMPORT_LARGEST;
+  if (*lo < 0 || *lo > *hi) *lo = *hi;
+}
+
+static bool model_array(wick_import *c, wick_coreml_feature *f, const wick_coreml_message *array,
+                        const char *location)
+{
+  static const struct {
+    int64_t type;
+    wick_elem elem;
+  } elems[] = {{0, WICK_F32},       {0x10020, WICK_F32}, {0x10040, WICK_F64},
+               {0x10010, WICK_F16}, {0x20020, WICK_I32}, {0x20008, WICK_I8}};
+  int64_t type = wick_coreml_int(array, "dataType", 0);
+  uint32_t e = 0;
+  while (e < WICK_COUNT(elems) && elems[e].type != type) e++;
+  if (e == WICK_COUNT(elems)) {
+    wick_import_error(c, WICK_EUNSUPPORTED, location, "there is no element type %lld",
+                      (long long)type);
+    return false;
+  }
+  f->elem = elems[e].elem;
+  wick_coreml_ints shape = wick_coreml_ints_of(array, "shape", c->tmp);
+  wick_coreml_message several = wick_coreml_part(array, "enumeratedShapes"),
+                      range = wick_coreml_part(array, "shapeRange");
+  wick_coreml_messages shapes = wick_coreml_parts(&several, "shapes", c->tmp),
+                       ranges = wick_coreml_parts(&range, "sizeRanges", c->tmp);
+  if (!shape.n && shapes.n) shape = wick_coreml_ints_of(&shapes.at[0], "shape", c->tmp);
+  f->rank = ranges.n ? ranges.n : shape.n;
+  if (f->rank > WICK_MAX_RANK) {
+    wick_import_error(c, WICK_EUNSUPPORTED, location, "its rank is %u, the most is %d", f->rank,
+                      WICK_MAX_RANK);
+    return false;
+  }
+  for (uint32_t k = 0; k < f->rank; k++) {
+    f->lo[k] = f->hi[k] = k < shape.n ? shape.at[k] : 0;
+    if (k < ranges.n) model_range(&ranges.at[k], &f->lo[k], &f->hi[k]);
+  }
+  f->open = !f->rank;
+  for (uint32_t i = 0; i < shapes.n; i++)
+    model_include(f, wick_coreml_ints_of(&shapes.at[i], "shape", c->tmp));
+  return true;
+}
+
+/* A picture is [1, channels, height, width]; the colours are red, green and blue. */
+static bool model_image(wick_import *c, wick_coreml_feature *f, const wick_coreml_message *image,
+                        const char *location)
+{
+  enum { GRAYSCALE = 10, RGB = 20, BGR = 30, GRAYSCALE_F16 = 40, HEIGHT = 2, WIDTH = 3 };
+  int64_t space = wick_coreml_int(image, "colorSpace", 0);
+  int64_t channels = space == GRAYSCALE || space == GRAYSCALE_F16 ? 1 : 3;
+  if (channels == 3 && space != RGB && space != BGR) {
+    wick_import_error(c, WICK_EUNSUPPORTED, location, "there is no colour space %lld",
+                      (long long)space);
+    return false;
+  }
+  f->elem = space == GRAYSCALE_F16 ? WICK_F16 : WICK_U8;
+  f->rank = 4;
+  f->lo[0] = f->hi[0] = 1, f->lo[1] = f->hi[1] = channels;
+  f->lo[HEIGHT] = f->hi[HEIGHT] = wick_coreml_int(image, "height", 0);
+  f->lo[WIDTH] = f->hi[WIDTH] = wick_coreml_int(image, "width", 0);
+  wick_coreml_message range = wick_coreml_part(image, "imageSizeRange"),
+                      several = wick_coreml_part(image, "enumeratedSizes");
+  wick_coreml_message high = wick_coreml_part(&range, "heightRange"),
+                      wide = wick_coreml_part(&range, "widthRange");
+  model_range(&high, &f->lo[HEIGHT], &f->hi[HEIGHT]);
+  model_range(&wide, &f->lo[WIDTH], &f->hi[WIDTH]);
+  wick_coreml_messages sizes = wick_coreml_parts(&several, "sizes", c->tmp);
+  for (uint32_t i = 0; i < sizes.n; i++) {
+    const int64_t shape[] = {1, channels, wick_coreml_int(&sizes.at[i], "height", 0),
+                             wick_coreml_int(&sizes.at[i], "width", 0)};
+    model_include(f, (wick_coreml_ints){4, shape});
+  }
+  return true;
+}
+
+bool wick_coreml_feature_of(wick_import *c, const wick_coreml_message *description,
+                            const char *location, wick_coreml_feature *out)
+{
+  static const struct {
+    const char *kind;
+    wick_elem elem;
+  } scalars[] = {{"int64Type", WICK_I64}, {"doubleType", WICK_F64}, {"stringType", WICK_STRING}};
+  wick_coreml_message type = wick_coreml_part(description, "type"), part;
+  const wick_coreml_field *kind = wick_coreml_choice(&type, 1, 63, &part);
+  *out =
+      (wick_coreml_feature){.name = wick_wire_text(c->tmp, wick_coreml_bytes(description, "name")),
+                            .type = type,
+                            .kind = kind ? wick_str_dupn(c->tmp, kind->name, kind->nname) : "",
+                            .elem = WICK_F32,
+                            .optional = wick_coreml_int(&type, "isOptional", 0) != 0};
+  for (uint32_t i = 0; i < WICK_COUNT(scalars); i++) {
+    if (strcmp(out->kind, scalars[i].kind) != 0) continue;
+    out->elem = scalars[i].elem;
+    out->rank = 1;
+    out->lo[0] = out->hi[0] = 1;
+    return true;
+  }
+  if (strcmp(out->kind, "multiArrayType") == 0) return model_array(c, out, &part, location);
+  if (strcmp(out->kind, "imageType") == 0) return model_image(c, out, &part, location);
+  out->open = true;
+  if (!*out->kind || strcmp(out->kind, "dictionaryType") == 0) return true;
+  wick_import_error(c, WICK_EUNSUPPORTED, location, "features of the kind %s are not supported",
+                    out->kind);
+  return false;
+}
+
+/* ---- the interface ---- */
+
+static const char *model_place(const wick_import *c, const char *word,
+                               const wick_coreml_message *description)
+{
+  const char *name = wick_wire_text(c->tmp, wick_coreml_bytes(description, "name"));
+  return wick_str_printf(c->tmp, "%s: %s \"%s\"", c->file, word, wick_import_shown(c, name));
+}
+
+static wick_value model_input(wick_import *c, const wick_coreml_feature *f)
+{
+  wick_dim dim[WICK_MAX_RANK];
+  if (f->open) return wick_import_input_open(c, f->name, f->elem);
+  for (uint32_t k = 0; k < f->rank; k++)
+    dim[k] = f->lo[k] == f->hi[k] ? wick_dim_const(f->lo[k]) : wick_import_size(c, "", f->name, k);
+  return wick_import_input(c, f->name, f->elem, f->rank, dim);
+}
+
+static void model_inputs(wick_import *c, const wick_coreml_model *m)
+{
+  wick_coreml_messages in = wick_coreml_parts(&m->interface, "input", c->tmp);
+  wick_value *v = wick_new(c->tmp, wick_value, (size_t)in.n + 1);
+  wick_coreml_feature *f = wick_new(c->tmp, wick_coreml_feature, (size_t)in.n + 1);
+  for (uint32_t i = 0; i < in.n; i++)
+    if (wick_coreml_feature_of(c, &in.at[i], model_place(c, "input", &in.at[i]), &f[i]))
+      v[i] = model_input(c, &f[i]);
+  for (uint32_t i = 0; i < in.n; i++)
+    if (!wick_import_bind(c, f[i].name, v[i].id ? wick_import_input_value(c, v[i]) : v[i]))
+      wick_import_error(c, WICK_EPARSE, model_place(c, "input", &in.at[i]),
+                        "two inputs have its name");
+}
+
+static void model_declare(wick_import *c, const wick_coreml_model *m)
+{
+  wick_coreml_messages out = wick_coreml_parts(&m->interface, "output", c->tmp);
+  for (uint32_t i = 0; i < out.n; i++) {
+    wick_coreml_feature f;
+    if (wick_coreml_feature_of(c, &out.at[i], model_place(c, "output", &out.at[i]), &f))
+      wick_import_declare(c, f.name, wick_import_open_type(c, f.elem));
+  }
+}
+
+/* ---- kinds ---- */
+
+typedef struct model_kind {
+  const char *name; /* of the member of Model */
+  void (*import)(wick_import *c, const wick_coreml_model *m, const wick_coreml_message *part);
+  const char *why; /* it is refused */
+} model_kind;
+
+static void model_program(wick_import *c, const wick_coreml_model *m,
+                          const wick_coreml_message *part)
+{
+  const wick_import_format *format = c->format;
+  c->format = &wick_coreml_program_format;
+  wick_coreml_program(c, m, part->bytes);
+  c->format = format;
+}
+
+static const model_kind model_kinds[] = {
+    {"mlProgram", model_program, NULL},
+};
+
+void wick_coreml_import(wick_import *c, const wick_coreml_model *m)
+{
+  wick_coreml_message part;
+  const wick_coreml_field *f =
+      wick_coreml_choice(&m->spec, MODEL_KIND_FIRST, MODEL_KIND_LAST, &part);
+  const char *name = f ? wick_str_dupn(c->tmp, f->name, f->nname) : "";
+  uint32_t i = 0;
+  while (i < WICK_COUNT(model_kinds) && strcmp(model_kinds[i].name, name) != 0) i++;
+  if (i < WICK_COUNT(model_kinds) && model_kinds[i].import)
+    model_kinds[i].import(c, m, &part);
+  else if (!f)
+    wick_import_error(c, WICK_EPARSE, c->file, "it has no kind of model that Wick knows");
+  else
+    wick_import_error(c, WICK_EUNSUPPORTED, c->file, "models of the kind %s are not supported%s%s",
+                      name, i < WICK_COUNT(model_kinds) ? ": " : "",
+                      i < WICK_COUNT(model_kinds) ? model_kinds[i].why : "");
+}
+
+static void model_graph(wick_import *c)
+{
+  const wick_coreml_model *m = c->model;
+  model_inputs(c, m);
+  model_declare(c, m);
+  if (c->interface || c->unlisted || c->errors.list.n) return;
+  wick_coreml_import(c, m);
+  for (uint32_t i = 0; i < c->outs.n && !c->errors.list.n; i++) {
+    const wick_value *v = wick_import_find(c, c->outs.at[i].name);
+    if (v) wick_import_output(c, i, *v);
+  }
+}
+
+static const wick_import_op model_ops[] = {{0}};
+static const wick_import_op *const model_families[] = {model_ops};
+
+const wick_import_format wick_coreml_format = {.name = "Core ML",
+                                               .version_word = "specification version",
+                                               .nfamily = WICK_COUNT(model_families),
+                                               .families = model_families,
+                                               .open = model_open,
+                                               .graph = model_graph};
+
+wick_status wick_import_coreml(wick_module *m, wick_span bytes, const char *path,
+                               const wick_import_options *options, wick_arena *mem, wick_arena *tmp,
+                               const wick_func **out)
+{
+  return wick_import_with(&wick_coreml_format, m, bytes, path, options, mem, tmp, out);
+}
