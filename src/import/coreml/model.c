@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "import/coreml/coreml.h"
+#include "import/coreml/layers.h"
 #include "import/coreml/program.h"
 #include "import/json.h"
 
@@ -69,6 +70,14 @@ static wick_status model_describe(wick_import *c, wick_coreml_model *m)
                    wick_import_shown(c, m->function), known.at);
 }
 
+/* Neural networks compute in f32, whatever floats their arrays are declared to hold. */
+static bool model_is_network(const wick_coreml_message *spec)
+{
+  return wick_coreml_has(spec, "neuralNetwork") ||
+         wick_coreml_has(spec, "neuralNetworkClassifier") ||
+         wick_coreml_has(spec, "neuralNetworkRegressor");
+}
+
 static wick_status model_open(wick_import *c, wick_span bytes)
 {
   wick_coreml_model *m = wick_new(c->tmp, wick_coreml_model, 1);
@@ -79,6 +88,7 @@ static wick_status model_open(wick_import *c, wick_span bytes)
   m->spec = (wick_coreml_message){bytes, wick_coreml_types(c->tmp)};
   WICK_TRY(wick_coreml_check(&m->spec, c->tmp, c->file));
   m->version = wick_coreml_int(&m->spec, "specificationVersion", 1);
+  m->network = model_is_network(&m->spec);
   return model_describe(c, m);
 }
 
@@ -139,6 +149,7 @@ static bool model_array(wick_import *c, wick_coreml_feature *f, const wick_corem
     return false;
   }
   f->elem = elems[e].elem;
+  if (f->elem == WICK_F64 && ((wick_coreml_model *)c->model)->network) f->elem = WICK_F32;
   wick_coreml_ints shape = wick_coreml_ints_of(array, "shape", c->tmp);
   wick_coreml_message several = wick_coreml_part(array, "enumeratedShapes"),
                       range = wick_coreml_part(array, "shapeRange");
@@ -226,6 +237,15 @@ bool wick_coreml_feature_of(wick_import *c, const wick_coreml_message *descripti
 
 /* ---- the interface ---- */
 
+wick_value wick_coreml_turned(wick_import *c, wick_value x)
+{
+  wick_builder *b = &c->b;
+  wick_value part[3];
+  for (uint32_t k = 0; k < 3; k++)
+    part[k] = wick_emit_slice(b, x, 1, wick_dim_const(2 - (int64_t)k), wick_dim_const(1));
+  return wick_build_concat(b, 1, 3, part);
+}
+
 static const char *model_place(const wick_import *c, const char *word,
                                const wick_coreml_message *description)
 {
@@ -242,16 +262,32 @@ static wick_value model_input(wick_import *c, const wick_coreml_feature *f)
   return wick_import_input(c, f->name, f->elem, f->rank, dim);
 }
 
+/* What the model reads of an input: of a picture, the colours in f32, in the model's order. */
+static wick_value model_value(wick_import *c, const wick_coreml_feature *f, wick_value input)
+{
+  enum { BGR = 30 };
+  wick_value x = wick_import_input_value(c, input);
+  wick_coreml_message image = wick_coreml_part(&f->type, "imageType");
+  if (!image.bytes.at || c->interface) return x;
+  x = wick_build_cast(&c->b, x, WICK_F32);
+  return wick_coreml_int(&image, "colorSpace", 0) == BGR ? wick_coreml_turned(c, x) : x;
+}
+
 static void model_inputs(wick_import *c, const wick_coreml_model *m)
 {
   wick_coreml_messages in = wick_coreml_parts(&m->interface, "input", c->tmp);
   wick_value *v = wick_new(c->tmp, wick_value, (size_t)in.n + 1);
   wick_coreml_feature *f = wick_new(c->tmp, wick_coreml_feature, (size_t)in.n + 1);
+  wick_coreml_message kind;
+  wick_coreml_choice(&m->spec, MODEL_KIND_FIRST, MODEL_KIND_LAST, &kind);
   for (uint32_t i = 0; i < in.n; i++)
-    if (wick_coreml_feature_of(c, &in.at[i], model_place(c, "input", &in.at[i]), &f[i]))
+    if (wick_coreml_feature_of(c, &in.at[i], model_place(c, "input", &in.at[i]), &f[i])) {
+      if (m->network && f[i].elem == WICK_F32 && wick_coreml_is_index(c, &kind, f[i].name))
+        f[i].elem = WICK_I32;
       v[i] = model_input(c, &f[i]);
+    }
   for (uint32_t i = 0; i < in.n; i++)
-    if (!wick_import_bind(c, f[i].name, v[i].id ? wick_import_input_value(c, v[i]) : v[i]))
+    if (!wick_import_bind(c, f[i].name, v[i].id ? model_value(c, &f[i], v[i]) : v[i]))
       wick_import_error(c, WICK_EPARSE, model_place(c, "input", &in.at[i]),
                         "two inputs have its name");
 }
@@ -283,8 +319,33 @@ static void model_program(wick_import *c, const wick_coreml_model *m,
   c->format = format;
 }
 
+static void model_network(wick_import *c, const wick_coreml_model *m,
+                          const wick_coreml_message *part)
+{
+  wick_coreml_network(c, m, part);
+}
+
+#define APPLE "what it computes is in Apple's systems, not in the file"
+
 static const model_kind model_kinds[] = {
+    {"neuralNetwork", model_network, NULL},
+    {"neuralNetworkClassifier", model_network, NULL},
+    {"neuralNetworkRegressor", model_network, NULL},
     {"mlProgram", model_program, NULL},
+    {"customModel", NULL, "its code is in the application that runs the model"},
+    {"linkedModel", NULL, "it names another file; give that"},
+    {"serializedModel", NULL, "its bytes are encrypted or of an unknown form"},
+    {"itemSimilarityRecommender", NULL, "convert the model it was made from"},
+    {"kNearestNeighborsClassifier", NULL, "convert the model it was made from"},
+    {"bayesianProbitRegressor", NULL, "convert the model it was made from"},
+    {"classConfidenceThresholding", NULL, "convert the model it was made from"},
+    {"textClassifier", NULL, APPLE},
+    {"wordTagger", NULL, APPLE},
+    {"gazetteer", NULL, APPLE},
+    {"wordEmbedding", NULL, APPLE},
+    {"visionFeaturePrint", NULL, APPLE},
+    {"audioFeaturePrint", NULL, APPLE},
+    {"soundAnalysisPreprocessing", NULL, APPLE},
 };
 
 void wick_coreml_import(wick_import *c, const wick_coreml_model *m)
@@ -305,6 +366,28 @@ void wick_coreml_import(wick_import *c, const wick_coreml_model *m)
                       i < WICK_COUNT(model_kinds) ? model_kinds[i].why : "");
 }
 
+/* Gives an output its value, in the declared element type. Colours of pictures are rounded to bytes. */
+static void model_output(wick_import *c, uint32_t i, const wick_coreml_message *output)
+{
+  wick_coreml_feature f;
+  const char *location = model_place(c, "output", output);
+  const wick_value *v = wick_import_find(c, c->outs.at[i].name);
+  if (!v || !v->id || !wick_coreml_feature_of(c, output, location, &f)) return;
+  wick_builder *b = &c->b;
+  wick_value x = *v;
+  b->loc = wick_loc_add(c->module, location);
+  wick_elem have = wick_built_info(b, x)->elem;
+  bool array = strcmp(f.kind, "multiArrayType") == 0, image = strcmp(f.kind, "imageType") == 0;
+  if (image && f.elem == WICK_U8 && wick_elem_is_float(have)) {
+    wick_value low = wick_emit_number(b, x, 0), high = wick_emit_number(b, x, 255);
+    x = wick_build3(b, WICK_OP_clip, wick_build1(b, WICK_OP_round_even, x), low, high);
+  }
+  if (array || image) x = wick_build_cast(b, x, f.elem);
+  if (b->status) wick_import_add(c, NULL, b->status, location);
+  b->status = NULL;
+  wick_import_output(c, i, x);
+}
+
 static void model_graph(wick_import *c)
 {
   const wick_coreml_model *m = c->model;
@@ -312,21 +395,20 @@ static void model_graph(wick_import *c)
   model_declare(c, m);
   if (c->interface || c->unlisted || c->errors.list.n) return;
   wick_coreml_import(c, m);
-  for (uint32_t i = 0; i < c->outs.n && !c->errors.list.n; i++) {
-    const wick_value *v = wick_import_find(c, c->outs.at[i].name);
-    if (v) wick_import_output(c, i, *v);
-  }
+  if (c->errors.list.n || c->over) return;
+  wick_coreml_messages out = wick_coreml_parts(&m->interface, "output", c->tmp);
+  for (uint32_t i = 0; i < out.n && i < c->outs.n; i++) model_output(c, i, &out.at[i]);
 }
 
-static const wick_import_op model_ops[] = {{0}};
-static const wick_import_op *const model_families[] = {model_ops};
+static const wick_import_op *const model_families[] = {wick_coreml_layers};
 
 const wick_import_format wick_coreml_format = {.name = "Core ML",
                                                .version_word = "specification version",
                                                .nfamily = WICK_COUNT(model_families),
                                                .families = model_families,
                                                .open = model_open,
-                                               .graph = model_graph};
+                                               .graph = model_graph,
+                                               .attr = wick_coreml_attr};
 
 wick_status wick_import_coreml(wick_module *m, wick_span bytes, const char *path,
                                const wick_import_options *options, wick_arena *mem, wick_arena *tmp,

@@ -14,7 +14,9 @@ typedef struct wick_coreml_model {
   const char *function;          /* of a program */
   const char *folder;            /* that has the file of the model; "" for bytes in memory */
   int64_t version;               /* specificationVersion */
+  bool network;                  /* a neural network: its arrays of doubles are f32 */
   uint32_t depth;                /* of pipelines around it */
+  const struct wick_coreml_layer *loop; /* of networks: whose body is imported; NULL: none */
 } wick_coreml_model;
 
 /* A feature as Wick has it: the element type and shape of its tensor. */
@@ -37,6 +39,9 @@ bool wick_coreml_feature_of(wick_import *c, const wick_coreml_message *descripti
  * false after it added a problem at `location`. */
 bool wick_coreml_file(wick_import *c, const wick_coreml_model *m, const char *name,
                       const char *location, wick_span *out);
+
+/* A picture [1, 3, height, width] with the colours in the opposite order. */
+wick_value wick_coreml_turned(wick_import *c, wick_value x);
 
 /* Imports a model, whose inputs are bound in c->scope by their names: binds its outputs there. */
 void wick_coreml_import(wick_import *c, const wick_coreml_model *m);

@@ -1,0 +1,16 @@
+/* Labels of classifiers. */
+#ifndef WICK_IMPORT_COREML_CLASSIFY_H
+#define WICK_IMPORT_COREML_CLASSIFY_H
+
+#include "import/coreml/model.h"
+
+/* Builds the labels of a model's part, fields stringClassLabels or int64ClassLabels, as a constant
+ * [n]. Returns 0 if it has none. */
+wick_value wick_coreml_labels(wick_import *c, const wick_coreml_message *part, uint32_t *out_n);
+/* Binds the outputs of a classifier: the label of the largest score, [1], and the dictionary of the
+ * probabilities, a tensor [n] whose keys are metadata (as in import/onnx/ports.c). `scores` has n
+ * elements. */
+void wick_coreml_classified(wick_import *c, const wick_coreml_model *m,
+                            const wick_coreml_message *part, wick_value scores);
+
+#endif
