@@ -94,7 +94,7 @@ bool wick_coreml_is_index(wick_import *c, const wick_coreml_message *network, co
       if (strcmp(wick_wire_text(c->tmp, in.at[k]), name) != 0) continue;
       for (uint32_t j = 0; j < WICK_COUNT(moves); j++) move = move || strcmp(moves[j], kind) == 0;
       if (!network_index_operand(kind, k) && (!move || out.n != 1)) return false;
-      used = true;
+      used = used || !move;
       if (move) name = wick_wire_text(c->tmp, out.at[0]);
     }
   }

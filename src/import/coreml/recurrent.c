@@ -16,24 +16,33 @@ typedef struct recurrent {
   uint32_t rank; /* of the layer's input */
 } recurrent;
 
-/* The word of an activation in Wick's recurrent operators. */
+/* The word of an activation in Wick's recurrent operators. Writers leave out the only parameters that
+ * Core ML takes for scaledTanh and sigmoidHard. */
 static bool recurrent_word(wick_import_node *n, const wick_coreml_message *activation, recurrent *r,
                            uint32_t k)
 {
   static const struct {
     const char *name;
     int word;
-  } words[] = {{"tanh", 0},      {"sigmoid", 1},    {"ReLU", 2},        {"linear", 3},
-               {"leakyReLU", 4}, {"scaledTanh", 6}, {"sigmoidHard", 7}, {"ELU", 8},
-               {"softsign", 9},  {"softplus", 10}};
+    double alpha, beta;
+  } words[] = {{"tanh", 0, 0, 0},
+               {"sigmoid", 1, 0, 0},
+               {"ReLU", 2, 0, 0},
+               {"linear", 3, 1, 0},
+               {"leakyReLU", 4, 0, 0},
+               {"scaledTanh", 6, 1.7159, 2.0 / 3},
+               {"sigmoidHard", 7, 0.2, 0.5},
+               {"ELU", 8, 0, 0},
+               {"softsign", 9, 0, 0},
+               {"softplus", 10, 0, 0}};
   wick_coreml_message m;
   const wick_coreml_field *f = wick_coreml_choice(activation, 1, 100, &m);
   const char *kind = f ? wick_str_dupn(n->c->tmp, f->name, f->nname) : "";
   for (uint32_t i = 0; i < WICK_COUNT(words); i++) {
     if (strcmp(words[i].name, kind) != 0) continue;
     r->word[k] = words[i].word;
-    r->alpha[k] = wick_coreml_real(&m, "alpha", 0);
-    r->beta[k] = wick_coreml_real(&m, "beta", 0);
+    r->alpha[k] = wick_coreml_real(&m, "alpha", words[i].alpha);
+    r->beta[k] = wick_coreml_real(&m, "beta", words[i].beta);
     return true;
   }
   wick_import_fail(n, WICK_EUNSUPPORTED, "the activation %s of a recurrent layer is not supported",
