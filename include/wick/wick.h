@@ -251,6 +251,10 @@ WICK_API const wick_io *wick_model_input(const wick_model *model, uint32_t i); /
 WICK_API const wick_part *wick_model_parameters(const wick_model *model, uint32_t *npart);
 WICK_API const wick_part *wick_model_result(const wick_model *model, uint32_t *npart);
 WICK_API const wick_io *wick_model_output(const wick_model *model, uint32_t i);
+/* States are variables that a session keeps from run to run: the past frames of a streaming model, a
+ * recurrent layer's state. They are neither inputs nor outputs. Their shapes are constant. */
+WICK_API uint32_t wick_model_nstate(const wick_model *model);
+WICK_API const wick_io *wick_model_state(const wick_model *model, uint32_t i);      /* or NULL */
 WICK_API const char *wick_model_metadata(const wick_model *model, const char *key); /* or NULL */
 WICK_API const char *wick_model_metadata_key(const wick_model *model, uint32_t i);  /* or NULL */
 /* Returns true if the shapes or contents of some inputs must be given before the model can be
@@ -461,6 +465,9 @@ WICK_API uint32_t wick_compiled_ninput(const wick_compiled *compiled);
 WICK_API uint32_t wick_compiled_noutput(const wick_compiled *compiled);
 WICK_API const wick_io *wick_compiled_input(const wick_compiled *compiled, uint32_t i);
 WICK_API const wick_io *wick_compiled_output(const wick_compiled *compiled, uint32_t i);
+/* The states of its sessions (wick_session_reset). */
+WICK_API uint32_t wick_compiled_nstate(const wick_compiled *compiled);
+WICK_API const wick_io *wick_compiled_state(const wick_compiled *compiled, uint32_t i);
 /* Returns the donated input whose memory output `i` shares; UINT32_MAX: none. */
 WICK_API uint32_t wick_compiled_donor(const wick_compiled *compiled, uint32_t i);
 /* Returns the contents that input `i` must have in every run, wick_io.nbytes bytes, because
@@ -551,6 +558,7 @@ typedef struct wick_memory { /* bytes */
   uint64_t constants;        /* packed weights, shared by all sessions */
   uint64_t arena;            /* of a session; 0 if sizes are dynamic, as it depends on the shapes */
   uint64_t scratch;          /* of each thread of a session; 0 if sizes are dynamic */
+  uint64_t states;           /* of a session; one whose runs can fail has them twice */
 } wick_memory;
 WICK_API wick_memory wick_compiled_memory(const wick_compiled *compiled);
 
@@ -676,6 +684,17 @@ WICK_API wick_error *wick_session_shape(wick_session *session, uint32_t nshape,
  * Valid until the next call of wick_session_shape. NULL if there is no i-th one. */
 WICK_API const wick_io *wick_session_input(const wick_session *session, uint32_t i);
 WICK_API const wick_io *wick_session_output(const wick_session *session, uint32_t i);
+
+/* States (wick_compiled_state). A new session has the model's initial values. Each run reads what the
+ * run before has left, and leaves its own; a run that fails leaves the states as they were before it.
+ * Sessions do not share states. wick_session_reset sets the initial values again. The other two copy
+ * a state, found by its name, to save and restore it: `nbytes` is that of its wick_io. They fail with
+ * WICK_EINVAL for a state that does not exist or has another size. */
+WICK_API void wick_session_reset(wick_session *session); /* NULL is legal */
+WICK_API wick_error *wick_session_state_get(const wick_session *session, const char *name,
+                                            void *out_data, uint64_t nbytes);
+WICK_API wick_error *wick_session_state_set(wick_session *session, const char *name,
+                                            const void *data, uint64_t nbytes);
 
 /* Runs the model once on the caller's memory: an address for each input and each output, with
  * wick_io.nbytes bytes, aligned to the element. An output must not overlap anything else, except that

@@ -13,6 +13,7 @@
 #include "driver/report/contract.h"
 #include "driver/specialization/branch_decisions.h"
 #include "driver/specialization/specializations.h"
+#include "driver/states.h"
 #include "import/onnx/onnx.h"
 #include "ir/call.h"
 #include "ir/copy.h"
@@ -128,6 +129,7 @@ static wick_status compile_import(wick_compilation *c)
 {
   WICK_TRY(compile_module(c));
   if (c->nshow) compile_show(c);
+  WICK_TRY(wick_states_last(c->graph, &c->module->mem, &c->tmp, &c->graph));
   uint32_t nin, nout;
   const wick_io *io;
   wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
@@ -339,6 +341,8 @@ static wick_status compile_program(wick_compilation *c, const wick_lowered *l, w
   p.nresult_part = c->module->nresult_part, p.result_part = c->module->result_part;
   p.fixed = compile_fixed(c, p.ninput, p.io);
   p.donor = wick_donors(c->graph, &c->mem);
+  p.nstate = wick_states_count(c->graph);
+  p.initial = wick_states_initial(c->graph, &c->mem);
   for (uint32_t i = 0; i < p.ninput; i++)
     for (uint32_t k = 0; k < p.io[i].rank && p.fixed[i]; k++)
       if (p.io[i].dim[k] < 0)

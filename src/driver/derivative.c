@@ -91,10 +91,9 @@ static wick_status derivative_add(wick_model *m, const wick_grad_options *o)
                      "it has been compiled: derivatives are asked for before");
   bool dynamic = wick_model_needs_shapes(m);
   WICK_TRY(dynamic ? derivative_described(m, &d, &f) : wick_model_derive(m, &d, f, &m->mem, &f));
-  m->main = f;
+  WICK_TRY(wick_model_take(m, f));
   m->described = m->described || dynamic;
   wick_push(&m->mem, &m->derivatives, d);
-  wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
   return NULL;
 }
 

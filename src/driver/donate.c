@@ -28,7 +28,7 @@ static wick_status donate_names(donate_state *s, uint32_t n, const char *const *
   for (uint32_t k = 0; k < n; k++) {
     bool found = false;
     for (uint32_t i = 0; i < s->f->nparam; i++) {
-      if (!donate_is(s->io[i].name, name[k])) continue;
+      if (wick_is_state(s->f->qual[i]) || !donate_is(s->io[i].name, name[k])) continue;
       found = s->donated[i] = true;
       if (s->io[i].data || s->io[i].elem == WICK_STRING)
         wick_errors_add(&all, wick_fail(s->tmp, WICK_ETYPE, NULL,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "driver/datatypes.h"
+#include "driver/states.h"
 #include "import/format.h"
 #include "import/onnx/onnx.h"
 #include "ir/specialize_dims.h"
@@ -176,7 +177,7 @@ wick_status wick_model_import(wick_model *m, const wick_given *given, wick_modul
   WICK_TRY(model_read(m, given, module, mem, tmp, out_main));
   for (uint32_t i = 0; i < m->derivatives.n; i++)
     WICK_TRY(wick_model_derive(m, &m->derivatives.at[i], *out_main, mem, out_main));
-  return NULL;
+  return wick_states_last(*out_main, mem, tmp, out_main);
 }
 
 /* ---- inputs and outputs ---- */
@@ -229,6 +230,14 @@ void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninp
   *out_ninput = f->nparam;
   *out_noutput = r->nin;
   *out_io = io;
+}
+
+wick_status wick_model_take(wick_model *m, const wick_func *f)
+{
+  WICK_TRY(wick_states_last(f, &m->mem, &m->tmp, &m->main));
+  wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
+  m->nstate = wick_states_count(m->main);
+  return NULL;
 }
 
 const char *wick_io_text(const wick_io *io, wick_arena *mem)
@@ -295,15 +304,15 @@ static bool model_has_list(const wick_model *m, const char *input, wick_arena *m
 static wick_status model_shape(model_sizes *s, const wick_shape *shape)
 {
   const wick_model *m = s->m;
-  uint32_t i = 0;
-  while (i < m->ninput && strcmp(m->io[i].name, shape->input) != 0) i++;
+  uint32_t i = 0, n = wick_model_ninput(m);
+  while (i < n && strcmp(m->io[i].name, shape->input) != 0) i++;
   const char *location =
       wick_str_printf(s->mem, "%s: input \"%s\"", wick_path_base(m->path), shape->input);
-  if (i == m->ninput && model_has_list(m, shape->input, s->mem)) {
+  if (i == n && model_has_list(m, shape->input, s->mem)) {
     wick_push(s->mem, &s->lists, *shape);
     return NULL;
   }
-  if (i == m->ninput) return wick_fail(s->mem, WICK_ETYPE, location, "the model has no such input");
+  if (i == n) return wick_fail(s->mem, WICK_ETYPE, location, "the model has no such input");
   const wick_io *io = &m->io[i];
   if (io->unranked) {
     if (shape->rank > WICK_MAX_DIMS) return model_misfit(s, io, shape, location);
@@ -380,9 +389,9 @@ wick_status wick_model_contents(const wick_model *m, uint32_t n, const wick_cont
                                 wick_arena *mem, wick_given *given)
 {
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t k = 0;
-    while (k < m->ninput && strcmp(m->io[k].name, contents[i].input) != 0) k++;
-    if (k == m->ninput)
+    uint32_t k = 0, nin = wick_model_ninput(m);
+    while (k < nin && strcmp(m->io[k].name, contents[i].input) != 0) k++;
+    if (k == nin)
       return wick_fail(
           mem, WICK_ETYPE,
           wick_str_printf(mem, "%s: input \"%s\"", wick_path_base(m->path), contents[i].input),
@@ -417,9 +426,9 @@ static wick_status model_load(wick_model *m, const char *path, const char *entry
   if (!program && !m->format) WICK_TRY(wick_format_find(m->bytes, m->path, &m->mem, &m->format));
   if (m->format) m->signature = m->entry, m->entry = NULL;
   m->module = wick_module_create(&m->guard, wick_path_base(m->path));
-  WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &m->main));
-  wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
-  return NULL;
+  const wick_func *f;
+  WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &f));
+  return wick_model_take(m, f);
 }
 
 /* Reads the model again, into a new module, with these initializers as inputs. */
@@ -441,9 +450,9 @@ static wick_status model_override(wick_model *m, uint32_t n, const char *const *
   m->noverride = n, m->override = own;
   m->described = m->follows = m->spent = false;
   m->module = wick_module_create(&m->guard, file);
-  WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &m->main));
-  wick_model_describe(m->main, &m->mem, &m->ninput, &m->noutput, &m->io);
-  return NULL;
+  const wick_func *f;
+  WICK_TRY(wick_model_import(m, NULL, m->module, &m->mem, &m->tmp, &f));
+  return wick_model_take(m, f);
 }
 
 wick_error *wick_override(wick_model *m, uint32_t n, const char *const *names)
@@ -552,17 +561,23 @@ void wick_model_free(wick_model *m)
   a.free(a.self, m, sizeof *m);
 }
 
-uint32_t wick_model_ninput(const wick_model *m) { return m ? m->ninput : 0; }
-uint32_t wick_model_noutput(const wick_model *m) { return m ? m->noutput : 0; }
+uint32_t wick_model_ninput(const wick_model *m) { return m ? m->ninput - m->nstate : 0; }
+uint32_t wick_model_noutput(const wick_model *m) { return m ? m->noutput - m->nstate : 0; }
+uint32_t wick_model_nstate(const wick_model *m) { return m ? m->nstate : 0; }
+
+const wick_io *wick_model_state(const wick_model *m, uint32_t i)
+{
+  return m && i < m->nstate ? &m->io[m->ninput - m->nstate + i] : NULL;
+}
 
 const wick_io *wick_model_input(const wick_model *m, uint32_t i)
 {
-  return m && i < m->ninput ? &m->io[i] : NULL;
+  return i < wick_model_ninput(m) ? &m->io[i] : NULL;
 }
 
 const wick_io *wick_model_output(const wick_model *m, uint32_t i)
 {
-  return m && i < m->noutput ? &m->io[m->ninput + i] : NULL;
+  return i < wick_model_noutput(m) ? &m->io[m->ninput + i] : NULL;
 }
 
 const wick_part *wick_model_parameters(const wick_model *m, uint32_t *npart)

@@ -35,8 +35,8 @@ struct wick_model {
   bool spent;     /* a compilation has taken the module, whose functions the model no longer owns */
   bool described; /* `main` is only the interface: sizes or contents must be given first */
   bool follows;   /* sizes depend on contents of inputs */
-  uint32_t ninput, noutput;
-  const wick_io *io; /* inputs, then outputs */
+  uint32_t ninput, noutput, nstate;
+  const wick_io *io; /* inputs, then outputs; the last nstate of both are states */
   uint32_t noverridable;
   const wick_io *overridable;
   uint32_t noverride; /* the overridable initializers that are inputs now */
@@ -110,6 +110,9 @@ WICK_CHECKED wick_status wick_model_lower(wick_model *m, const wick_given *given
  * there are none, else wick_custom_end ends it. */
 WICK_CHECKED wick_status wick_model_custom(wick_model *m, wick_module *module, wick_arena *mem,
                                            wick_arena *tmp, struct wick_custom **out);
+
+/* Makes f the model's function, and describes its inputs and outputs. */
+WICK_CHECKED wick_status wick_model_take(wick_model *m, const wick_func *f);
 
 /* Describes the inputs and outputs of `f`; a dynamic size has dim -1. */
 void wick_model_describe(const wick_func *f, wick_arena *mem, uint32_t *out_ninput,

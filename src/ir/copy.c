@@ -4,9 +4,11 @@
 
 #include <assert.h>
 
-static void copy_params(wick_copier *c)
+/* `param` may be NULL: they stay in order. */
+static void copy_params(wick_copier *c, const uint32_t *param)
 {
-  for (uint32_t i = 1; i <= c->f->nparam; i++) {
+  for (uint32_t k = 0; k < c->f->nparam; k++) {
+    uint32_t i = 1 + (param ? param[k] : k);
     const wick_value_info *v = &c->f->value[i];
     c->to[i] = wick_build_param(&c->b, v->type, c->f->qual[i - 1], NULL);
     c->b.values.at[c->to[i].id] = *v;
@@ -15,13 +17,18 @@ static void copy_params(wick_copier *c)
 
 wick_copier wick_copy_begin(const wick_func *f, wick_arena *mem)
 {
+  return wick_copy_begin_in_order(f, NULL, mem);
+}
+
+wick_copier wick_copy_begin_in_order(const wick_func *f, const uint32_t *param, wick_arena *mem)
+{
   wick_copier c = {.f = f, .to = wick_new(mem, wick_value, f->nvalue + 1)};
   wick_build_begin(&c.b, f->module, f->level, f->name, mem);
   c.b.procedure = f->procedure;
   c.b.schedule = f->schedule;
   c.b.contract = f->contract;
   wick_build_keep_constraints(&c.b, f);
-  copy_params(&c);
+  copy_params(&c, param);
   return c;
 }
 

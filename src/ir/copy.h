@@ -31,6 +31,8 @@ typedef struct wick_copier {
 } wick_copier;
 
 wick_copier wick_copy_begin(const wick_func *f, wick_arena *mem); /* parameters are copied */
+/* The same with the parameters in another order: param[new position] is the old one, from 0. */
+wick_copier wick_copy_begin_in_order(const wick_func *f, const uint32_t *param, wick_arena *mem);
 void wick_copy_node(wick_copier *c, const wick_node *n);
 /* Builds the definition of n's operator, which has one (`expand`), instead of the node. */
 void wick_copy_opened(wick_copier *c, const wick_node *n);

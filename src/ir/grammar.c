@@ -12,9 +12,13 @@ const wick_keyword wick_level_words[] = {{"graph", WICK_GRAPH},
 const wick_keyword wick_space_words[] = {{"io", WICK_IO},       {"constant", WICK_CONSTANT},
                                          {"arena", WICK_ARENA}, {"scratch", WICK_SCRATCH},
                                          {"pool", WICK_POOL},   {NULL, 0}};
-const wick_keyword wick_qualifier_words[] = {{"in", WICK_IN},       {"out", WICK_OUT},
-                                             {"inout", WICK_INOUT}, {"taken", WICK_TAKEN},
-                                             {"given", WICK_GIVEN}, {NULL, 0}};
+const wick_keyword wick_qualifier_words[] = {{"in", WICK_IN},
+                                             {"out", WICK_OUT},
+                                             {"inout", WICK_INOUT},
+                                             {"taken", WICK_TAKEN},
+                                             {"given", WICK_GIVEN},
+                                             {"state", WICK_STATE},
+                                             {NULL, 0}};
 const wick_keyword wick_relation_words[] = {{"gone", WICK_REL_NONE}, {NULL, 0}};
 const wick_keyword wick_dim_words[] = {{"any", 0}, {"floordiv", 0}, {"mod", 0},
                                        {"min", 0}, {"max", 0},      {NULL, 0}};

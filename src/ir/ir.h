@@ -144,18 +144,24 @@ typedef struct wick_shape_constraint {
 } wick_shape_constraint;
 
 /* WICK_TAKEN: read, and perhaps overwritten; the caller does not need its contents afterwards.
- * WICK_GIVEN + k, in graphs: where the caller wants it, result k is in the parameter's memory. */
+ * WICK_GIVEN + k, in graphs: where the caller wants it, result k is in the parameter's memory.
+ * WICK_STATE + k: the same, and a session passes result k to the next run (wick_module.initials). */
 typedef enum wick_qualifier {
   WICK_IN,
   WICK_OUT,
   WICK_INOUT,
   WICK_TAKEN,
-  WICK_GIVEN
+  WICK_GIVEN,
+  WICK_STATE = 1 << 30
 } wick_qualifier;
 
 static inline bool wick_is_given(wick_qualifier q) { return q >= WICK_GIVEN; }
+static inline bool wick_is_state(wick_qualifier q) { return q >= WICK_STATE; }
 /* The result of a parameter that is given. */
-static inline uint32_t wick_given_result(wick_qualifier q) { return (uint32_t)q - WICK_GIVEN; }
+static inline uint32_t wick_given_result(wick_qualifier q)
+{
+  return (uint32_t)q - (uint32_t)(wick_is_state(q) ? WICK_STATE : WICK_GIVEN);
+}
 
 struct wick_func {
   wick_module *module;
@@ -260,6 +266,11 @@ typedef struct wick_pair {
   const char *key, *value;
 } wick_pair;
 
+typedef struct wick_initial { /* what a state is before the first run */
+  uint32_t name;              /* the state's, in the module */
+  uint32_t constant;
+} wick_initial;
+
 /* Large data of constants, which may be freed before the module. */
 typedef struct wick_growable_arena {
   wick_arena mem;
@@ -280,6 +291,7 @@ struct wick_module {
   wick_list(const wick_func *) funcs; /* current versions, in order of definition */
   wick_list(wick_loc_info) locs;      /* at[0] is "" */
   wick_list(wick_pair) metadata;
+  wick_list(wick_initial) initials; /* other states are 0 before the first run */
   /* of the entry of a program of the language: its parameters, then its result; 0: another model */
   uint32_t nparam_part, nresult_part;
   const wick_part *param_part, *result_part;
@@ -343,6 +355,11 @@ static inline const wick_constant *wick_constant_get(const wick_module *m, uint3
 }
 
 uint32_t wick_constant_find(const wick_module *m, const char *name); /* 0: none */
+
+/* Sets and returns the constant that a state, a parameter of that name, is before the first run. 0:
+ * zeros. */
+void wick_initial_set(wick_module *m, uint32_t name, uint32_t constant);
+uint32_t wick_initial_get(const wick_module *m, uint32_t name);
 
 /* Returns the current version of the function of that name, or NULL. wick_module_set replaces the
  * version of the same name, or appends the function. */

@@ -235,8 +235,8 @@ static bool module_in_arena(const wick_growable_arena *r, const void *data)
   return at >= from && at < from + r->nbytes;
 }
 
-/* Returns, per constant, whether a current function uses it, or a constant that is computed from
- * it. */
+/* Returns, per constant, whether a current function or a state uses it, or a constant that is
+ * computed from it. */
 static const bool *module_used(const wick_module *m, wick_arena *tmp)
 {
   bool *used = wick_new(tmp, bool, m->constants.n);
@@ -245,6 +245,7 @@ static const bool *module_used(const wick_module *m, wick_arena *tmp)
       const wick_node *n = &m->funcs.at[i]->node[k];
       if (n->op == WICK_OP_const) used[wick_const_imm(n)->constant] = true;
     }
+  for (uint32_t i = 0; i < m->initials.n; i++) used[m->initials.at[i].constant] = true;
   for (uint32_t i = m->constants.n; i-- > 1;) /* a constant is computed from an earlier one */
     if (used[i] && m->constants.at[i].deferred) used[m->constants.at[i].deferred->from] = true;
   return used;
@@ -279,6 +280,23 @@ void wick_module_collect(wick_module *m, wick_arena *tmp)
   }
   m->constant_arenas.n = n;
   wick_arena_rewind(tmp, mark);
+}
+
+void wick_initial_set(wick_module *m, uint32_t name, uint32_t constant)
+{
+  for (uint32_t i = 0; i < m->initials.n; i++)
+    if (m->initials.at[i].name == name) {
+      m->initials.at[i].constant = constant;
+      return;
+    }
+  wick_push(&m->mem, &m->initials, (wick_initial){name, constant});
+}
+
+uint32_t wick_initial_get(const wick_module *m, uint32_t name)
+{
+  for (uint32_t i = 0; i < m->initials.n; i++)
+    if (m->initials.at[i].name == name) return m->initials.at[i].constant;
+  return 0;
 }
 
 const wick_func *wick_module_find(const wick_module *m, const char *name)

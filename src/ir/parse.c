@@ -126,31 +126,37 @@ bool wick_parse_number(wick_parser *p, const char **out)
 
 /* ---- heads of functions ---- */
 
-/* Reads `@in` or another qualifier; `@given(1)` names a result. */
-static bool parse_qualifier(wick_parser *p, wick_qualifier *out)
+/* Reads `@in` or another qualifier; `@given(1)` names a result, `@state(1, @c)` one and a constant. */
+static bool parse_qualifier(wick_parser *p, wick_parse_param *param)
 {
+  wick_qualifier *out = &param->qual;
   const wick_token *t = wick_parse_token(p);
   const wick_keyword *word = wick_keyword_find(wick_qualifier_words, t->at, t->n);
-  if (!word) return wick_parse_unexpected(p, "@in, @out, @inout, @taken or @given");
+  if (!word) return wick_parse_unexpected(p, "@in, @out, @inout, @taken, @given or @state");
   *out = (wick_qualifier)word->value;
   wick_parse_next(p);
-  if (*out != WICK_GIVEN) return true;
+  if (!wick_is_given(*out)) return true;
   int64_t k;
   wick_token number;
   if (!wick_parse_punct(p, '(', "`(` and the number of a result")) return false;
   number = *wick_parse_token(p);
   if (!wick_parse_int(p, &k)) return false;
-  if (k < 0 || k > INT32_MAX / 2)
+  if (k < 0 || k > INT32_MAX / 4)
     return wick_parse_fail(p, &number, WICK_EPARSE, "there is no such result");
-  *out = (wick_qualifier)(WICK_GIVEN + (uint32_t)k);
+  *out = (wick_qualifier)((uint32_t)*out + (uint32_t)k);
+  if (wick_is_state(*out) && wick_parse_take(p, ',')) {
+    param->initial = *wick_parse_token(p);
+    if (param->initial.kind != WICK_TOKEN_GLOBAL)
+      return wick_parse_unexpected(p, "@ and the name of a constant");
+    wick_parse_next(p);
+  }
   return wick_parse_punct(p, ')', "`)`");
 }
 
 static bool parse_param(wick_parser *p, bool qualifiers)
 {
   wick_parse_param param = {.qual = WICK_IN};
-  if (qualifiers && wick_parse_token(p)->kind == WICK_TOKEN_GLOBAL &&
-      !parse_qualifier(p, &param.qual))
+  if (qualifiers && wick_parse_token(p)->kind == WICK_TOKEN_GLOBAL && !parse_qualifier(p, &param))
     return false;
   param.token = *wick_parse_token(p);
   if (param.token.kind != WICK_TOKEN_VALUE) return wick_parse_unexpected(p, "a parameter");
@@ -435,6 +441,17 @@ static void parse_module_first(wick_parser *p, parse_places *bodies)
 
 /* ---- the second pass ---- */
 
+static void parse_initial(wick_parser *p, const wick_parse_param *param, uint32_t name)
+{
+  const char *text;
+  if (!wick_parse_name_text(p, &param->initial, &text)) return;
+  uint32_t constant = wick_constant_find(p->m, text);
+  if (constant)
+    wick_initial_set(p->m, name, constant);
+  else
+    wick_parse_fail(p, &param->initial, WICK_EPARSE, "there is no constant @%s", text);
+}
+
 static void parse_params_begin(wick_parser *p)
 {
   for (uint32_t i = 0; i < p->params.n; i++) {
@@ -446,6 +463,8 @@ static void parse_params_begin(wick_parser *p)
     wick_value v = wick_build_param(&p->b, param->is.type, param->qual, named ? name : NULL);
     wick_build_name(&p->b, v, param->is.name, param->is.relation);
     wick_parse_define(p, &param->token, v.id);
+    if (param->initial.kind == WICK_TOKEN_GLOBAL)
+      parse_initial(p, param, p->b.values.at[v.id].name);
   }
 }
 

@@ -30,6 +30,7 @@ typedef struct wick_parse_typed {
 typedef struct wick_parse_param {
   wick_token token;
   wick_qualifier qual;
+  wick_token initial; /* the constant of a state; not a global: there is none */
   wick_parse_typed is;
 } wick_parse_param;
 

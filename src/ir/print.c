@@ -298,12 +298,25 @@ static void print_nodes(wick_printer *p)
 
 /* ---- functions and modules ---- */
 
+static void print_state(wick_printer *p, wick_qualifier q, uint32_t name)
+{
+  uint32_t initial = wick_initial_get(p->m, name);
+  wick_text_printf(p->out, "@state(%u", wick_given_result(q));
+  if (initial) {
+    wick_text_add(p->out, ", @");
+    wick_text_name(p->out, wick_constant_get(p->m, initial)->name);
+  }
+  wick_text_add(p->out, ") ");
+}
+
 static void print_param(wick_printer *p, uint32_t i)
 {
   wick_value v = {i + 1};
   if (i) wick_text_add(p->out, ", ");
   wick_qualifier q = p->f->qual[i];
-  if (wick_is_given(q))
+  if (wick_is_state(q))
+    print_state(p, q, p->f->value[v.id].name);
+  else if (wick_is_given(q))
     wick_text_printf(p->out, "@given(%u) ", wick_given_result(q));
   else if (q != WICK_IN || p->f->level & (WICK_LOW | WICK_LOOP))
     wick_text_printf(p->out, "@%s ", wick_keyword_of(wick_qualifier_words, (int)q));

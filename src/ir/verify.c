@@ -203,6 +203,27 @@ static wick_status verify_constraints(const wick_func *f, wick_arena *tmp)
   return NULL;
 }
 
+/* A state is a tensor of constant shape that has a name, and its initial value has its type. */
+static wick_status verify_kept(const wick_func *f, uint32_t v, wick_arena *tmp)
+{
+  const wick_module *m = f->module;
+  const wick_type_info *t = wick_info_of(f, (wick_value){v});
+  uint32_t name = f->value[v].name, initial = wick_initial_get(m, name);
+  int64_t dim[WICK_MAX_RANK];
+  if (!name || t->elem == WICK_STRING || !wick_type_const_dims(t, dim))
+    return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: parameter %u is a state, but %s", f->name,
+                     v - 1, name ? "no tensor of numbers whose shape is constant" : "has no name");
+  for (uint32_t k = 1; k < v; k++)
+    if (wick_is_state(f->qual[k - 1]) && f->value[k].name == name)
+      return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: two states are named \"%s\"", f->name,
+                       wick_names_get(&m->names, name));
+  if (initial && wick_constant_get(m, initial)->type.id != f->value[v].type.id)
+    return wick_fail(tmp, WICK_EINTERNAL, NULL,
+                     "@%s: the initial value of parameter %u does not have its type", f->name,
+                     v - 1);
+  return NULL;
+}
+
 /* Each given parameter is a tensor that has the type of its result, which is in no other one. */
 static wick_status verify_given(const wick_func *f, wick_arena *tmp)
 {
@@ -223,6 +244,7 @@ static wick_status verify_given(const wick_func *f, wick_arena *tmp)
       return wick_fail(tmp, WICK_EINTERNAL, NULL, "@%s: two parameters are given to result %u",
                        f->name, k);
     taken[k] = true;
+    if (wick_is_state(f->qual[v - 1])) WICK_TRY(verify_kept(f, v, tmp));
   }
   return NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "runtime/digest.h"
+#include "runtime/states.h"
 
 wick_compiled *wick_compiled_new(const wick_context *context)
 {
@@ -115,12 +116,24 @@ wick_error *wick_save(const wick_compiled *compiled, const char *path)
 /* ---- description ---- */
 
 bool wick_compiled_cached(const wick_compiled *k) { return k && k->cached; }
-uint32_t wick_compiled_ninput(const wick_compiled *k) { return k ? k->program.ninput : 0; }
-uint32_t wick_compiled_noutput(const wick_compiled *k) { return k ? k->program.noutput : 0; }
+uint32_t wick_compiled_ninput(const wick_compiled *k)
+{
+  return k ? wick_program_ninput(&k->program) : 0;
+}
+uint32_t wick_compiled_noutput(const wick_compiled *k)
+{
+  return k ? wick_program_noutput(&k->program) : 0;
+}
+uint32_t wick_compiled_nstate(const wick_compiled *k) { return k ? k->program.nstate : 0; }
+
+const wick_io *wick_compiled_state(const wick_compiled *k, uint32_t i)
+{
+  return i < wick_compiled_nstate(k) ? wick_states_io(&k->program, i) : NULL;
+}
 
 const wick_io *wick_compiled_input(const wick_compiled *k, uint32_t i)
 {
-  return k && i < k->program.ninput ? &k->program.io[i] : NULL;
+  return i < wick_compiled_ninput(k) ? &k->program.io[i] : NULL;
 }
 
 const wick_part *wick_compiled_parameters(const wick_compiled *k, uint32_t *npart)
@@ -137,17 +150,17 @@ const wick_part *wick_compiled_result(const wick_compiled *k, uint32_t *npart)
 
 const void *wick_compiled_required_input(const wick_compiled *k, uint32_t i)
 {
-  return k && i < k->program.ninput ? k->program.fixed[i] : NULL;
+  return i < wick_compiled_ninput(k) ? k->program.fixed[i] : NULL;
 }
 
 uint32_t wick_compiled_donor(const wick_compiled *k, uint32_t i)
 {
-  return k && i < k->program.noutput ? k->program.donor[i] : UINT32_MAX;
+  return i < wick_compiled_noutput(k) ? k->program.donor[i] : UINT32_MAX;
 }
 
 const wick_io *wick_compiled_output(const wick_compiled *k, uint32_t i)
 {
-  return k && i < k->program.noutput ? &k->program.io[k->program.ninput + i] : NULL;
+  return i < wick_compiled_noutput(k) ? &k->program.io[k->program.ninput + i] : NULL;
 }
 
 const char *wick_compiled_metadata(const wick_compiled *k, const char *key)
@@ -251,7 +264,10 @@ void wick_compiled_wait(const wick_compiled *k)
 wick_memory wick_compiled_memory(const wick_compiled *k)
 {
   if (!k) return (wick_memory){0};
-  return (wick_memory){k->program.packed_bytes, k->program.arena_bytes, k->program.scratch_bytes};
+  uint64_t states = 0;
+  for (uint32_t i = 0; i < k->program.nstate; i++) states += wick_states_io(&k->program, i)->nbytes;
+  return (wick_memory){k->program.packed_bytes, k->program.arena_bytes, k->program.scratch_bytes,
+                       states};
 }
 
 uint32_t wick_compiled_nkernel(const wick_compiled *k) { return k ? k->program.nkernel : 0; }

@@ -76,6 +76,16 @@ static void program_write_sizes(wick_text *t, const wick_program *p)
   }
 }
 
+static void program_write_states(wick_text *t, const wick_program *p)
+{
+  wick_put_u32(t, p->nstate);
+  for (uint32_t i = 0; i < p->nstate; i++) {
+    const void *initial = p->initial[i];
+    wick_put_u32(t, initial ? 1 : 0);
+    if (initial) wick_text_addn(t, initial, (size_t)p->io[wick_program_ninput(p) + i].nbytes);
+  }
+}
+
 static void program_string(wick_text *t, wick_string s)
 {
   wick_put_u64(t, s.nbytes);
@@ -149,6 +159,7 @@ wick_span wick_program_write(const wick_program *p, wick_arena *mem)
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++) program_write_io(&t, &p->io[i]);
   for (uint32_t i = 0; i < p->noutput; i++) wick_put_u32(&t, p->donor ? p->donor[i] : UINT32_MAX);
   program_write_data(&t, p, mem);
+  program_write_states(&t, p);
   for (uint32_t i = 0; i < p->ninput; i++) program_write_fixed(&t, &p->io[i], p->fixed[i]);
   program_write_sizes(&t, p);
   wick_put_u32(&t, p->nkernel);
@@ -245,6 +256,28 @@ static bool program_get_donors(wick_reader *r, wick_arena *mem, wick_program *p)
         in->nbytes != out->nbytes || in->rank != out->rank)
       return wick_reader_refuse(r, wick_reader_position(r), "an output cannot share this input");
     taken[donor[i]] = true;
+  }
+  return true;
+}
+
+/* Each is an input of constant shape, and the donor of its output. */
+static bool program_get_states(wick_reader *r, wick_arena *mem, wick_program *p)
+{
+  if (!wick_get_count(r, sizeof(uint32_t), &p->nstate)) return false;
+  bool good = p->nstate <= p->ninput && p->nstate <= p->noutput;
+  for (uint32_t i = 0; i < p->ninput + p->noutput && p->nstate; i++) good = good && !p->io[i].data;
+  const void **initial = wick_new(mem, const void *, (uint64_t)p->nstate + 1);
+  p->initial = initial;
+  for (uint32_t i = 0; i < p->nstate; i++) {
+    uint32_t in = wick_program_ninput(p) + i, out = wick_program_noutput(p) + i, given;
+    for (uint32_t k = 0; good && k < p->io[in].rank; k++) good = p->io[in].dim[k] >= 0;
+    if (!good || p->donor[out] != in)
+      return wick_reader_refuse(r, wick_reader_position(r), "a state is not described correctly");
+    if (!wick_read_u32(r, &given)) return false;
+    wick_span s;
+    if (!given) continue;
+    if (!wick_read_span(r, p->io[in].nbytes, &s)) return false;
+    initial[i] = wick_arena_copy(mem, s.at, s.nbytes, PROGRAM_ALIGN);
   }
   return true;
 }
@@ -479,7 +512,7 @@ static bool program_get(wick_reader *r, wick_arena *mem, wick_program *p)
   for (uint32_t i = 0; i < p->ninput + p->noutput; i++)
     if (!program_get_io(r, mem, &io[i])) return false;
   if (!program_get_donors(r, mem, p)) return false;
-  if (!program_get_data(r, mem, p, io)) return false;
+  if (!program_get_data(r, mem, p, io) || !program_get_states(r, mem, p)) return false;
   const void **fixed = wick_new(mem, const void *, p->ninput);
   p->fixed = fixed;
   for (uint32_t i = 0; i < p->ninput; i++)
@@ -511,6 +544,17 @@ wick_status wick_program_read(wick_span bytes, const char *location, wick_arena 
   if (!bytes.at) return wick_fail(mem, WICK_EPARSE, location, "there is no section `program`");
   if (!program_get(&r, mem, out)) return wick_reader_status(&r, mem, location);
   return NULL;
+}
+
+bool wick_program_may_fail(const wick_program *p)
+{
+  bool may = p->nflow > 0; /* a branch may be for other sizes */
+  for (uint32_t i = 0; i < p->ninput + p->noutput; i++) may = may || p->io[i].elem == WICK_STRING;
+  for (uint32_t i = 0; i < p->nkernel && !may; i++) {
+    const wick_program_kernel *k = &p->kernel[i];
+    may = k->fault || k->stack || k->heap || k->host.row;
+  }
+  return may;
 }
 
 /* ---- contents ---- */

@@ -11,7 +11,7 @@
 #include "runtime/host.h"
 #include "wick/wick.h"
 
-enum { WICK_PROGRAM_VERSION = 14 };
+enum { WICK_PROGRAM_VERSION = 15 };
 
 /* A branch or a loop. The entry counts its runs in a table of WICK_FLOW_SLOTS numbers, i64, for
  * each one. A branch has the number of runs of each region. A loop has the number of times it was
@@ -110,8 +110,11 @@ typedef struct wick_program {
   uint32_t ninput, noutput, nkernel, nmetadata, nflow, nguard_input;
   const wick_io *io; /* in the order of the entry's parameters: inputs, then outputs. A dynamic size
                         has dim -1 and its name, and nbytes is 0 */
-  const uint32_t *donor;              /* by output: the input whose memory it shares; UINT32_MAX:
+  const uint32_t *donor; /* by output: the input whose memory it shares; UINT32_MAX:
                             none. NULL: all are none */
+  uint32_t nstate; /* states: the last inputs, in order, whose memory the last outputs share. Users
+                      of the public interface see neither */
+  const void *const *initial;         /* by state: its bytes before the first run; NULL: zeros */
   uint32_t nparam_part, nresult_part; /* 0: the model is no program of the language */
   const wick_part *param_part, *result_part;
   wick_program_sizes sizes;
@@ -134,6 +137,16 @@ static inline uint64_t wick_io_nbytes(wick_elem elem, uint64_t nbytes)
 }
 /* Are two contents of an input or output the same? */
 bool wick_io_same(const wick_io *io, const void *a, const void *b);
+
+/* The numbers of the inputs and the outputs that users see. */
+static inline uint32_t wick_program_ninput(const wick_program *p) { return p->ninput - p->nstate; }
+static inline uint32_t wick_program_noutput(const wick_program *p)
+{
+  return p->noutput - p->nstate;
+}
+
+/* Can a run fail after it has begun to write? */
+bool wick_program_may_fail(const wick_program *p);
 
 wick_span wick_program_write(const wick_program *p, wick_arena *mem);
 WICK_CHECKED wick_status wick_program_read(wick_span bytes, const char *location, wick_arena *mem,

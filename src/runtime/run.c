@@ -7,6 +7,7 @@
 #include "runtime/datum.h"
 #include "runtime/fault_text.h"
 #include "runtime/session.h"
+#include "runtime/states.h"
 
 enum {
   RUN_MESSAGE = 4096,
@@ -18,6 +19,7 @@ struct wick_session {
   wick_pool *pool; /* NULL: the caller's thread alone */
   wick_session_state *state;
   wick_data_ports *data; /* NULL: no input or output is data */
+  wick_states *states;   /* NULL: there are none */
   /* counts of branches and loops; NULL: nobody reads them */
   int64_t *counts;
   wick_profile_record *entry;             /* the record of the present sizes; NULL: none */
@@ -40,6 +42,9 @@ static wick_status run_create(wick_session *s, const wick_session_options *o, wi
                               .profile_ctx = o->arg,
                               .print = o->print};
   WICK_TRY(wick_session_make(&k->image, &k->program, k->constants, &setup, mem, &s->state));
+  if (!wick_states_make(&k->program, k->context->allocator, &s->states))
+    return wick_fail(mem, WICK_ENOMEM, NULL, "out of memory: a session's states need %llu bytes",
+                     (unsigned long long)wick_compiled_memory(k).states);
   /* without dynamic sizes; otherwise a shape is set first */
   if (k->specializations && !k->program.sizes.nsymbol) {
     const int64_t none = 0;
@@ -81,6 +86,7 @@ void wick_session_free(wick_session *s)
   wick_flow_counters_give(s->compiled->flows, s->counts);
   wick_pool_free(s->pool);
   wick_data_ports_free(s->data);
+  wick_states_free(s->states);
   wick_allocator a = s->compiled->context->allocator;
   a.free(a.self, s, sizeof *s);
 }
@@ -90,6 +96,48 @@ uint32_t wick_session_threads(const wick_session *s) { return s ? wick_pool_size
 wick_data_heap *wick_session_heap(const wick_session *s)
 {
   return s && s->data ? s->data->heap : NULL;
+}
+
+/* ---- states ---- */
+
+void wick_session_reset(wick_session *s)
+{
+  if (s && s->states) wick_states_reset(s->states);
+}
+
+/* Finds the memory of a state, which must have nbytes bytes. */
+static wick_error *run_state(const wick_session *s, const char *function, const char *name,
+                             const void *data, uint64_t nbytes, void **out)
+{
+  const char *none = !s ? "session" : !name ? "name" : !data && nbytes ? "data" : NULL;
+  if (none) return wick_invalid("%s: %s is NULL", function, none);
+  const wick_program *p = &s->compiled->program;
+  uint32_t i = wick_states_find(p, name);
+  if (i == UINT32_MAX) return wick_invalid("%s: there is no state \"%s\"", function, name);
+  if (nbytes != wick_states_io(p, i)->nbytes)
+    return wick_invalid("%s: the state \"%s\" has %llu bytes, but %llu are given", function, name,
+                        (unsigned long long)wick_states_io(p, i)->nbytes,
+                        (unsigned long long)nbytes);
+  *out = wick_states_at(s->states, i);
+  return NULL;
+}
+
+wick_error *wick_session_state_get(const wick_session *s, const char *name, void *out_data,
+                                   uint64_t nbytes)
+{
+  void *at;
+  wick_error *e = run_state(s, "wick_session_state_get", name, out_data, nbytes, &at);
+  if (!e && nbytes) memcpy(out_data, at, (size_t)nbytes);
+  return e;
+}
+
+wick_error *wick_session_state_set(wick_session *s, const char *name, const void *data,
+                                   uint64_t nbytes)
+{
+  void *at;
+  wick_error *e = run_state(s, "wick_session_state_set", name, data, nbytes, &at);
+  if (!e && nbytes) memcpy(at, data, (size_t)nbytes);
+  return e;
 }
 
 /* ---- shapes ---- */
@@ -103,14 +151,14 @@ static const wick_io *run_io(const wick_session *s)
 
 const wick_io *wick_session_input(const wick_session *s, uint32_t i)
 {
-  return s && i < s->compiled->program.ninput ? run_io(s) + i : NULL;
+  return s && i < wick_compiled_ninput(s->compiled) ? run_io(s) + i : NULL;
 }
 
 const wick_io *wick_session_output(const wick_session *s, uint32_t i)
 {
   if (!s) return NULL;
   const wick_program *p = &s->compiled->program;
-  return i < p->noutput ? run_io(s) + p->ninput + i : NULL;
+  return i < wick_program_noutput(p) ? run_io(s) + p->ninput + i : NULL;
 }
 
 /* Changes to the specialization of a record if there is one, or back to the base program. */
@@ -144,9 +192,9 @@ static wick_status run_shape(wick_session *s, uint32_t nshape, const wick_shape 
   wick_shape *by = wick_new(mem, wick_shape, p->ninput + 1);
   for (uint32_t i = 0; i < p->ninput; i++) by[i].rank = UINT32_MAX;
   for (uint32_t k = 0; k < nshape; k++) {
-    uint32_t i = 0;
-    while (i < p->ninput && strcmp(p->io[i].name, shape[k].input) != 0) i++;
-    if (i == p->ninput)
+    uint32_t i = 0, n = wick_program_ninput(p);
+    while (i < n && strcmp(p->io[i].name, shape[k].input) != 0) i++;
+    if (i == n)
       return wick_fail(mem, WICK_EINVAL, NULL, "there is no input \"%s\"", shape[k].input);
     by[i] = shape[k];
   }
@@ -274,15 +322,20 @@ static wick_error *run_once(wick_session *s, const void *const *inputs, const bo
   if (!s) return wick_invalid("wick_run: session is NULL");
   const wick_program *p = &s->compiled->program;
   const wick_io *io = run_io(s);
-  if (p->ninput && !inputs) return wick_invalid("wick_run: inputs is NULL");
-  if (p->noutput && !outputs) return wick_invalid("wick_run: outputs is NULL");
+  uint32_t nin = wick_program_ninput(p), nout = wick_program_noutput(p);
+  if (nin && !inputs) return wick_invalid("wick_run: inputs is NULL");
+  if (nout && !outputs) return wick_invalid("wick_run: outputs is NULL");
   if (p->sizes.nsymbol && !wick_session_sized(s->state)) return run_unsized(p);
-  for (uint32_t i = 0; i < p->ninput; i++)
+  for (uint32_t i = 0; i < nin; i++)
     if (!inputs[i] && io[i].nbytes) return run_missing(p, i, "input");
-  for (uint32_t i = 0; i < p->ninput; i++)
+  for (uint32_t i = 0; i < nin; i++)
     if (p->fixed[i] && !wick_io_same(&p->io[i], inputs[i], p->fixed[i])) return run_other(p, i);
-  for (uint32_t i = 0; i < p->noutput; i++)
+  for (uint32_t i = 0; i < nout; i++)
     if (!outputs[i] && io[p->ninput + i].nbytes) return run_missing(p, p->ninput + i, "output");
+  if (s->states) {
+    wick_states_begin(s->states, inputs, outputs);
+    inputs = s->states->input, outputs = s->states->output;
+  }
   void *const *results = outputs;
   wick_error *e = run_donated(p, io, inputs, outputs);
   if (e) return e;
@@ -295,6 +348,7 @@ static wick_error *run_once(wick_session *s, const void *const *inputs, const bo
   wick_code code =
       s->entry ? run_met(s, inputs, results) : wick_session_run(s->state, inputs, results);
   if (s->data) wick_data_ports_end(s->data, !code, outputs);
+  if (s->states) wick_states_end(s->states, !code);
   return code ? run_fault(s, code) : NULL;
 }
 

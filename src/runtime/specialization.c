@@ -99,7 +99,7 @@ wick_status wick_specialization_read(wick_span bytes, const char *location,
 bool wick_specialization_fits(const wick_specialization *x, const wick_program *base,
                               const wick_sized *sized)
 {
-  bool same = true;
+  bool same = wick_program_may_fail(base) || !wick_program_may_fail(&x->program); /* states.h */
   for (uint32_t i = 0; i < base->ninput + base->noutput && same; i++) {
     const wick_io *a = &x->program.io[i], *b = sized ? &sized->io[i] : &base->io[i];
     same = a->nbytes == b->nbytes && memcmp(a->dim, b->dim, a->rank * sizeof *a->dim) == 0;

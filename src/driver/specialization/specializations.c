@@ -113,8 +113,8 @@ static wick_status specializations_content(wick_compilation *c, const wick_progr
                                            const wick_content *x)
 {
   uint32_t i = 0, w = 0;
-  while (i < p->ninput && strcmp(p->io[i].name, x->input) != 0) i++;
-  if (i == p->ninput)
+  while (i < wick_program_ninput(p) && strcmp(p->io[i].name, x->input) != 0) i++;
+  if (i == wick_program_ninput(p))
     return wick_fail(&c->mem, WICK_EINVAL, wick_path_base(c->model->path),
                      "there is no input \"%s\"", x->input);
   const wick_io *io = &p->io[i];

@@ -174,6 +174,8 @@ static wick_status specialize_program(specialize_state *x, wick_section *out)
                     .ninput = base->ninput,
                     .noutput = base->noutput,
                     .donor = base->donor,
+                    .nstate = base->nstate,
+                    .initial = wick_new(x->mem, const void *, base->nstate + 1u),
                     .nkernel = l->kernels.n,
                     .nflow = l->flows.n,
                     .flow = l->flows.at};

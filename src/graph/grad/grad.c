@@ -145,7 +145,8 @@ wick_status wick_gradient_find(const wick_func *f, const char *of, uint32_t nwrt
   }
   for (uint32_t i = 0; i < nwrt; i++) WICK_TRY(grad_find_one(f, wrt[i], mem, &x[i]));
   for (uint32_t i = 1; !nwrt && i <= f->nparam; i++)
-    if (grad_possible(f, (wick_value){i})) x[out->nwrt++] = (wick_value){i};
+    if (!wick_is_state(f->qual[i - 1]) && grad_possible(f, (wick_value){i}))
+      x[out->nwrt++] = (wick_value){i};
   return NULL;
 }
 
