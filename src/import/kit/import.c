@@ -272,7 +272,7 @@ static void import_return(wick_import *c)
   if (c->unlisted)
     wick_import_error(c, WICK_ETYPE, c->unlisted,
                       "the model does not declare a shape: one must be given");
-  wick_value *out = wick_new(c->tmp, wick_value, 2 * (size_t)c->outs.n + 1);
+  wick_value *out = wick_new(c->tmp, wick_value, 2 * (size_t)c->outs.n + c->states.n + 1);
   bool *taken = wick_new(c->tmp, bool, c->b.values.n + 1);
   uint32_t n = 0;
   if (c->errors.list.n) return;
@@ -293,6 +293,7 @@ static void import_return(wick_import *c)
     out[n] = wick_build_again(&c->b, s->count);
     wick_import_name(c, out[n++], name);
   }
+  n = wick_import_states_return(c, n, out);
   c->b.loc = (wick_loc){0};
   wick_build_return(&c->b, n, out);
 }
@@ -304,6 +305,7 @@ static void import_begin(wick_import *c)
   c->errors = wick_errors_begin(c->tmp, WICK_IMPORT_ERRORS);
   c->symbols = wick_symbols_begin(c->module, c->options, c->tmp);
   c->remarks.n = c->outs.n = c->bounded.n = c->contents.n = c->twin.n = 0;
+  c->states.n = c->module->initials.n = 0;
   if (c->options->problems) *c->options->problems = (wick_import_problems){0};
   c->scope = NULL;
   wick_import_enter(c, false);
@@ -352,13 +354,13 @@ static bool import_interface(wick_import *c)
   c->interface = true;
   import_begin(c);
   c->format->graph(c);
-  wick_value *out = wick_new(c->tmp, wick_value, c->outs.n + 1);
+  wick_value *out = wick_new(c->tmp, wick_value, (size_t)c->outs.n + c->states.n + 1);
   for (uint32_t i = 0; i < c->outs.n; i++) {
     if (!c->outs.at[i].type.id) return false;
     out[i] = wick_build_const(&c->b, c->outs.at[i].type, 0, 0);
     wick_import_name(c, out[i], c->outs.at[i].name);
   }
-  wick_build_return(&c->b, c->outs.n, out);
+  wick_build_return(&c->b, wick_import_states_return(c, c->outs.n, out), out);
   return c->outs.n && !c->errors.list.n;
 }
 

@@ -106,6 +106,12 @@ typedef struct wick_import_sized {
   wick_value count; /* i64[] */
 } wick_import_sized;
 
+typedef struct wick_import_stateful { /* a state of sessions (state.c) */
+  wick_value first;                   /* what it is when a run begins: a parameter */
+  wick_value last, initial;           /* when the run ends, and before the first run; 0: zeros */
+  const char *name;
+} wick_import_stateful;
+
 typedef struct wick_import_given { /* an input whose contents are given and needed */
   wick_value input;
   const wick_import_content *content;
@@ -133,6 +139,7 @@ struct wick_import {
   wick_list(wick_import_out) outs;
   wick_list(wick_import_sized) bounded;
   wick_list(wick_import_given) contents;
+  wick_list(wick_import_stateful) states;
   wick_list(wick_import_twin) twin;
   uint64_t nodes_left;
   bool over;            /* a limit was reached, which was reported */
@@ -187,6 +194,21 @@ void wick_import_output(wick_import *c, uint32_t index, wick_value v);
 /* Records that only the first `count` elements of v along the axis are valid. */
 void wick_import_bounded(wick_import *c, wick_value v, uint32_t axis, wick_value count);
 const wick_import_sized *wick_import_bounded_find(const wick_import *c, wick_value v);
+
+/* Declares a state: a variable that sessions keep from run to run. Returns what it is when a run
+ * begins, or 0 after an error. Like inputs, states are declared before the first node or constant.
+ * Reads and assignments in between are the importer's: it knows which value a variable has at which
+ * place, and says at the end which one it has then. A state that is never set stays as it is. If two
+ * states have one name, the second becomes NAME.2. */
+wick_value wick_import_state(wick_import *c, const char *name, wick_elem elem, uint32_t rank,
+                             const int64_t *dim);
+/* Sets what the state is before the first run, and after a reset: a value that follows from
+ * constants alone. Without it that is zeros. */
+void wick_import_state_initial(wick_import *c, wick_value state, wick_value initial);
+/* Sets what the state is when the run ends. The value has the state's type. */
+void wick_import_state_set(wick_import *c, wick_value state, wick_value v);
+/* The kit's: adds the states to the function's n results in `out`. Returns how many there are then. */
+uint32_t wick_import_states_return(wick_import *c, uint32_t n, wick_value *out);
 
 /* Builds a constant whose elements are in the file (not copied where the alignment allows it). Adds
  * an error and returns 0 if the number of bytes does not fit. `location` is for that error. */

@@ -7,7 +7,7 @@
 #include "ops/elementwise/scalar.h"
 #include "ops/ref.h"
 
-enum { KNOWN_ELEMENTS = 4096, KNOWN_DEPTH = 64, KNOWN_NODES = 256 };
+enum { KNOWN_ELEMENTS = 4096, KNOWN_LARGE = 1 << 26, KNOWN_DEPTH = 64, KNOWN_NODES = 256 };
 
 typedef struct known_done {
   uint32_t id;
@@ -18,6 +18,7 @@ typedef struct known_done {
 typedef struct known {
   wick_builder *b;
   wick_arena *tmp;
+  int64_t most;               /* elements */
   wick_list(known_done) done; /* values that were requested */
 } known;
 
@@ -49,7 +50,7 @@ static bool known_alloc(known *k, wick_value v, wick_tensor *out)
   *out = (wick_tensor){.elem = t->elem, .rank = t->rank};
   bool number = wick_elem_is_float(t->elem) || wick_elem_is_int(t->elem) || t->elem == WICK_BOOL;
   if (t->kind != WICK_TENSOR || !number || !wick_type_const_dims(t, out->dim) ||
-      wick_type_numel(k->b->module, wick_built_type(b, v)).v > KNOWN_ELEMENTS ||
+      wick_type_numel(k->b->module, wick_built_type(b, v)).v > k->most ||
       !wick_type_nbytes(k->b->module, wick_built_type(b, v), &nbytes))
     return false;
   out->data = wick_new(k->tmp, char, nbytes + 64);
@@ -125,6 +126,12 @@ static bool known_value(known *k, wick_value v, uint32_t depth, wick_tensor *out
 
 bool wick_known_value(wick_builder *b, wick_arena *tmp, wick_value v, wick_tensor *out)
 {
-  known k = {.b = b, .tmp = tmp};
+  known k = {.b = b, .tmp = tmp, .most = KNOWN_ELEMENTS};
+  return known_value(&k, v, 0, out);
+}
+
+bool wick_known_large(wick_builder *b, wick_arena *tmp, wick_value v, wick_tensor *out)
+{
+  known k = {.b = b, .tmp = tmp, .most = KNOWN_LARGE};
   return known_value(&k, v, 0, out);
 }

@@ -10,5 +10,7 @@ const wick_node *wick_emit_definer(const wick_builder *b, wick_value v);
 /* Computes a small value (at most 4096 elements) that depends only on constants and known sizes.
  * Its data live in `tmp`. Returns false if these do not determine it. */
 bool wick_known_value(wick_builder *b, wick_arena *tmp, wick_value v, wick_tensor *out);
+/* The same for up to 2^26 elements: initial values. */
+bool wick_known_large(wick_builder *b, wick_arena *tmp, wick_value v, wick_tensor *out);
 
 #endif
