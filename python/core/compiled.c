@@ -55,12 +55,12 @@ static PyObject *compiled_save(PyObject *self, PyObject *args)
 
 /* ---- descriptions ---- */
 
-static PyObject *compiled_ios(const wick_compiled *k, bool outputs)
+static PyObject *compiled_ios(const wick_compiled *k, uint32_t n,
+                              const wick_io *(*get)(const wick_compiled *, uint32_t))
 {
-  uint32_t n = outputs ? wick_compiled_noutput(k) : wick_compiled_ninput(k);
   PyObject *list = PyTuple_New((Py_ssize_t)n);
   for (uint32_t i = 0; list && i < n; i++) {
-    PyObject *io = core_io(outputs ? wick_compiled_output(k, i) : wick_compiled_input(k, i));
+    PyObject *io = core_io(get(k, i));
     if (!io) {
       Py_DECREF(list);
       return NULL;
@@ -73,13 +73,22 @@ static PyObject *compiled_ios(const wick_compiled *k, bool outputs)
 static PyObject *compiled_inputs(PyObject *self, void *arg)
 {
   (void)arg;
-  return compiled_ios(((core_compiled *)self)->compiled, false);
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  return compiled_ios(k, wick_compiled_ninput(k), wick_compiled_input);
 }
 
 static PyObject *compiled_outputs(PyObject *self, void *arg)
 {
   (void)arg;
-  return compiled_ios(((core_compiled *)self)->compiled, true);
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  return compiled_ios(k, wick_compiled_noutput(k), wick_compiled_output);
+}
+
+static PyObject *compiled_states(PyObject *self, void *arg)
+{
+  (void)arg;
+  const wick_compiled *k = ((core_compiled *)self)->compiled;
+  return compiled_ios(k, wick_compiled_nstate(k), wick_compiled_state);
 }
 
 static PyObject *compiled_required_inputs(PyObject *self, void *arg)
@@ -150,8 +159,8 @@ static PyObject *compiled_memory(PyObject *self, void *arg)
 {
   (void)arg;
   wick_memory m = wick_compiled_memory(((core_compiled *)self)->compiled);
-  return Py_BuildValue("KKK", (unsigned long long)m.constants, (unsigned long long)m.arena,
-                       (unsigned long long)m.scratch);
+  return Py_BuildValue("KKKK", (unsigned long long)m.constants, (unsigned long long)m.arena,
+                       (unsigned long long)m.scratch, (unsigned long long)m.states);
 }
 
 /* (name, least, most) of each dynamic size */
@@ -295,6 +304,7 @@ static PyMethodDef compiled_methods[] = {
 static PyGetSetDef compiled_getset[] = {
     {"inputs", compiled_inputs, NULL, "(name, element type, sizes, \"\"...) of each", NULL},
     {"outputs", compiled_outputs, NULL, "as inputs", NULL},
+    {"states", compiled_states, NULL, "as inputs: what a session keeps from run to run", NULL},
     {"required_inputs", compiled_required_inputs, NULL,
      "for each input the bytes that it must hold, or None", NULL},
     {"donors", compiled_donors, NULL, "for each output the input whose memory it shares, or None",
@@ -302,7 +312,7 @@ static PyGetSetDef compiled_getset[] = {
     {"metadata", compiled_metadata, NULL, "the metadata of the model's file", NULL},
     {"contract", compiled_contract, NULL, "the numerical contract", NULL},
     {"cached", compiled_cached, NULL, "it came out of the cache", NULL},
-    {"memory", compiled_memory, NULL, "bytes of constants, arena, scratch", NULL},
+    {"memory", compiled_memory, NULL, "bytes of constants, arena, scratch, states", NULL},
     {"sizes", compiled_sizes, NULL, "(name, least, most) of each size that varies", NULL},
     {"profile", compiled_profile, NULL,
      "(sizes, runs, state, origin, reason, nanoseconds, specialized nanoseconds, guards, contents "

@@ -94,6 +94,13 @@ static PyObject *model_outputs(PyObject *self, void *arg)
   return model_ios(m, wick_model_noutput(m), wick_model_output);
 }
 
+static PyObject *model_states(PyObject *self, void *arg)
+{
+  const wick_model *m = ((core_model *)self)->model;
+  (void)arg;
+  return model_ios(m, wick_model_nstate(m), wick_model_state);
+}
+
 /* (descriptions of the inputs, those of the outputs, parts of the parameters, those of the result) */
 static PyObject *model_data(PyObject *self, void *arg)
 {
@@ -402,6 +409,7 @@ static PyGetSetDef model_getset[] = {
      NULL},
     {"data", model_data, NULL, "(inputs, outputs, parameters, result) of a program", NULL},
     {"outputs", model_outputs, NULL, "as inputs", NULL},
+    {"states", model_states, NULL, "as inputs: what a session keeps from run to run", NULL},
     {"overridable", model_overridable, NULL, "initializers that may be inputs, as inputs", NULL},
     {"metadata", model_metadata, NULL, "the metadata of the file", NULL},
     {"needs_shapes", model_needs_shapes, NULL,

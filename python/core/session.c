@@ -326,6 +326,41 @@ static PyObject *session_call_data(PyObject *self, PyObject *args)
   return result;
 }
 
+/* ---- states ---- */
+
+static PyObject *session_reset(PyObject *self, PyObject *none)
+{
+  (void)none;
+  wick_session_reset(((core_session *)self)->session);
+  Py_RETURN_NONE;
+}
+
+/* state_get(name, buffer), state_set(name, buffer) */
+static PyObject *session_state(PyObject *self, PyObject *args, bool get)
+{
+  const char *name;
+  PyObject *o;
+  Py_buffer b;
+  wick_session *s = ((core_session *)self)->session;
+  if (!PyArg_ParseTuple(args, "sO", &name, &o)) return NULL;
+  if (PyObject_GetBuffer(o, &b, get ? PyBUF_WRITABLE : PyBUF_SIMPLE) < 0) return NULL;
+  wick_error *e = get ? wick_session_state_get(s, name, b.buf, (uint64_t)b.len)
+                      : wick_session_state_set(s, name, b.buf, (uint64_t)b.len);
+  PyBuffer_Release(&b);
+  if (!core_done(e)) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *session_state_get(PyObject *self, PyObject *args)
+{
+  return session_state(self, args, true);
+}
+
+static PyObject *session_state_set(PyObject *self, PyObject *args)
+{
+  return session_state(self, args, false);
+}
+
 static PyObject *session_threads(PyObject *self, void *arg)
 {
   (void)arg;
@@ -352,6 +387,9 @@ static PyMethodDef session_methods[] = {
     {"run", session_run, METH_VARARGS, "run(inputs, outputs): tuples of buffers"},
     {"call", session_call_data, METH_VARARGS,
      "call(inputs, outputs): with data as bytes -> the bytes of the outputs that are data"},
+    {"reset", session_reset, METH_NOARGS, "sets the initial values of the states again"},
+    {"state_get", session_state_get, METH_VARARGS, "state_get(name, buffer): reads a state"},
+    {"state_set", session_state_set, METH_VARARGS, "state_set(name, buffer): writes a state"},
     {"shape", session_shape, METH_O, "shape(shapes): of the inputs -> those of the outputs"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef session_getset[] = {

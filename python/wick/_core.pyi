@@ -29,12 +29,13 @@ class Model:
 class Compiled:
     inputs: tuple[Io, ...]
     outputs: tuple[Io, ...]
+    states: tuple[Io, ...]
     required_inputs: tuple[bytes | None, ...]
     donors: tuple[int | None, ...]
     metadata: dict[str, str]
     contract: str
     cached: bool
-    memory: tuple[int, int, int]
+    memory: tuple[int, int, int, int]
     kernels: tuple[tuple[str, str, str, int, int, int, int, str], ...]
     sizes: tuple[tuple[str, int, int], ...]
     profile: list[tuple[tuple[int, ...], int, str, str, str, int, int, dict[str, bytes], dict[str, bytes]]]
@@ -50,6 +51,9 @@ class Session:
     times: list[tuple[int, int]]
     def run(self, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None: ...
     def call(self, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[bytes | None, ...]: ...
+    def reset(self) -> None: ...
+    def state_get(self, name: str, buffer: Any) -> None: ...
+    def state_set(self, name: str, buffer: Any) -> None: ...
     def shape(self, shapes: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]: ...
 
 class Tensor:

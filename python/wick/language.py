@@ -382,7 +382,7 @@ class Function:
             out = [decode(t, bytes, self.module) if t else _plain(types.unpacked(p.elem, p.shape, a, b))
                    for p, t, bytes, (a, b) in zip(program._all, self._types[1], data, made)]
         finally:
-            program._free.append(session)
+            program._give(session)
         return _rebuild(self._result, 0, iter(out), self.module)[0]
 
     def _program(self, shapes, sizes):

@@ -106,6 +106,8 @@ class Model:
         self.inputs = Ports("input", tuple(Port(*p) for p in self._core.inputs), self.metadata).all
         visible, _ = _visible(tuple(Port(*p) for p in self._core.outputs))
         self.outputs = Ports("output", visible, self.metadata).all
+        #: What a program keeps from run to run: the past frames of a streaming model, the state of a recurrent layer.
+        self.states = tuple(Port(*p) for p in self._core.states)
         #: Must shapes or contents of inputs be given to compile it?
         self.needs_shapes = self._core.needs_shapes
         #: Names of the sizes of inputs that the file leaves dynamic.
@@ -189,7 +191,11 @@ def _visible(ports):
 
 
 class Program:
-    """Compiled code. A call runs it; any number of threads may call it at once."""
+    """Compiled code. A call runs it; any number of threads may call it at once.
+
+    If the model has states, each call reads what the call before has left, and calls of several threads run one after
+    the other.
+    """
 
     def __init__(self, core, options):
         self._core, self.options = core, options
@@ -205,7 +211,9 @@ class Program:
         self._donors = [(k, i) for k, i in enumerate(self.donors) if i is not None and types.is_plain(self._flat[i].elem)]
         #: Are there sizes that vary from run to run?
         self.dynamic = any(size < 0 for p in self._flat for size in p.shape)
+        self._states = tuple(Port(*p) for p in core.states)
         self._free = collections.deque()  # sessions that are not running
+        self._one = threading.Lock() if self._states else None  # states are those of one session
         self._memory = [Results() for _ in self._all]
         self._pid = os.getpid()
         #: Do all runs take all contents of inputs?
@@ -233,7 +241,7 @@ class Program:
 
     @property
     def memory(self):
-        return dict(zip(("constants", "arena", "scratch"), self._core.memory))
+        return dict(zip(("constants", "arena", "scratch", "states"), self._core.memory))
 
     @property
     def profile(self):
@@ -289,7 +297,7 @@ class Program:
             raised(session.run, ins, tuple([buffer for _, buffer in made]))
             return self._results(shapes, made)  # strings are the session's, until it runs again
         finally:
-            self._free.append(session)
+            self._give(session)
 
     def _donated(self, arrays, outputs):
         """The outputs, where None is given those that share the memory of these arrays."""
@@ -306,7 +314,7 @@ class Program:
         try:
             raised(session.run, tuple(arrays), tuple(made))
         finally:
-            self._free.append(session)
+            self._give(session)
         return made
 
     def outputs_for(self, arrays):
@@ -317,7 +325,7 @@ class Program:
         try:
             shapes = self._shapes(session, self._ins.flat(arrays))
         finally:
-            self._free.append(session)
+            self._give(session)
         shape = dict(zip((p.name for p in self._all), shapes))
         return tuple(p if p.type else p._replace(shape=shape[p.name]) for p in self.outputs)
 
@@ -342,15 +350,86 @@ class Program:
 
     def _take(self):
         if self._pid != os.getpid():  # a fork: the other process's threads are not here
-            self._free, self._pid = collections.deque(), os.getpid()
+            before, self._free, self._pid = self._free, collections.deque(), os.getpid()
+            if self._states:
+                self._one = threading.Lock()
+                self._free.extend(self._copy(s) for s in before)
+        if self._one:
+            self._one.acquire()
         try:
-            return self._free.pop()
-        except IndexError:
+            return self._free.pop() if self._free else raised(_core.Session, self._core, self.options.threads)
+        except IndexError:  # another thread was faster
             return raised(_core.Session, self._core, self.options.threads)
+        except BaseException:
+            if self._one:
+                self._one.release()
+            raise
+
+    def _give(self, session):
+        self._free.append(session)
+        if self._one:
+            self._one.release()
+
+    def _copy(self, session, profile=False):
+        """A session with the same states."""
+        other = raised(_core.Session, self._core, self.options.threads, profile)
+        self._move(session, other)
+        return other
+
+    def _move(self, session, to):
+        for p in self._states:
+            buffer = types.empty(p.elem, p.shape)[1]
+            raised(session.state_get, p.name, buffer)
+            raised(to.state_set, p.name, buffer)
+
+    def reset(self):
+        """Sets the states to the model's initial values."""
+        session = self._take()
+        session.reset()
+        self._give(session)
+
+    @property
+    def states(self):
+        """The states by name, as arrays: copies of what the last call has left. `set_states` takes them back."""
+        all = {}
+        session = self._take()
+        try:
+            for p in self._states:
+                array, buffer = types.empty(p.elem, p.shape)
+                raised(session.state_get, p.name, buffer)
+                all[p.name] = types.unpacked(p.elem, p.shape, array, buffer)
+        finally:
+            self._give(session)
+        return all
+
+    def set_states(self, states):
+        """Sets states, {name: array}; the others stay."""
+        ports = {p.name: p for p in self._states}
+        wrong = [n for n in states if n not in ports]
+        if wrong:
+            raise InvalidArgument(unknown("state", wrong, ports))
+        made = {n: types.memory(ports[n].elem, as_array(ports[n], a)) for n, a in states.items()}
+        session = self._take()
+        try:
+            for n, memory in made.items():
+                raised(session.state_set, n, memory)
+        finally:
+            self._give(session)
 
     def time_kernels(self, arrays):
         """One run -> (its outputs, [(kernel's number, nanoseconds)])."""
-        session = raised(_core.Session, self._core, self.options.threads, True)
+        if not self._states:
+            return self._time_kernels(raised(_core.Session, self._core, self.options.threads, True), arrays)
+        session = self._take()
+        try:
+            timed = self._copy(session, True)
+            result = self._time_kernels(timed, arrays)
+            self._move(timed, session)
+            return result
+        finally:
+            self._give(session)
+
+    def _time_kernels(self, session, arrays):
         flat = self._ins.flat(arrays)
         shapes = self._shapes(session, flat)
         made = [types.empty(p.elem, s) for p, s in zip(self._all, shapes)]
@@ -487,6 +566,7 @@ class Specialized:
         Options(**options)  # complains now, not in the first run
         self._programs = {}
         self._only = None  # the program of all runs, whatever their inputs
+        self._last, self._states_lock = None, threading.Lock()  # the program that ran last, and has the states
         self._all = None  # the program for all sizes, once it was asked for; False: there can be none
         self._lock = threading.Lock()
 
@@ -531,4 +611,37 @@ class Specialized:
             return program
 
     def run(self, arrays, outputs=None):
-        return self.program(arrays).run(arrays, outputs)
+        return self.turn_to(arrays).run(arrays, outputs)
+
+    def turn_to(self, arrays):
+        """The program for these arrays, which has the states of the one that ran last."""
+        program = self.program(arrays)
+        if program._states and self._last is not program:
+            with self._states_lock:
+                if self._last:
+                    program.set_states(self._last.states)
+                self._last = program
+        return program
+
+    def reset(self):
+        with self._states_lock:
+            if self._last:
+                self._last.reset()
+
+    @property
+    def states(self):
+        with self._states_lock:
+            return (self._last or self._any()).states
+
+    def set_states(self, states):
+        with self._states_lock:
+            if not self._last:
+                self._last = self._any()
+            self._last.set_states(states)
+
+    def _any(self):
+        """A program whose states can be read before the first run."""
+        program = self.prepare()
+        if not program:
+            raise InvalidArgument("the model is compiled in the first run, before which it has no states")
+        return program

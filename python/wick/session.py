@@ -297,6 +297,23 @@ class InferenceSession:
         out = session._run(session._arrays(input_feed))
         return out if not output_names else [out[self._outputs[n]] for n in output_names]
 
+    def reset(self):
+        """Sets the states of a model that keeps some from run to run to their initial values."""
+        self._compiled.reset()
+
+    @property
+    def states(self):
+        """{name: array}: copies of the states that the last run has left. `set_states` takes them back."""
+        return self._compiled.states
+
+    def set_states(self, states):
+        """Sets states, {name: array}; the others stay."""
+        self._compiled.set_states(states)
+
+    def get_states(self):
+        """The names, types and shapes of the states."""
+        return [NodeArg(p) for p in self._model.states]
+
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         return [OrtValue(a) for a in self.run(output_names, input_dict_ort_values, run_options)]
 
@@ -309,7 +326,7 @@ class InferenceSession:
         for port, array in zip(program.outputs_for(arrays), given):
             if array is not None:
                 _need_fit(port, array)
-        results = dict(zip(self._outputs, program.run(arrays, given)))
+        results = dict(zip(self._outputs, session._compiled.run(arrays, given)))
         iobinding._results = [results[n] for n in iobinding._outputs]
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
@@ -369,7 +386,7 @@ class InferenceSession:
         return name
 
     def _profiled(self, arrays):
-        program = self._compiled.program(arrays)
+        program = self._compiled.turn_to(arrays)
         begin = time.perf_counter_ns()
         out, times = program.time_kernels(arrays)
         at = (begin - self._begun) / 1e3
