@@ -322,9 +322,10 @@ static wick_status import_tries(wick_import *c)
     *c = first;
     c->module->metadata.n = nmetadata;
     import_begin(c);
+    uint32_t nfound = c->found->n;
     c->format->graph(c);
     if (!c->over) import_return(c);
-    again = false;
+    again = c->found->n > nfound;
     for (uint32_t i = 0; i < o->ncontent && c->unknown && c->wanted; i++)
       for (uint32_t k = 0; k < c->b.nparam && !o->fixed[i]; k++)
         if (c->wanted[k] && strcmp(wick_names_get(&c->module->names, c->b.values.at[1 + k].name),
@@ -395,12 +396,14 @@ wick_status wick_import_with(const wick_import_format *format, wick_module *m, w
                              wick_arena *tmp, const wick_func **out)
 {
   static const wick_import_options none;
+  wick_import_founds found = {0};
   *out = NULL;
   wick_import c = {.format = format,
                    .module = m,
                    .mem = mem,
                    .tmp = tmp,
                    .options = options ? options : &none,
+                   .found = &found,
                    .path = path,
                    .file = wick_path_base(path)};
   c.nodes_left = import_most_nodes(c.options, bytes.nbytes);

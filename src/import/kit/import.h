@@ -112,6 +112,14 @@ typedef struct wick_import_stateful { /* a state of sessions (state.c) */
   const char *name;
 } wick_import_stateful;
 
+typedef struct wick_import_found { /* a state that an earlier try has found */
+  const char *name;
+  wick_elem elem;
+  uint32_t rank;
+  int64_t dim[WICK_MAX_RANK];
+} wick_import_found;
+typedef wick_list(wick_import_found) wick_import_founds;
+
 typedef struct wick_import_given { /* an input whose contents are given and needed */
   wick_value input;
   const wick_import_content *content;
@@ -140,6 +148,7 @@ struct wick_import {
   wick_list(wick_import_sized) bounded;
   wick_list(wick_import_given) contents;
   wick_list(wick_import_stateful) states;
+  wick_import_founds *found; /* lives through all tries */
   wick_list(wick_import_twin) twin;
   uint64_t nodes_left;
   bool over;            /* a limit was reached, which was reported */
@@ -207,6 +216,10 @@ wick_value wick_import_state(wick_import *c, const char *name, wick_elem elem, u
 void wick_import_state_initial(wick_import *c, wick_value state, wick_value initial);
 /* Sets what the state is when the run ends. The value has the state's type. */
 void wick_import_state_set(wick_import *c, wick_value state, wick_value v);
+/* For importers that find out only from the nodes which variables a run assigns: adds the variable to
+ * c->found, with the type of the value that is assigned, and lets the import begin anew. Then the
+ * importer declares what is in c->found. The name identifies the variable. */
+void wick_import_state_find(wick_import_node *n, const char *name, wick_value like);
 /* The kit's: adds the states to the function's n results in `out`. Returns how many there are then. */
 uint32_t wick_import_states_return(wick_import *c, uint32_t n, wick_value *out);
 

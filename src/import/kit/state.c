@@ -45,6 +45,25 @@ wick_value wick_import_state(wick_import *c, const char *name, wick_elem elem, u
   return v;
 }
 
+void wick_import_state_find(wick_import_node *n, const char *name, wick_value like)
+{
+  wick_import *c = n->c;
+  wick_import_found found = {.name = name};
+  if (!like.id || n->b->status) return;
+  const wick_type_info *t = wick_built_info(n->b, like);
+  for (uint32_t i = 0; i < c->found->n; i++)
+    if (strcmp(c->found->at[i].name, name) == 0) return;
+  found.elem = t->elem, found.rank = t->rank;
+  if (wick_type_const_dims(t, found.dim)) {
+    wick_push(c->tmp, c->found, found);
+    return;
+  }
+  wick_import_fail(
+      n, WICK_EUNSUPPORTED,
+      "the shape of the variable \"%s\", which is kept from run to run, is not constant",
+      wick_import_shown(c, name));
+}
+
 static bool state_has_type(wick_import *c, const wick_import_stateful *s, wick_value v)
 {
   if (wick_type_eq(wick_built_type(&c->b, v), wick_built_type(&c->b, s->first))) return true;

@@ -5,17 +5,87 @@
 
 /* ---- bodies ---- */
 
+/* A body of control flow. Values that a branch or a step assigns to variables leave it as results:
+ * after the operator's own operands and results, the variables follow. */
+typedef struct control_part {
+  uint32_t graph;
+  bool test; /* the condition of a loop, which has one result and no variables */
+} control_part;
+
+/* Returns the k-th variable that may be assigned; NULL: there are fewer. */
+static wick_tflite_resource *control_variable(wick_import_node *n, uint32_t k)
+{
+  const wick_tflite_at *at = n->data;
+  wick_tflite_run *run = at->body->run;
+  for (uint32_t i = 0; i < run->resources.n; i++)
+    if (run->resources.at[i].state.id && k-- == 0) return &run->resources.at[i];
+  return NULL;
+}
+
+static uint32_t control_nvariable(wick_import_node *n)
+{
+  uint32_t k = 0;
+  while (control_variable(n, k)) k++;
+  return k;
+}
+
+/* Handles in bodies are those outside, so that they are known. */
 static bool control_body(wick_import_node *n, void *arg, uint32_t nin, const wick_value *in,
                          uint32_t nout, wick_value *out)
 {
-  return wick_tflite_subgraph(n, *(const uint32_t *)arg, nin, in, nout, out);
+  const control_part *p = arg;
+  const wick_tflite_op *op = wick_tflite_op_of(n);
+  uint32_t nv = control_nvariable(n), own = nin - nv, skip = n->nin - own - nv;
+  wick_value *x = wick_dup(n->c->tmp, wick_value, in, nin + 1u);
+  for (uint32_t k = 0; k < nv; k++) control_variable(n, k)->value = in[own + k];
+  for (uint32_t i = 0; i < own; i++)
+    if (op->in[skip + i] >= 0 && wick_tflite_in(n, skip + i)->type == WICK_TFLITE_RESOURCE)
+      x[i] = n->in[skip + i];
+  uint32_t nown = p->test ? nout : nout - nv;
+  if (!wick_tflite_subgraph(n, p->graph, own, x, nown, out)) return false;
+  for (uint32_t k = 0; k < nv; k++) {
+    const wick_tflite_resource *r = control_variable(n, k);
+    if (!p->test)
+      out[nown + k] = r->value;
+    else if (r->value.id != in[own + k].id)
+      wick_import_fail(n, WICK_EUNSUPPORTED, "the condition of a loop assigns the variable \"%s\"",
+                       wick_import_shown(n->c, r->name));
+  }
+  return !n->failed;
+}
+
+/* The node with the variables as further operands and results. */
+static wick_import_node control_begin(wick_import_node *n)
+{
+  wick_import_node m = *n;
+  uint32_t nv = control_nvariable(n);
+  wick_value *in = wick_new(n->c->tmp, wick_value, n->nin + nv + 1u);
+  for (uint32_t i = 0; i < n->nin; i++) in[i] = n->in[i];
+  for (uint32_t k = 0; k < nv; k++) in[n->nin + k] = control_variable(n, k)->value;
+  m.in = in, m.nin += nv, m.nout += nv;
+  m.out = wick_new(n->c->tmp, wick_value, m.nout + 1u);
+  return m;
+}
+
+static void control_end(wick_import_node *n, const wick_import_node *m)
+{
+  uint32_t nv = m->nout - n->nout;
+  for (uint32_t k = 0; k < n->nout; k++) n->out[k] = m->out[k];
+  for (uint32_t k = 0; k < nv; k++) {
+    wick_value after = m->out[n->nout + k];
+    control_variable(n, k)->value = m->failed || !after.id ? m->in[n->nin + k] : after;
+  }
+  n->failed = m->failed;
 }
 
 /* Fields: then 0, else 1. */
 static void control_if(wick_import_node *n)
 {
-  uint32_t yes = (uint32_t)wick_tflite_i32(n, 0, 0), no = (uint32_t)wick_tflite_i32(n, 1, 0);
-  wick_import_if(n, n->in[0], control_body, &yes, control_body, &no, n->nin - 1, n->in + 1);
+  control_part yes = {(uint32_t)wick_tflite_i32(n, 0, 0), false},
+               no = {(uint32_t)wick_tflite_i32(n, 1, 0), false};
+  wick_import_node m = control_begin(n);
+  wick_import_if(&m, m.in[0], control_body, &yes, control_body, &no, m.nin - 1, m.in + 1);
+  control_end(n, &m);
 }
 
 /* Fields: condition 0, body 1. */
@@ -23,31 +93,43 @@ static void control_while(wick_import_node *n)
 {
   bool second = wick_tflite_op_of(n)->options2.file != NULL; /* STABLEHLO_WHILE */
   wick_flat o = second ? wick_tflite_op_of(n)->options2 : wick_tflite_op_of(n)->options;
-  uint32_t test = (uint32_t)wick_flat_int(o, 0, 4, 0), body = (uint32_t)wick_flat_int(o, 1, 4, 0);
-  wick_import_while(n, control_body, &test, control_body, &body, n->nin, n->in);
+  control_part test = {(uint32_t)wick_flat_int(o, 0, 4, 0), true},
+               body = {(uint32_t)wick_flat_int(o, 1, 4, 0), false};
+  if (n->nout != n->nin) {
+    wick_import_fail(n, WICK_EPARSE, "it has %u outputs and carries %u values", n->nout, n->nin);
+    return;
+  }
+  wick_import_node m = control_begin(n);
+  wick_import_while(&m, control_body, &test, control_body, &body, m.nin, m.in);
+  control_end(n, &m);
 }
 
 static void control_case(wick_import_node *n)
 {
   wick_flat_list l = wick_flat_vector(wick_tflite_op_of(n)->options2, 0, 4);
-  uint32_t *graph = wick_new(n->c->tmp, uint32_t, l.n + 1u);
+  control_part *part = wick_new(n->c->tmp, control_part, l.n + 1u);
   void **arg = wick_new(n->c->tmp, void *, l.n + 1u);
   for (uint32_t k = 0; k < l.n; k++) {
-    graph[k] = (uint32_t)wick_flat_item_int(l, k, 4);
-    arg[k] = &graph[k];
+    part[k].graph = (uint32_t)wick_flat_item_int(l, k, 4);
+    arg[k] = &part[k];
   }
-  wick_import_case(n, n->in[0], l.n, control_body, arg, n->nin - 1, n->in + 1);
+  wick_import_node m = control_begin(n);
+  wick_import_case(&m, m.in[0], l.n, control_body, arg, m.nin - 1, m.in + 1);
+  control_end(n, &m);
 }
 
 /* A subgraph in place; a composite operator has one that says what it computes. */
 static void control_call(wick_import_node *n)
 {
   const wick_tflite_op *op = wick_tflite_op_of(n);
-  uint32_t graph = n->row->arg ? (uint32_t)wick_flat_int(op->options2, 1, 4, 0)
-                               : (uint32_t)wick_flat_uint(op->options, 0, 4, 0);
+  control_part part = {n->row->arg ? (uint32_t)wick_flat_int(op->options2, 1, 4, 0)
+                                   : (uint32_t)wick_flat_uint(op->options, 0, 4, 0),
+                       false};
   wick_value always =
       wick_build_const(n->b, wick_type_tensor(n->c->module, WICK_BOOL, 0, NULL), 0, 1);
-  wick_import_if(n, always, control_body, &graph, control_body, &graph, n->nin, n->in);
+  wick_import_node m = control_begin(n);
+  wick_import_if(&m, always, control_body, &part, control_body, &part, m.nin, m.in);
+  control_end(n, &m);
 }
 
 static void control_call_once(wick_import_node *n)
@@ -58,23 +140,13 @@ static void control_call_once(wick_import_node *n)
   if (graph >= run->m->ngraph)
     wick_import_fail(n, WICK_EPARSE, "it calls subgraph %u of %u", graph, run->m->ngraph);
   else if (!run->called_once[graph]) {
-    run->called_once[graph] = true;
+    run->called_once[graph] = run->first = true;
     control_call(n);
+    run->first = false;
   }
 }
 
 /* ---- resources ---- */
-
-/* The number of the resource of that name. */
-static int64_t control_resource(wick_import_node *n, const char *name)
-{
-  const wick_tflite_at *at = n->data;
-  wick_tflite_run *run = at->body->run;
-  for (uint32_t i = 0; i < run->resources.n; i++)
-    if (strcmp(run->resources.at[i].name, name) == 0) return i;
-  wick_push(n->c->tmp, &run->resources, (wick_tflite_resource){.name = name});
-  return run->resources.n - 1;
-}
 
 /* A resource's handle is its number, a constant. */
 static void control_handle(wick_import_node *n)
@@ -85,13 +157,15 @@ static void control_handle(wick_import_node *n)
     name = wick_str_printf(n->c->tmp, "table %lld", (long long)wick_tflite_i32(n, 0, 0));
   } else {
     wick_span container = wick_flat_bytes(op->options, 0), shared = wick_flat_bytes(op->options, 1);
-    name = wick_str_printf(n->c->tmp, "%.*s/%.*s", (int)container.nbytes,
-                           container.nbytes ? (const char *)container.at : "", (int)shared.nbytes,
+    name = wick_str_printf(n->c->tmp, "%.*s%s%.*s", (int)container.nbytes,
+                           container.nbytes ? (const char *)container.at : "",
+                           container.nbytes ? "/" : "", (int)shared.nbytes,
                            shared.nbytes ? (const char *)shared.at : "");
   }
   wick_dim one = wick_dim_const(1);
+  const wick_tflite_at *at = n->data;
   n->out[0] = wick_build_const(n->b, wick_type_tensor(n->c->module, WICK_I64, 1, &one), 0,
-                               control_resource(n, name));
+                               wick_tflite_resource_of(n->c, at->body->run, name, NULL));
 }
 
 /* Finds the resource of operand 0. Returns NULL after a failure. */
@@ -108,13 +182,9 @@ static wick_tflite_resource *control_find(wick_import_node *n)
 
 static void control_assign(wick_import_node *n)
 {
+  const wick_tflite_at *at = n->data;
   wick_tflite_resource *r = control_find(n);
-  if (!r) return;
-  if (n->b->open.n) {
-    wick_import_fail(n, WICK_EUNSUPPORTED, "a variable is assigned in a branch or a loop");
-    return;
-  }
-  r->value = n->in[1];
+  if (r) wick_tflite_assign(n, (uint32_t)(r - at->body->run->resources.at), n->in[1]);
 }
 
 static void control_read(wick_import_node *n)

@@ -4,9 +4,12 @@
 
 #include "import/tflite/model.h"
 
-/* A resource: a variable or a table of keys and values, by its name. */
+/* A resource: a variable or a table of keys and values, by its name. Tensors that are variable are
+ * resources, too. */
 typedef struct wick_tflite_resource {
   const char *name;
+  const wick_tflite_tensor *tensor; /* NULL: one with a handle */
+  wick_value state;        /* of a variable that the run assigns: what it is when a run begins */
   wick_value value;        /* of a variable; 0: not assigned yet */
   wick_value keys, values; /* of a table */
 } wick_tflite_resource;
@@ -16,6 +19,7 @@ typedef struct wick_tflite_run {
   const wick_tflite_model *m;
   wick_list(wick_tflite_resource) resources;
   bool *called_once; /* by subgraph */
+  bool first;        /* a subgraph is being imported that is called once: before the first run */
 } wick_tflite_run;
 
 /* A subgraph that is being imported; value[tensor] is 0 before it is computed. */
@@ -47,6 +51,20 @@ double wick_tflite_f32(const wick_import_node *n, uint32_t field);
 /* graph.c: imports a subgraph in place. */
 bool wick_tflite_subgraph(wick_import_node *n, uint32_t graph, uint32_t nin, const wick_value *in,
                           uint32_t nout, wick_value *out);
+
+/* state.c: declares the states, after the inputs. */
+void wick_tflite_states(wick_import *c, wick_tflite_run *run);
+/* Returns the number of the resource of that name, which is new if there is none; `t`: of a variable
+ * tensor. */
+uint32_t wick_tflite_resource_of(wick_import *c, wick_tflite_run *run, const char *name,
+                                 const wick_tflite_tensor *t);
+/* The value of a variable tensor when the nodes of its subgraph begin. */
+wick_value wick_tflite_variable(wick_import *c, wick_tflite_run *run, const wick_tflite_tensor *t);
+/* Assigns a value to a variable, or to operand i if it is a variable tensor. */
+void wick_tflite_assign(wick_import_node *n, uint32_t resource, wick_value v);
+void wick_tflite_update(wick_import_node *n, uint32_t i, wick_value v);
+/* Says what the states are when the run ends. */
+void wick_tflite_states_end(wick_import *c, const wick_tflite_run *run);
 
 /* Fused activations: 0 none, 1 relu, 2 relu_n1_to_1, 3 relu6, 4 tanh, 5 sign bit. */
 wick_value wick_tflite_activate(wick_import_node *n, wick_value x, int64_t act);

@@ -243,7 +243,10 @@ static wick_value lstm_loop(recurrent_lstm *l, wick_value h, wick_value c)
   const wick_value out[] = {on, h, c, h};
   if (b->status) return h;
   wick_yield(b, 4, out);
-  return (wick_value){wick_build_close(b).id + 2};
+  wick_value last = wick_build_close(b);
+  wick_tflite_update(n, IN_STATE, last);
+  wick_tflite_update(n, IN_CELL, (wick_value){last.id + 1});
+  return (wick_value){last.id + 2};
 }
 
 /* Checks what the kernel needs. Returns false after a failure. */

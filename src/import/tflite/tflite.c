@@ -97,17 +97,12 @@ static wick_value tflite_use(wick_import *c, wick_tflite_body *body, int32_t i, 
   return body->value[i];
 }
 
-/* A variable tensor that no node has written holds zeros. */
 static void tflite_variables(wick_import *c, wick_tflite_body *body)
 {
   for (uint32_t i = 0; i < body->g->ntensor; i++) {
     const wick_tflite_tensor *t = &body->g->tensor[i];
     if (!t->variable || t->constant || body->value[i].id) continue;
-    wick_dim dim[WICK_MAX_RANK];
-    for (uint32_t k = 0; k < t->rank; k++) dim[k] = wick_dim_const(t->dim[k] < 0 ? 1 : t->dim[k]);
-    wick_type type = wick_type_tensor(c->module, t->elem, t->rank, dim);
-    int64_t zero = t->quant.n && wick_elem_is_int(t->elem) ? t->quant.zero[0] : 0;
-    body->value[i] = wick_build_const(&c->b, type, 0, zero);
+    body->value[i] = wick_tflite_variable(c, body->run, t);
   }
 }
 
@@ -191,6 +186,7 @@ static void tflite_inputs(wick_import *c, wick_tflite_body *body)
     body->value[g->in[i]] = wick_import_input(c, t->name, t->elem, t->rank, dim);
     body->failed[g->in[i]] = !body->value[g->in[i]].id;
   }
+  wick_tflite_states(c, body->run);
   for (uint32_t i = 0; i < g->nin && !c->interface; i++)
     body->value[g->in[i]] = wick_import_input_value(c, body->value[g->in[i]]);
 }
@@ -272,6 +268,7 @@ static void tflite_graph(wick_import *c)
     bool broken = false;
     wick_import_output(c, k, tflite_use(c, &body, body.g->out[k], &broken));
   }
+  wick_tflite_states_end(c, &run);
 }
 
 /* ---- the table ---- */
