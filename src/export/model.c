@@ -221,6 +221,45 @@ static bool model_is_large(const wick_onnx_graph *g)
 
 /* ---- metadata ---- */
 
+typedef wick_list(wick_onnx_pair) model_pairs;
+
+/* Returns the bytes in base64. */
+static const char *model_base64(wick_export *x, const unsigned char *at, uint64_t n)
+{
+  static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  wick_text t = wick_text_begin(x->mem);
+  for (uint64_t i = 0; i < n; i += 3) {
+    uint32_t have = n - i < 3 ? (uint32_t)(n - i) : 3, bits = 0;
+    for (uint32_t k = 0; k < 3; k++) bits = bits << 8 | (k < have ? at[i + k] : 0u);
+    for (uint32_t k = 0; k < 4; k++)
+      wick_text_char(&t, k <= have ? digit[bits >> (18 - 6 * k) & 63] : '=');
+  }
+  return t.at;
+}
+
+/* Says which input and output are a state: wick.state.NAME.input, .output, and .initial, which is
+ * "zeros", or the elements in base64. */
+static void model_state_metadata(wick_export *x, const wick_onnx_graph *g, model_pairs *pairs)
+{
+  const wick_func *f = x->f;
+  for (uint32_t i = 0; i < f->nparam; i++) {
+    if (!wick_is_state(f->qual[i])) continue;
+    uint32_t initial = wick_initial_get(x->m, f->value[1 + i].name);
+    const wick_constant *c = wick_constant_get(x->m, initial);
+    const char *key =
+        wick_str_printf(x->mem, "wick.state.%s", model_user_name(x, (wick_value){1 + i}));
+    const wick_span value[] = {
+        g->input.at[i].name, g->output.at[wick_given_result(f->qual[i])].name,
+        wick_export_span(initial ? model_base64(x, wick_constant_bytes(x->m, initial), c->nbytes)
+                                 : "zeros")};
+    static const char *const part[] = {"input", "output", "initial"};
+    for (size_t k = 0; k < WICK_COUNT(part); k++) {
+      const char *name = wick_str_printf(x->mem, "%s.%s", key, part[k]);
+      wick_push(x->mem, pairs, (wick_onnx_pair){0, wick_export_span(name), value[k]});
+    }
+  }
+}
+
 /* Sets the header fields that the importer keeps under these keys, and the other metadata. */
 static void model_metadata(wick_export *x, wick_onnx_model *model)
 {
@@ -234,7 +273,7 @@ static void model_metadata(wick_export *x, wick_onnx_model *model)
               {"onnx.doc_string", &model->doc_string},
               {"onnx.graph.name", &model->graph->name},
               {"onnx.graph.doc_string", &model->graph->doc_string}};
-  wick_list(wick_onnx_pair) pair = {0};
+  model_pairs pair = {0};
   for (uint32_t i = 0; i < m->metadata.n; i++) {
     wick_pair p = m->metadata.at[i];
     wick_span *field = NULL;
@@ -250,6 +289,7 @@ static void model_metadata(wick_export *x, wick_onnx_model *model)
       wick_push(x->mem, &pair,
                 (wick_onnx_pair){0, wick_export_span(p.key), wick_export_span(p.value)});
   }
+  model_state_metadata(x, model->graph, &pair);
   if (!model->producer_name.nbytes) model->producer_name = wick_export_span("wick");
   model->metadata_props.at = pair.at;
   model->metadata_props.n = pair.n;
@@ -300,6 +340,30 @@ static const char *model_output(wick_export *x, wick_value v, bool again)
   if (!again && v.id > x->f->nparam) return name;
   wick_export_op o = {.x = x, .n = wick_return(x->f), .location = x->location};
   return wick_export_1(&o, "Identity", name);
+}
+
+/* Marks the results that are states. What a state becomes is an output, with the name NAME.next. */
+static bool *model_states(wick_export *x)
+{
+  bool *state = wick_new(x->mem, bool, wick_return(x->f)->nin + 1u);
+  for (uint32_t i = 0; i < x->f->nparam; i++)
+    if (wick_is_state(x->f->qual[i])) state[wick_given_result(x->f->qual[i])] = true;
+  return state;
+}
+
+static const char *model_state_next(wick_export *x, wick_value v, uint32_t result)
+{
+  const char *name = wick_export_value(x, v);
+  for (uint32_t i = 0; i < x->f->nparam; i++) {
+    wick_qualifier q = x->f->qual[i];
+    if (!wick_is_state(q) || wick_given_result(q) != result) continue;
+    const char *state = model_user_name(x, (wick_value){1 + i});
+    const char *next = wick_export_name(x, wick_str_printf(x->mem, "%s.next", state));
+    wick_export_op o = {.x = x, .n = wick_return(x->f), .location = x->location};
+    wick_export_identity(&o, name, next);
+    return next;
+  }
+  return name;
 }
 
 /* ---- what nobody reads ---- */
@@ -385,9 +449,12 @@ static wick_onnx_nodes model_function(wick_export *x, wick_span **out_results)
       x->value[1 + i] =
           wick_export_map_input(&maps, model_user_name(x, (wick_value){1 + i}), &x->keys[i]);
   wick_export_range(x, 0, x->f->nnode - 1);
-  bool *taken = wick_new(x->mem, bool, (size_t)x->f->nvalue + 1);
+  bool *taken = wick_new(x->mem, bool, (size_t)x->f->nvalue + 1), *state = model_states(x);
   wick_span *result = wick_new(x->mem, wick_span, r->nin);
+  for (uint32_t i = 0; i < r->nin; i++)
+    if (state[i]) result[i] = wick_export_span(model_state_next(x, r->in[i], i));
   for (uint32_t i = 0; i < r->nin; i++) {
+    if (state[i]) continue;
     const char *name = model_output(x, r->in[i], taken[r->in[i].id]);
     const wick_keys *keys = &x->keys[x->f->nparam + i];
     taken[r->in[i].id] = true;

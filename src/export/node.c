@@ -288,10 +288,15 @@ void wick_export_result_is(wick_export_op *o, uint32_t k, const char *name)
     mine |= node_renames(n->output.at, n->output.n, from, to);
     if (mine) node_renames(n->input.at, n->input.n, from, to);
   }
-  if (mine) return;
+  if (!mine)
+    wick_export_identity(o, name, wick_export_value(o->x, (wick_value){o->n->first.id + k}));
+}
+
+void wick_export_identity(wick_export_op *o, const char *name, const char *as)
+{
   wick_onnx_node *n = wick_export_begin(o, "Identity", 1, &name);
   node_outputs(o, n, 1);
-  n->output.at[0] = to;
+  n->output.at[0] = wick_export_span(as);
 }
 
 /* ---- nodes without attributes, and the like ---- */

@@ -137,6 +137,8 @@ void wick_export_end_results(wick_export_op *o, wick_onnx_node *n, uint32_t nout
 void wick_export_result_is(wick_export_op *o, uint32_t k, const char *name);
 
 /* Make nodes without attributes, and a few common nodes. They return the output's name. */
+/* Adds an Identity of a value, whose output has the name `as`. */
+void wick_export_identity(wick_export_op *o, const char *name, const char *as);
 const char *wick_export_1(wick_export_op *o, const char *op_type, const char *x);
 const char *wick_export_2(wick_export_op *o, const char *op_type, const char *x, const char *y);
 const char *wick_export_3(wick_export_op *o, const char *op_type, const char *x, const char *y,

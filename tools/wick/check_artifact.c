@@ -69,6 +69,10 @@ void wick_check_artifact_print(const char *path, const wick_compiled *c, wick_ar
         printf(", at most: its size along axis %u depends on data", s.axis[s.size[k]]);
     putchar('\n');
   }
+  for (uint32_t i = 0; i < wick_compiled_nstate(c); i++) {
+    artifact_value("state", wick_compiled_state(c, i), tmp);
+    putchar('\n');
+  }
   for (uint32_t i = 0; i < wick_compiled_nsize(c); i++) {
     wick_size_range r = wick_compiled_size(c, i);
     printf("  size   %s: %" PRId64 " to %" PRId64, wick_str_shown(tmp, r.name), r.least, r.most);
@@ -105,7 +109,9 @@ static json_t *artifact_json_outputs(const wick_compiled *c, wick_arena *tmp)
 
 json_t *wick_check_artifact_json(const char *path, const wick_compiled *c, wick_arena *tmp)
 {
-  json_t *in = json_array(), *sizes = json_array();
+  json_t *in = json_array(), *states = json_array(), *sizes = json_array();
+  for (uint32_t i = 0; i < wick_compiled_nstate(c); i++)
+    json_array_append_new(states, artifact_json_value(wick_compiled_state(c, i), tmp));
   for (uint32_t i = 0; i < wick_compiled_ninput(c); i++)
     json_array_append_new(in, artifact_json_value(wick_compiled_input(c, i), tmp));
   for (uint32_t i = 0; i < wick_compiled_nsize(c); i++) {
@@ -115,9 +121,10 @@ json_t *wick_check_artifact_json(const char *path, const wick_compiled *c, wick_
                                     (json_int_t)r.least, "most", (json_int_t)r.most));
   }
   wick_memory m = wick_compiled_memory(c);
-  return json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:[], s:[]}", "file",
+  return json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:[], s:[]}", "file",
                    wick_str_utf8(tmp, path), "good", true, "kind", "artifact", "inputs", in,
-                   "outputs", artifact_json_outputs(c, tmp), "sizes", sizes, "constants_bytes",
-                   (json_int_t)m.constants, "arena_bytes", (json_int_t)m.arena,
-                   "scratch_bytes_per_thread", (json_int_t)m.scratch, "problems", "remarks");
+                   "outputs", artifact_json_outputs(c, tmp), "states", states, "sizes", sizes,
+                   "constants_bytes", (json_int_t)m.constants, "arena_bytes", (json_int_t)m.arena,
+                   "scratch_bytes_per_thread", (json_int_t)m.scratch, "states_bytes",
+                   (json_int_t)m.states, "problems", "remarks");
 }

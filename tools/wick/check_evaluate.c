@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "driver/states.h"
 #include "graph/expand_transformations.h"
 #include "model_inputs.h"
 
@@ -33,6 +34,33 @@ static const char *check_duration(double seconds, wick_arena *mem)
   return wick_str_printf(mem, "about %.0f %s%s", n, unit[i].one, n < 1.5 ? "" : "s");
 }
 
+/* Adds the initial values of the states, if they are not among the inputs. */
+static const wick_tensor *check_states(const wick_func *f, uint32_t *n, const wick_tensor *in,
+                                       wick_arena *mem)
+{
+  const void *const *initial = wick_states_initial(f, mem);
+  uint32_t given = *n, nstate = wick_states_count(f);
+  if (!nstate || given + nstate != f->nparam) return in;
+  wick_tensor *all = wick_new(mem, wick_tensor, f->nparam);
+  for (uint32_t i = 0; i < given; i++) all[i] = in[i];
+  for (uint32_t k = 0; k < nstate; k++) {
+    wick_value v = {1 + given + k};
+    const wick_type_info *t = wick_info_of(f, v);
+    wick_tensor *s = &all[given + k];
+    uint64_t nbytes = 0;
+    *s = (wick_tensor){.elem = t->elem, .rank = t->rank};
+    if (!wick_type_const_dims(t, s->dim) ||
+        !wick_type_nbytes(f->module, wick_type_of(f, v), &nbytes))
+      return in;
+    unsigned char *at = wick_arena_alloc(mem, nbytes + 1, 64);
+    memset(at, 0, nbytes);
+    if (initial[k]) memcpy(at, initial[k], nbytes);
+    s->data = at;
+  }
+  *n = f->nparam;
+  return all;
+}
+
 wick_status wick_check_run(const char *command, const char *path, bool unlimited,
                            const wick_func *f, uint32_t n, const wick_tensor *in, wick_arena *mem,
                            wick_arena *tmp, wick_arena *scratch, wick_tensor *out)
@@ -43,6 +71,7 @@ wick_status wick_check_run(const char *command, const char *path, bool unlimited
   wick_func *expanded;
   WICK_TRY(wick_pass_expand_transformations(&pass, f, &expanded));
   f = expanded;
+  in = check_states(f, &n, in, mem);
   double seconds = wick_evaluate_seconds(f, n, in, tmp);
   if (o.most_seconds > 0 && seconds > o.most_seconds)
     return wick_fail(mem, WICK_ELIMIT, path, "the operators' definitions take %s; %s",
@@ -83,7 +112,7 @@ wick_status wick_check_evaluate(const wick_func *f, const wick_arrays *array, co
     memcpy(out[k].dim, result[k].dim, result[k].rank * sizeof *out[k].dim);
     if (!wick_array_nbytes(out[k].elem, out[k].rank, out[k].dim, &out[k].nbytes)) out[k].nbytes = 0;
   }
-  nout = wick_model_inputs_trim(out, nout, mem);
+  nout = wick_model_inputs_trim(out, nout - wick_states_count(f), mem);
   const char **name = wick_new(mem, const char *, nout);
   for (uint32_t k = 0; k < nout; k++) name[k] = out[k].name ? out[k].name : "";
   wick_ports ports =

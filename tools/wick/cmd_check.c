@@ -11,6 +11,7 @@
 #include "base/shown.h"
 #include "driver/model.h"
 #include "driver/output_size.h"
+#include "driver/states.h"
 #include "import/format.h"
 #include "import/onnx/onnx.h"
 #include "ir/text.h"
@@ -88,7 +89,7 @@ static void check_outputs(const wick_func *f, wick_arena *tmp, wick_text *out)
 {
   const wick_node *r = wick_return(f);
   const wick_output_sizes s = check_sized(f, tmp);
-  for (uint32_t i = 0; i < r->nin; i++) {
+  for (uint32_t i = 0; i < r->nin - wick_states_count(f); i++) {
     if (s.of[i] < r->nin) continue;
     check_value(f->module, &f->value[r->in[i].id], "output", out);
     for (uint32_t k = 0; k < s.nsize; k++)
@@ -211,7 +212,7 @@ static void check_print(const char *path, const check_result *c, wick_arena *tmp
     wick_text_printf(&t, "%s: %u nodes, %.2f MiB of constants\n", path, f->nnode,
                      (double)nbytes / 1048576);
   for (uint32_t i = 1; i <= f->nparam; i++) {
-    check_value(m, &f->value[i], "input", &t);
+    check_value(m, &f->value[i], wick_is_state(f->qual[i - 1]) ? "state" : "input", &t);
     wick_text_char(&t, '\n');
   }
   check_outputs(f, tmp, &t);
@@ -346,14 +347,17 @@ static json_t *check_json(const char *path, const check_result *c, wick_status s
   static const wick_import_problems none;
   const wick_func *f = s ? NULL : c->f;
   json_t *o = json_pack("{s:s, s:b}", "file", wick_str_utf8(tmp, path), "good", s == NULL),
-         *in = json_array(), *out = f ? check_json_outputs(f, tmp) : json_array(),
+         *in = json_array(), *states = json_array(),
+         *out = f ? check_json_outputs(f, tmp) : json_array(),
          *problems = check_json_problems(s ? &c->problems : &none, s, tmp);
   for (uint32_t i = 1; f && i <= f->nparam; i++)
-    json_array_append_new(in, check_json_value(f->module, &f->value[i], tmp));
+    json_array_append_new(wick_is_state(f->qual[i - 1]) ? states : in,
+                          check_json_value(f->module, &f->value[i], tmp));
   bool whole = f && !c->described;
   if (whole) json_object_set_new(o, "nodes", json_integer((json_int_t)f->nnode));
   json_object_set_new(o, "inputs", in);
   json_object_set_new(o, "outputs", out);
+  json_object_set_new(o, "states", states);
   if (f) json_object_set_new(o, "ports", check_json_ports(f->module, tmp));
   if (whole) check_json_open(f, o, tmp);
   if (f && !whole) json_object_set_new(o, "needs", check_json_needs(c, tmp));
@@ -393,7 +397,7 @@ static wick_status check_feed(check_input *in, wick_import_options *o, wick_arra
       (!flags->ops || !wick_custom_load(flags->ops, 0, NULL, m, mem, tmp, &interface.custom)) &&
       !in->read(m, in->bytes, path, &interface, mem, tmp,
                 &f); /* the next import reports a failure */
-  uint32_t n = good ? f->nparam : out->n;
+  uint32_t n = good ? f->nparam - wick_states_count(f) : out->n;
   wick_import_content *content = wick_new(mem, wick_import_content, out->n);
   wick_import_shape *shape = wick_new(mem, wick_import_shape, out->n);
   for (uint32_t i = 0; good && i < n && n == out->n; i++) {
@@ -431,6 +435,7 @@ static wick_status check_imported(check_input *in, check_result *out)
   wick_custom_end(options.custom);
   if (bad) return bad;
   WICK_TRY(wick_verify_func(out->f, in->tmp));
+  WICK_TRY(wick_states_last(out->f, in->mem, in->tmp, &out->f));
   return flags->outputs && !out->described
              ? wick_check_evaluate(out->f, &model_inputs, in->path, flags->unlimited,
                                    flags->outputs, in->mem, in->tmp)
@@ -460,10 +465,12 @@ static wick_status check_text(check_input *in, check_result *out)
   WICK_TRY(wick_model_parse(in->module, in->path, in->bytes, in->tmp, &out->f));
   WICK_TRY(check_text_sizes(in, out));
   WICK_TRY(wick_verify_func(out->f, in->tmp));
+  WICK_TRY(wick_states_last(out->f, in->mem, in->tmp, &out->f));
+  uint32_t ninput = out->f->nparam - wick_states_count(out->f);
   WICK_TRY(wick_check_arrays(&flags->inputs, in->path, in->files, in->mem, in->tmp, &model_inputs));
-  if ((model_inputs.n || flags->outputs) && model_inputs.n != out->f->nparam)
+  if ((model_inputs.n || flags->outputs) && model_inputs.n != ninput)
     return wick_fail(in->mem, WICK_EINVAL, in->path, "%u inputs are given, expected %u",
-                     model_inputs.n, out->f->nparam);
+                     model_inputs.n, ninput);
   return flags->outputs ? wick_check_evaluate(out->f, &model_inputs, in->path, flags->unlimited,
                                               flags->outputs, in->mem, in->tmp)
                         : NULL;

@@ -8,6 +8,9 @@
 
 #include "base/file.h"
 #include "driver/model.h"
+#include "driver/output_size.h"
+#include "driver/states.h"
+#include "ir/element.h"
 
 #include "args.h"
 #include "check_evaluate.h"
@@ -52,6 +55,49 @@ static void run_texts(run_state *r, wick_array *a)
   a->data = text, a->nbytes = n * sizeof *text;
 }
 
+/* Stores an output of one run among those of all frames; without --frames it is the output. */
+static void run_frame(run_state *r, const wick_array *a, uint32_t frame, uint32_t nframe,
+                      wick_array *out)
+{
+  if (!r->invocation.frames) {
+    *out = *a;
+    return;
+  }
+  unsigned char *at;
+  if (!frame) {
+    *out = *a;
+    memmove(out->dim + 1, a->dim, a->rank * sizeof *a->dim);
+    out->dim[0] = nframe, out->rank = a->rank + 1, out->nbytes = nframe * a->nbytes;
+    out->data = at = wick_arena_alloc(&r->invocation.mem, out->nbytes + 1, 64);
+  } else {
+    at = (unsigned char *)(uintptr_t)out->data;
+  }
+  if (a->nbytes) memcpy(at + frame * a->nbytes, a->data, a->nbytes);
+}
+
+/* Returns why outputs cannot be those of several runs. */
+static wick_status run_frames_check(run_state *r, const wick_io *const *io, uint32_t n)
+{
+  wick_invocation *j = &r->invocation;
+  const char **name = wick_new(&j->mem, const char *, n + 1u);
+  uint32_t *rank = wick_new(&j->mem, uint32_t, n + 1u);
+  for (uint32_t k = 0; k < n; k++) {
+    name[k] = io[k]->name, rank[k] = io[k]->rank;
+    const char *why = io[k]->data                               ? "is no tensor"
+                      : io[k]->elem == WICK_STRING              ? "has strings"
+                      : io[k]->rank >= WICK_MAX_RANK            ? "has too many dimensions"
+                      : wick_elem_storage[io[k]->elem].bits < 8 ? "has elements of less than a byte"
+                                                                : NULL;
+    if (why)
+      return wick_fail(&j->mem, WICK_EUNSUPPORTED, "--frames", "the output \"%s\" %s", name[k],
+                       why);
+  }
+  if (wick_output_sizes_of(name, rank, n, &j->mem).nsize)
+    return wick_fail(&j->mem, WICK_EUNSUPPORTED, "--frames",
+                     "the size of an output depends on data, and differs from run to run");
+  return NULL;
+}
+
 static wick_status run_reference(run_state *r, const wick_model_inputs *model_inputs,
                                  wick_array **out, uint32_t *out_n)
 {
@@ -70,28 +116,35 @@ static wick_status run_reference(run_state *r, const wick_model_inputs *model_in
   wick_module_align(r->module);
   const wick_io *io;
   wick_model_describe(f, &j->mem, &ninput, out_n, &io);
-  wick_tensor *in = wick_new(&j->mem, wick_tensor, model_inputs->n),
-              *result = wick_new(&j->mem, wick_tensor, *out_n);
-  for (uint32_t i = 0; i < model_inputs->n; i++) {
-    const wick_array *a = &model_inputs->array[i];
-    in[i] = (wick_tensor){
-        .elem = a->elem, .rank = a->rank, .data = wick_arena_copy(&j->mem, a->data, a->nbytes, 64)};
-    memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
-    if (a->elem == WICK_STRING) in[i].data = run_numbers(r, a);
-  }
-  WICK_TRY(wick_check_run(j->command, j->path, r->unlimited, f, model_inputs->n, in, &j->mem,
-                          &j->tmp, &j->scratch, result));
+  uint32_t nstate = wick_states_count(f), nresult = *out_n, n = model_inputs->n;
+  wick_tensor *in = wick_new(&j->mem, wick_tensor, n + nstate),
+              *result = wick_new(&j->mem, wick_tensor, nresult);
+  *out_n -= nstate;
   *out = wick_new(&j->mem, wick_array, *out_n);
-  for (uint32_t k = 0; k < *out_n; k++) {
-    wick_array *a = &(*out)[k];
-    *a = (wick_array){.name = io[ninput + k].name,
+  for (uint32_t frame = 0; frame < model_inputs->nframe; frame++) {
+    for (uint32_t i = 0; i < model_inputs->n; i++) {
+      const wick_array *a = &model_inputs->array[i];
+      const char *at = (const char *)a->data + frame * a->nbytes;
+      in[i] = (wick_tensor){
+          .elem = a->elem, .rank = a->rank, .data = wick_arena_copy(&j->mem, at, a->nbytes, 64)};
+      memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
+      if (a->elem == WICK_STRING) in[i].data = run_numbers(r, a);
+    }
+    WICK_TRY(wick_check_run(j->command, j->path, r->unlimited, f, n, in, &j->mem, &j->tmp,
+                            &j->scratch, result));
+    for (uint32_t k = 0; k < nstate; k++) in[model_inputs->n + k] = result[*out_n + k];
+    n = model_inputs->n + nstate;
+    for (uint32_t k = 0; k < *out_n; k++) {
+      wick_array a = {.name = io[ninput + k].name,
                       .elem = result[k].elem,
                       .rank = result[k].rank,
                       .data = result[k].data,
                       .keys = io[ninput + k].keys};
-    memcpy(a->dim, result[k].dim, a->rank * sizeof *a->dim);
-    if (!wick_array_nbytes(a->elem, a->rank, a->dim, &a->nbytes)) a->nbytes = 0;
-    if (a->elem == WICK_STRING) run_texts(r, a);
+      memcpy(a.dim, result[k].dim, a.rank * sizeof *a.dim);
+      if (!wick_array_nbytes(a.elem, a.rank, a.dim, &a.nbytes)) a.nbytes = 0;
+      if (a.elem == WICK_STRING) run_texts(r, &a);
+      run_frame(r, &a, frame, model_inputs->nframe, &(*out)[k]);
+    }
   }
   return NULL;
 }
@@ -110,7 +163,7 @@ static wick_status run_arguments(run_state *r, wick_program_args *a, wick_model_
     return wick_fail(&j->mem, WICK_EINVAL, "--args", "it is given together with --inputs");
   WICK_TRY(wick_program_args_read(r->args, part, n, io, &j->mem, a));
   wick_shape *shape = wick_new(&j->mem, wick_shape, n + 1u);
-  *out = (wick_model_inputs){.n = n, .array = a->array, .shape = shape};
+  *out = (wick_model_inputs){.n = n, .array = a->array, .shape = shape, .nframe = 1};
   out->data = wick_new(&j->mem, const void *, n + 1u);
   for (uint32_t i = 0; i < n; i++) {
     out->data[i] = a->array[i].data;
@@ -144,14 +197,19 @@ static wick_status run_compiled(run_state *r, const wick_program_args *arguments
   WICK_TRY(run_data(r, arguments, model_inputs->data));
   uint32_t n = *out_n = wick_compiled_noutput(j->compiled);
   const wick_io **io = wick_invocation_outputs(j);
+  if (r->invocation.frames) WICK_TRY(run_frames_check(r, io, n));
   void **buffers = wick_model_inputs_buffers(io, n, &j->mem);
-  WICK_TRY(wick_invocation_take(j, wick_run(j->session, model_inputs->data, buffers)));
   *out = wick_new(&j->mem, wick_array, n);
-  for (uint32_t k = 0; k < n; k++) {
-    (*out)[k] = wick_model_inputs_array(io[k], buffers[k]);
-    if (!io[k]->data) continue;
-    (*out)[k].datum = *(wick_datum **)buffers[k];
-    wick_push(&j->mem, &r->data, (*out)[k].datum);
+  const void **data = wick_dup(&j->mem, const void *, model_inputs->data, model_inputs->n + 1u);
+  for (uint32_t frame = 0; frame < model_inputs->nframe; frame++) {
+    for (uint32_t i = 0; r->invocation.frames && i < model_inputs->n; i++)
+      data[i] = (const char *)model_inputs->data[i] + frame * model_inputs->array[i].nbytes;
+    WICK_TRY(wick_invocation_take(j, wick_run(j->session, data, buffers)));
+    for (uint32_t k = 0; k < n; k++) {
+      wick_array a = wick_model_inputs_array(io[k], buffers[k]);
+      if (io[k]->data) wick_push(&j->mem, &r->data, a.datum = *(wick_datum **)buffers[k]);
+      run_frame(r, &a, frame, model_inputs->nframe, &(*out)[k]);
+    }
   }
   return NULL;
 }
@@ -260,6 +318,9 @@ static int run_main(wick_invocation *j, void *arg, int argc, char **argv)
       {"args", 0, WICK_FLAG_STRING, &r->args, "ARGUMENTS",
        "gives the arguments of a program's function in the language's syntax: 'Cons(1, Nil), "
        "[1.0]'"},
+      {"frames", 0, WICK_FLAG_BOOL, &j->frames, NULL,
+       "inputs and outputs have one more dimension in front: the runs of one session, in order, "
+       "which keeps the model's states"},
       {"outputs", 'o', WICK_FLAG_FOLDER, &r->outputs, "DIR",
        "writes DIR/output_K.npy, .data for data, or .pb for sequences, optionals and maps; the "
        "keys of maps also "
@@ -280,6 +341,8 @@ static int run_main(wick_invocation *j, void *arg, int argc, char **argv)
   wick_args args = {.flag = flag, .nflag = WICK_COUNT(flag), .least = 1, .most = 1};
   int stop = wick_invocation_args(j, &args, argc, argv);
   if (stop >= 0) return stop;
+  if (j->frames && r->args)
+    return wick_invocation_usage(j, "--frames is for tensors in files, not for --args");
   if (r->reference && r->profile)
     return wick_invocation_usage(
         j, "--record-stats counts runs of compiled code, which --reference does not use");

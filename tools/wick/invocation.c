@@ -372,8 +372,8 @@ wick_status wick_invocation_feed(wick_invocation *j, const wick_words *files,
   const char **name = wick_new(&j->mem, const char *, n);
   for (uint32_t i = 0; i < n; i++) name[i] = io[i]->name;
   wick_ports ports = wick_invocation_ports(j, "input", n, name);
-  return wick_model_inputs_read(&ports, io, n, files->at, files->n, &o, &j->files, &j->mem, &j->tmp,
-                                out);
+  return wick_model_inputs_read(&ports, io, n, files->at, files->n, &o, j->frames, &j->files,
+                                &j->mem, &j->tmp, out);
 }
 
 wick_compile_options wick_invocation_options(wick_invocation *j,

@@ -29,6 +29,7 @@ typedef struct wick_invocation {
   const char *target, *tune, *precision, *records;
   int64_t threads, jobs, auto_specialize;
   bool no_cache, time, strict, allow_links;
+  bool frames;      /* the inputs' tensors have one more dimension in front: runs of one session */
   bool remarks;     /* remarks on the model and its compilation go to standard error */
   wick_words dims;  /* NAME=N, NAME=LO..HI, NAME=LO..HI:STEP */
   const char *grad; /* the tensor to differentiate; NULL: the first output, if `wrt` has names */

@@ -225,15 +225,41 @@ static void model_inputs_describe(const wick_list_inputs *lists, const wick_io *
   out->nshape = shape.n, out->shape = shape.at;
 }
 
+/* Takes away the first dimension of each tensor: the runs, whose number is the same for all. */
+static wick_status model_inputs_frames(wick_arrays *given, const wick_paths *from, wick_arena *mem,
+                                       uint32_t *out_n)
+{
+  for (uint32_t k = 0; k < given->n; k++) {
+    wick_array *a = &given->at[k];
+    if (a->picture || a->json || a->message.nbytes || a->elem == WICK_STRING ||
+        wick_elem_storage[a->elem].bits < 8 || !a->rank)
+      return wick_fail(
+          mem, WICK_EINVAL, from->at[k],
+          "--frames: a tensor of numbers is expected, whose first dimension are the runs");
+    if (a->dim[0] < 1 || a->dim[0] > UINT32_MAX || (k && a->dim[0] != *out_n))
+      return wick_fail(mem, WICK_EINVAL, from->at[k], "--frames: it has %lld runs%s",
+                       (long long)a->dim[0],
+                       k && a->dim[0] > 0 ? ", another number than the tensors before" : "");
+    *out_n = (uint32_t)a->dim[0];
+    a->nbytes /= *out_n;
+    a->rank--;
+    memmove(a->dim, a->dim + 1, a->rank * sizeof *a->dim);
+  }
+  return NULL;
+}
+
 wick_status wick_model_inputs_read(const wick_ports *ports, const wick_io *const *io, uint32_t n,
                                    const char *const *path, uint32_t npath,
-                                   const wick_image_options *options, wick_files *files,
-                                   wick_arena *mem, wick_arena *tmp, wick_model_inputs *out)
+                                   const wick_image_options *options, bool frames,
+                                   wick_files *files, wick_arena *mem, wick_arena *tmp,
+                                   wick_model_inputs *out)
 {
   wick_arrays given = {0}, list = {0};
   wick_paths given_from = {0}, from = {0};
   wick_list_inputs lists = {0};
   WICK_TRY(model_inputs_files(ports, io, n, path, npath, files, mem, tmp, &given, &given_from));
+  out->nframe = 1;
+  if (frames) WICK_TRY(model_inputs_frames(&given, &given_from, mem, &out->nframe));
   if (ports->nlist) {
     wick_arrays found = {0};
     wick_paths found_from = {0};

@@ -12,17 +12,18 @@ typedef struct wick_model_inputs {
   uint32_t n;              /* number of inputs */
   const wick_array *array; /* in the order of the inputs */
   const void **data;       /* their addresses */
-  uint32_t nshape;         /* shapes of the inputs, and of those that are sequences or optionals */
+  uint32_t nframe; /* `data` has the inputs of as many runs, array[i].nbytes each; 1: of one run */
+  uint32_t nshape; /* shapes of the inputs, and of those that are sequences or optionals */
   const wick_shape *shape;
 } wick_model_inputs;
 
 /* Reads the files and gives each of the `n` inputs its tensor: by the name in NAME=FILE or in
  * the file, else in order. A name in an .npz that no input has is an error. Dynamic sizes take any
- * number. Fails naming the input, what was found and what was expected. Arrays live in `mem` and
+ * number. `frames`: each tensor has one more dimension in front, the runs. Fails naming the input, what was found and what was expected. Arrays live in `mem` and
  * `files`. */
 WICK_CHECKED wick_status wick_model_inputs_read(const wick_ports *ports, const wick_io *const *io,
                                                 uint32_t n, const char *const *path, uint32_t npath,
-                                                const wick_image_options *options,
+                                                const wick_image_options *options, bool frames,
                                                 wick_files *files, wick_arena *mem, wick_arena *tmp,
                                                 wick_model_inputs *out);
 
