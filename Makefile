@@ -100,7 +100,7 @@ flows: venv all
 # that has ai-edge-litert.
 LITERT ?= python3
 tflite: all
-	@$(LITERT) tests/import/tflite_random.py --wick $(BUILD)/wick --count 1000
+	@$(LITERT) tests/tflite/random_models.py --wick $(BUILD)/wick --count 1000
 
 # Random higher-order programs, differentiated and batched, beside the evaluator.
 PROGRAMS ?= 1000

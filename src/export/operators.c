@@ -113,6 +113,7 @@ static const wick_export_row rows[WICK_NOP] = {
     PLAIN(mish, "Mish"),
     PUT(mod, NULL, NULL, 0, wick_export_mod),
     PLAIN(mul, "Mul"),
+    PUT(mul_high, NULL, NULL, 0, wick_export_mul_high),
     PUT(muladd, NULL, NULL, 0, wick_export_scalar),
     PUT(narrow, NULL, NULL, 0, wick_export_narrow),
     PUT(ne, NULL, NULL, 0, wick_export_scalar),

@@ -195,6 +195,7 @@ void wick_export_celu(wick_export_op *o);
 void wick_export_minmax(wick_export_op *o);
 void wick_export_shift(wick_export_op *o);
 void wick_export_mod(wick_export_op *o);
+void wick_export_mul_high(wick_export_op *o);
 void wick_export_roi_align(wick_export_op *o);
 void wick_export_fourier(wick_export_op *o);
 void wick_export_col2im(wick_export_op *o);

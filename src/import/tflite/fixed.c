@@ -1,6 +1,8 @@
 /* Fixed-point arithmetic as LiteRT's reference kernels do it. */
 #include "import/tflite/fixed.h"
 
+#include "ir/element.h"
+
 #include <math.h>
 
 wick_fixed wick_fixed_of(double real)
@@ -29,16 +31,59 @@ int64_t wick_fixed_number(int64_t x, wick_fixed f)
   return fixed_divide((wide * f.multiplier + ((int64_t)1 << 30)) >> 31, right);
 }
 
-/* Builds one number, or one for each index of the last axis. */
-static wick_value fixed_table(wick_builder *b, uint32_t n, const int64_t *v)
+static bool fixed_same(uint32_t n, const int64_t *v)
 {
-  int64_t dim = n;
   bool same = true;
   for (uint32_t i = 1; i < n; i++) same = same && v[i] == v[0];
-  if (same) return wick_build_const(b, wick_type_tensor(b->module, WICK_I64, 0, NULL), 0, v[0]);
-  wick_type type = wick_type_tensor_const(b->module, WICK_I64, 1, &dim);
-  const void *kept = wick_arena_copy(&b->module->mem, v, n * sizeof *v, 64);
-  return wick_build_constant(b, wick_emit_constant(b->module, "", type, kept, n * sizeof *v));
+  return same;
+}
+
+/* Builds one number of x's type, or one for each index of the last axis. */
+static wick_value fixed_table(wick_builder *b, wick_value x, uint32_t n, const int64_t *v)
+{
+  if (b->status) return x;
+  int64_t dim = n;
+  wick_elem e = wick_built_info(b, x)->elem;
+  if (fixed_same(n, v))
+    return wick_build_const(b, wick_type_tensor(b->module, e, 0, NULL), 0, v[0]);
+  wick_type type = wick_type_tensor_const(b->module, e, 1, &dim);
+  uint64_t nbytes = wick_elem_bytes(e, n);
+  void *kept = wick_arena_alloc(&b->module->mem, nbytes, 64);
+  for (uint32_t i = 0; i < n; i++) wick_store_elem(e, kept, i, (wick_scalar){.i = v[i]});
+  return wick_build_constant(b, wick_emit_constant(b->module, "", type, kept, nbytes));
+}
+
+/* x / 2^right in i32, rounded to the nearest, ties upwards or away from zero. Nothing overflows if x
+ * is above the least number and below the largest, as upper halves of products are. */
+static wick_value fixed_round_narrow(wick_builder *b, wick_value x, uint32_t n,
+                                     const int64_t *right, bool away)
+{
+  int64_t *first = wick_new(b->mem, int64_t, n), *any = wick_new(b->mem, int64_t, n);
+  bool all = true, some = false;
+  for (uint32_t i = 0; i < n; i++) {
+    any[i] = right[i] > 0;
+    first[i] = any[i] ? right[i] - 1 : 0;
+    all = all && any[i], some = some || any[i];
+  }
+  if (!some) return x;
+  wick_value count = fixed_table(b, x, n, any);
+  if (away) {
+    wick_value sign = wick_emit_by(b, WICK_OP_shift_right, x, 31);
+    if (!all) sign = wick_build2(b, WICK_OP_mul, sign, count);
+    x = wick_build2(b, WICK_OP_add, x, sign);
+  }
+  x = wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, x, n, first));
+  x = wick_build2(b, WICK_OP_add, x, count);
+  return wick_build2(b, WICK_OP_shift_right, x, count);
+}
+
+/* The upper half of the doubled product with one multiplier for each index. */
+static wick_value fixed_high(wick_builder *b, wick_value x, uint32_t n, const int64_t *m,
+                             bool round)
+{
+  wick_emit e = wick_emit_begin(b, WICK_OP_mul_high);
+  wick_emit_set_int(&e, "round", round);
+  return wick_emit_end2(&e, x, fixed_table(b, x, n, m));
 }
 
 /* (x + round - negative) >> right, where `negative` is 1 for x < 0 and right > 0. */
@@ -53,10 +98,10 @@ static wick_value fixed_round(wick_builder *b, wick_value x, uint32_t n, const i
   }
   if (!any) return x;
   wick_value sign = wick_emit_by(b, WICK_OP_shift_right, x, 63);
-  if (!all) sign = wick_build2(b, WICK_OP_mul, sign, fixed_table(b, n, down));
-  x = wick_build2(b, WICK_OP_add, x, fixed_table(b, n, half));
+  if (!all) sign = wick_build2(b, WICK_OP_mul, sign, fixed_table(b, x, n, down));
+  x = wick_build2(b, WICK_OP_add, x, fixed_table(b, x, n, half));
   x = wick_build2(b, WICK_OP_add, x, sign);
-  return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, n, right));
+  return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, x, n, right));
 }
 
 wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
@@ -71,12 +116,14 @@ wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_
     right[i] = f[i].shift > 0 ? 0 : -f[i].shift;
     shifts = shifts || f[i].shift > 0;
   }
+  bool narrow = wick_built_info(b, x)->elem == WICK_I32;
   if (shifts) { /* in 32 bits, as the kernels do */
-    wick_value by = wick_build_cast(b, fixed_table(b, n, left), WICK_I32);
-    x = wick_build2(b, WICK_OP_mul, wick_build_cast(b, x, WICK_I32), by);
+    x = wick_build_cast(b, x, WICK_I32);
+    x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, x, n, left));
   }
+  if (narrow) return fixed_round_narrow(b, fixed_high(b, x, n, m, true), n, right, true);
   x = wick_build_cast(b, x, WICK_I64);
-  x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, n, m));
+  x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, x, n, m));
   x = wick_emit_by(b, WICK_OP_add, x, 1073741824);
   x = wick_emit_by(b, WICK_OP_shift_right, x, 31);
   return fixed_round(b, x, n, right);
@@ -88,17 +135,25 @@ static wick_value fixed_product(wick_builder *b, wick_value x, uint32_t n, const
 {
   int64_t *half = wick_new(b->mem, int64_t, n);
   for (uint32_t i = 0; i < n; i++) half[i] = (int64_t)1 << (right[i] - 1);
-  x = wick_build2(b, WICK_OP_mul, wick_build_cast(b, x, WICK_I64), fixed_table(b, n, m));
-  x = wick_build2(b, WICK_OP_add, x, fixed_table(b, n, half));
-  return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, n, right));
+  x = wick_build_cast(b, x, WICK_I64);
+  x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, x, n, m));
+  x = wick_build2(b, WICK_OP_add, x, fixed_table(b, x, n, half));
+  return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, x, n, right));
 }
 
 wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
 {
   if (b->status) return x;
   int64_t *m = wick_new(b->mem, int64_t, n), *right = wick_new(b->mem, int64_t, n);
-  for (uint32_t i = 0; i < n; i++) m[i] = f[i].multiplier, right[i] = 31 - f[i].shift;
-  return fixed_product(b, x, n, m, right);
+  bool narrow = wick_built_info(b, x)->elem == WICK_I32, above = true;
+  for (uint32_t i = 0; i < n; i++) {
+    m[i] = f[i].multiplier, right[i] = 31 - f[i].shift;
+    above = above && right[i] > 31;
+  }
+  if (narrow && fixed_same(n, right) && right[0] == 31) return fixed_high(b, x, n, m, true);
+  if (!narrow || !above) return fixed_product(b, x, n, m, right);
+  for (uint32_t i = 0; i < n; i++) right[i] -= 31;
+  return fixed_round_narrow(b, fixed_high(b, x, n, m, false), n, right, false);
 }
 
 wick_value wick_fixed_mul_wide(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)

@@ -19,7 +19,7 @@ wick_fixed wick_fixed_of(double real);
 /* x * f for numbers that are known. */
 int64_t wick_fixed_number(int64_t x, wick_fixed f);
 
-/* x, integers, times f; the result is i64. With n > 1 factors there is one for each index of the last
+/* x, integers, times f; the result is i32 for x in i32, else i64. With n > 1 factors there is one for each index of the last
  * axis. */
 wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
 /* The same, rounded once, ties upwards. */
@@ -33,5 +33,15 @@ wick_value wick_fixed_divide_by(wick_builder *b, wick_value x, wick_value expone
 /* Adds the zero point, clamps to [lo, hi], and converts to `to`. */
 wick_value wick_fixed_end(wick_builder *b, wick_value x, int64_t zero, int64_t lo, int64_t hi,
                           wick_elem to);
+
+/* fixed_live.c: functions of i64 that hold numbers of 32 bits; as fixed_math.h has them. */
+/* The high half of the doubled product, rounded to the nearest. */
+wick_value wick_fixed_live_mul(wick_builder *b, wick_value x, wick_value y);
+/* The leading zero bits of x, of 32, for x in [0, 2^32). */
+wick_value wick_fixed_zeros(wick_builder *b, wick_value x);
+/* 1 / (1 + x) for x in [0, 1). */
+wick_value wick_fixed_live_reciprocal(wick_builder *b, wick_value x);
+/* 1 / sqrt(x) for an integer x in [0, 2^31): a multiplier without integer bits and a right shift. */
+wick_value wick_fixed_live_inverse_root(wick_builder *b, wick_value x, wick_value *out_right);
 
 #endif

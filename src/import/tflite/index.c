@@ -69,7 +69,7 @@ static void index_one_hot(wick_import_node *n)
              far = wick_emit_number(b, index, (double)INT32_MAX);
   index = wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_lt, index, zero), far, index);
   wick_emit e = wick_emit_begin(b, WICK_OP_one_hot);
-  wick_emit_set_int(&e, "axis", wick_tflite_i32(n, 0, -1));
+  wick_emit_set_int(&e, "axis", wick_tflite_i32(n, 0, 0));
   wick_emit_set_dims(&e, "depth", 1, depth);
   n->out[0] = wick_emit_end2(&e, index, wick_build_concat(b, 0, 2, value));
 }

@@ -15,7 +15,7 @@ bool wick_tflite_is_quantized(const wick_tflite_tensor *t)
   return t->quant.n && wick_elem_is_int(t->elem) && t->elem != WICK_I64;
 }
 
-static void quantized_limits(wick_elem e, int64_t *lo, int64_t *hi)
+void wick_tflite_limits(wick_elem e, int64_t *lo, int64_t *hi)
 {
   uint32_t bits = wick_elem_storage[e].bits;
   bool sign = wick_elem_class(e) == WICK_SINT;
@@ -33,7 +33,7 @@ void wick_tflite_range(wick_import_node *n, int64_t act, int64_t *lo, int64_t *h
   const wick_tflite_tensor *y = wick_tflite_out(n, 0);
   int64_t zero = y->quant.n ? y->quant.zero[0] : 0;
   float scale = y->quant.n ? (float)y->quant.scale[0] : 1;
-  quantized_limits(y->elem, lo, hi);
+  wick_tflite_limits(y->elem, lo, hi);
   double least = act == 2 ? -1 : 0, most = act == 2 ? 1 : 6;
   if (act == 1 || act == 2 || act == 3)
     *lo = wick_max_i64(
@@ -65,29 +65,20 @@ static double quantized_scale(const wick_tflite_tensor *t) { return t->quant.sca
 
 /* ---- functions of one operand ---- */
 
-typedef struct quantized_unary {
-  wick_import_node *n;
-  double in_scale, out_scale, alpha;
-  int64_t in_zero, out_zero, lo, hi;
-} quantized_unary;
-
-typedef int64_t quantized_fn(const quantized_unary *u, int64_t x, const void *arg);
-
-/* Looks x up in a table of the function's results. */
-static void quantized_lookup(wick_import_node *n, quantized_fn *fn, const void *arg)
+void wick_tflite_lookup(wick_import_node *n, wick_tflite_function *fn, const void *arg)
 {
   const wick_tflite_tensor *x = wick_tflite_in(n, 0), *y = wick_tflite_out(n, 0);
-  quantized_unary u = {.n = n,
-                       .in_scale = quantized_scale(x),
-                       .out_scale = y->quant.n ? quantized_scale(y) : 1,
-                       .in_zero = x->quant.zero[0],
-                       .out_zero = y->quant.n ? y->quant.zero[0] : 0};
-  int64_t least, most, dim = 256;
-  quantized_limits(x->elem, &least, &most);
-  quantized_limits(y->elem, &u.lo, &u.hi);
-  size_t nbytes = (size_t)wick_elem_bytes(y->elem, 256);
+  wick_tflite_unary u = {.in_scale = quantized_scale(x),
+                         .out_scale = y->quant.n ? quantized_scale(y) : 1,
+                         .in_zero = x->quant.zero[0],
+                         .out_zero = y->quant.n ? y->quant.zero[0] : 0};
+  int64_t least, most;
+  wick_tflite_limits(x->elem, &least, &most);
+  int64_t dim = most - least + 1;
+  wick_tflite_limits(y->elem, &u.lo, &u.hi);
+  size_t nbytes = (size_t)wick_elem_bytes(y->elem, (uint64_t)dim);
   void *table = wick_arena_alloc(n->c->tmp, nbytes + 64, 64);
-  for (int64_t k = 0; k < 256; k++) {
+  for (int64_t k = 0; k < dim; k++) {
     int64_t v = fn(&u, least + k, arg);
     v = v < u.lo ? u.lo : v > u.hi ? u.hi : v;
     wick_store_elem(y->elem, table, (uint64_t)k, (wick_scalar){.i = v});
@@ -101,14 +92,15 @@ static void quantized_lookup(wick_import_node *n, quantized_fn *fn, const void *
 typedef struct quantized_real {
   const char *name;
   float (*fn)(float);
+  bool truncates; /* where the others round */
 } quantized_real;
 
-static int64_t quantized_of_real(const quantized_unary *u, int64_t x, const void *arg)
+static int64_t quantized_of_real(const wick_tflite_unary *u, int64_t x, const void *arg)
 {
   const quantized_real *r = arg;
   float inverse = 1 / (float)u->out_scale;
   float v = r->fn((float)u->in_scale * (float)(x - u->in_zero));
-  float scaled = roundf(v * inverse);
+  float scaled = r->truncates ? truncf(v * inverse) : roundf(v * inverse);
   return quantized_clamp((double)(scaled + (float)u->out_zero), u->lo, u->hi);
 }
 
@@ -121,24 +113,26 @@ static float real_gelu_tanh(float x)
 }
 
 static const quantized_real quantized_reals[] = {
-    {"ELU", real_elu}, {"EXP", expf},   {"LOG", logf}, {"LOGISTIC", real_logistic},
-    {"SQRT", sqrtf},   {"TANH", tanhf}, {"SIN", sinf}, {"COS", cosf},
+    {"ELU", real_elu, false}, {"EXP", expf, false},
+    {"LOG", logf, false},     {"LOGISTIC", real_logistic, false},
+    {"SQRT", sqrtf, true},    {"TANH", tanhf, false},
+    {"SIN", sinf, false},     {"COS", cosf, false},
 };
 
-static int64_t quantized_rescale_of(const quantized_unary *u, int64_t x, const void *arg)
+static int64_t quantized_rescale_of(const wick_tflite_unary *u, int64_t x, const void *arg)
 {
   const wick_fixed *f = arg;
   return wick_fixed_number(x - u->in_zero, *f) + u->out_zero;
 }
 
-static int64_t quantized_leaky_of(const quantized_unary *u, int64_t x, const void *arg)
+static int64_t quantized_leaky_of(const wick_tflite_unary *u, int64_t x, const void *arg)
 {
   const wick_fixed *f = arg; /* identity, alpha */
   int64_t v = x - u->in_zero;
   return wick_fixed_number(v, f[v < 0]) + u->out_zero;
 }
 
-static int64_t quantized_abs_of(const quantized_unary *u, int64_t x, const void *arg)
+static int64_t quantized_abs_of(const wick_tflite_unary *u, int64_t x, const void *arg)
 {
   const wick_fixed *f = arg;
   int64_t v = x - u->in_zero;
@@ -146,7 +140,7 @@ static int64_t quantized_abs_of(const quantized_unary *u, int64_t x, const void 
   return (u->in_scale == u->out_scale ? v : wick_fixed_number(v, *f)) + u->out_zero;
 }
 
-static int64_t quantized_rsqrt_of(const quantized_unary *u, int64_t x, const void *arg)
+static int64_t quantized_rsqrt_of(const wick_tflite_unary *u, int64_t x, const void *arg)
 {
   enum { SHIFT = 20 }; /* keeps the root an integer */
   const wick_fixed *f = arg;
@@ -184,7 +178,7 @@ static int32_t swish_divide(int32_t x, int exponent)
   return (x + (1 << (exponent - 1)) - (x < 0)) >> exponent;
 }
 
-static int64_t quantized_swish_of(const quantized_unary *u, int64_t x, const void *arg)
+static int64_t quantized_swish_of(const wick_tflite_unary *u, int64_t x, const void *arg)
 {
   const quantized_swish *s = arg;
   int32_t wide = (int16_t)((x - u->in_zero) * 128);
@@ -218,7 +212,7 @@ static void quantized_hard_swish(wick_import_node *n)
                      (double)out);
     return;
   }
-  quantized_lookup(n, quantized_swish_of, &s);
+  wick_tflite_lookup(n, quantized_swish_of, &s);
 }
 
 /* ---- activations that clamp ---- */
@@ -230,7 +224,7 @@ static void quantized_clamped(wick_import_node *n, double least, double most)
   wick_fixed f = wick_fixed_of((double)((float)x->quant.scale[0] / (float)y->quant.scale[0]));
   int64_t lo, hi, zero = y->quant.zero[0];
   float scale = (float)y->quant.scale[0];
-  quantized_limits(y->elem, &lo, &hi);
+  wick_tflite_limits(y->elem, &lo, &hi);
   lo = wick_max_i64(
       lo, zero + quantized_clamp((double)roundf((float)least / scale), INT32_MIN, INT32_MAX));
   if (!isinf(most))
@@ -251,12 +245,12 @@ static void quantized_leaky(wick_import_node *n)
     f[1].multiplier = -f[1].multiplier;
   }
   if (x->elem != WICK_I16) {
-    quantized_lookup(n, quantized_leaky_of, f);
+    wick_tflite_lookup(n, quantized_leaky_of, f);
     return;
   }
   wick_builder *b = n->b;
   int64_t lo, hi;
-  quantized_limits(y->elem, &lo, &hi);
+  wick_tflite_limits(y->elem, &lo, &hi);
   wick_value v = quantized_centre(n, 0), zero = wick_emit_number(b, v, 0);
   wick_value below = wick_build2(b, WICK_OP_lt, v, zero);
   wick_value up = wick_fixed_mul(b, v, 1, &f[0]), down = wick_fixed_mul(b, v, 1, &f[1]);
@@ -335,7 +329,7 @@ static void quantized_squared_difference(wick_import_node *n)
   int64_t lo, hi;
   double twice;
   wick_value a, b;
-  quantized_limits(y->elem, &lo, &hi);
+  wick_tflite_limits(y->elem, &lo, &hi);
   quantized_common(n, LEFT, &a, &b, &twice);
   wick_fixed f = wick_fixed_of(twice * twice / ((double)(1 << 2 * LEFT) * quantized_scale(y)));
   wick_value d = wick_build2(n->b, WICK_OP_sub, a, b);
@@ -363,7 +357,7 @@ static void quantized_prelu(wick_import_node *n)
   wick_fixed same = wick_fixed_of((double)((float)in / (float)out)),
              low = wick_fixed_of((double)((float)in * (float)slope / (float)out));
   int64_t lo, hi;
-  quantized_limits(y->elem, &lo, &hi);
+  wick_tflite_limits(y->elem, &lo, &hi);
   wick_value x = quantized_centre(n, 0), alpha = quantized_centre(n, 1);
   wick_value positive = wick_build2(b, WICK_OP_ge, x, wick_emit_number(b, x, 0));
   wick_value up = wick_fixed_mul(b, x, 1, &same);
@@ -378,7 +372,7 @@ static void quantized_prelu(wick_import_node *n)
 static wick_value quantized_table(wick_import_node *n, uint32_t i, const int64_t *table)
 {
   int64_t dim = 256, least, most;
-  quantized_limits(wick_tflite_in(n, i)->elem, &least, &most);
+  wick_tflite_limits(wick_tflite_in(n, i)->elem, &least, &most);
   wick_value all = wick_import_copied(n->c, n->name, WICK_I64, 1, &dim, table, sizeof *table * 256);
   wick_value at = wick_build_cast(n->b, n->in[i], WICK_I32);
   if (least) at = wick_emit_by(n->b, WICK_OP_sub, at, (double)least);
@@ -392,20 +386,23 @@ static int quantized_zeros(int64_t x) /* leading, of 32 bits */
   return n;
 }
 
-/* The reciprocal of the divisor and both operands' shifts are tables of the operand. */
+/* The reciprocal of the divisor and both operands' shifts are tables of the operand. The room of x is
+ * that of -x where the divisor is negative. */
 static void quantized_div(wick_import_node *n)
 {
   wick_builder *b = n->b;
   const wick_tflite_tensor *x = wick_tflite_in(n, 0), *d = wick_tflite_in(n, 1),
                            *y = wick_tflite_out(n, 0);
-  int64_t wide[256], room[256], inverse[256], shift[256], least, most, lo, hi;
-  wick_fixed f = wick_fixed_of(quantized_scale(x) / (quantized_scale(d) * quantized_scale(y)));
-  quantized_limits(x->elem, &least, &most);
+  int64_t centred[256], room[256], turned[256], inverse[256], shift[256], least, most, lo, hi;
+  wick_fixed f = wick_fixed_of((double)((float)quantized_scale(x) /
+                                        ((float)quantized_scale(d) * (float)quantized_scale(y))));
+  wick_tflite_limits(x->elem, &least, &most);
   for (int64_t k = 0; k < 256; k++) {
     int64_t v = least + k - x->quant.zero[0], w = least + k - d->quant.zero[0];
     int zeros = quantized_zeros(w < 0 ? -w : w);
+    centred[k] = v;
     room[k] = quantized_zeros(v < 0 ? ~v : v) - 1;
-    wide[k] = v * ((int64_t)1 << room[k]);
+    turned[k] = quantized_zeros(-v < 0 ? ~-v : -v) - 1;
     shift[k] = 31 - zeros;
     inverse[k] = 0; /* a divisor of 0 is undefined */
     if (w)
@@ -414,11 +411,14 @@ static void quantized_div(wick_import_node *n)
     if (w < 0) inverse[k] = -inverse[k];
   }
   wick_tflite_range(n, wick_tflite_byte(n, 0), &lo, &hi);
-  wick_value right =
-      wick_build2(b, WICK_OP_add, quantized_table(n, 0, room), quantized_table(n, 1, shift));
+  wick_value by = quantized_table(n, 1, inverse);
+  wick_value negative = wick_build2(b, WICK_OP_lt, by, wick_emit_number(b, by, 0));
+  wick_value other = quantized_table(n, 0, turned), own = quantized_table(n, 0, room);
+  wick_value left = wick_build3(b, WICK_OP_where, negative, other, own);
+  wick_value right = wick_build2(b, WICK_OP_add, left, quantized_table(n, 1, shift));
   right = wick_emit_by(b, WICK_OP_sub, right, f.shift);
-  wick_value v =
-      wick_build2(b, WICK_OP_mul, quantized_table(n, 0, wide), quantized_table(n, 1, inverse));
+  wick_value v = wick_build2(b, WICK_OP_shift_left, quantized_table(n, 0, centred), left);
+  v = wick_build2(b, WICK_OP_mul, v, by);
   v = wick_emit_by(b, WICK_OP_add, v, 1073741824);
   v = wick_emit_by(b, WICK_OP_shift_right, v, 31);
   wick_fixed unshifted = {f.multiplier, 0};
@@ -435,12 +435,12 @@ static bool quantized_unary_real(wick_import_node *n)
   if (wick_elem_storage[x->elem].bits != 8) return false;
   for (size_t i = 0; i < WICK_COUNT(quantized_reals); i++)
     if (strcmp(quantized_reals[i].name, n->row->name) == 0) {
-      quantized_lookup(n, quantized_of_real, &quantized_reals[i]);
+      wick_tflite_lookup(n, quantized_of_real, &quantized_reals[i]);
       return true;
     }
   if (strcmp(n->row->name, "GELU") == 0) {
-    const quantized_real r = {"", wick_tflite_byte(n, 0) ? real_gelu_tanh : real_gelu};
-    quantized_lookup(n, quantized_of_real, &r);
+    const quantized_real r = {"", wick_tflite_byte(n, 0) ? real_gelu_tanh : real_gelu, false};
+    wick_tflite_lookup(n, quantized_of_real, &r);
     return true;
   }
   return false;
@@ -450,14 +450,14 @@ static void quantized_abs(wick_import_node *n)
 {
   wick_fixed f = wick_fixed_of((double)((float)quantized_scale(wick_tflite_in(n, 0)) /
                                         (float)quantized_scale(wick_tflite_out(n, 0))));
-  quantized_lookup(n, quantized_abs_of, &f);
+  wick_tflite_lookup(n, quantized_abs_of, &f);
 }
 
 static void quantized_rsqrt(wick_import_node *n)
 {
   float root = sqrtf((float)quantized_scale(wick_tflite_in(n, 0)));
   wick_fixed f = wick_fixed_of(1 / (double)(root * (float)quantized_scale(wick_tflite_out(n, 0))));
-  quantized_lookup(n, quantized_rsqrt_of, &f);
+  wick_tflite_lookup(n, quantized_rsqrt_of, &f);
 }
 
 static void quantized_relu(wick_import_node *n) { quantized_clamped(n, 0, INFINITY); }
@@ -470,13 +470,14 @@ static const struct {
   void (*fn)(wick_import_node *n);
   bool wide; /* also for 16 bits */
 } quantized_rows[] = {
-    {"ABS", quantized_abs, false},
+    {"ABS", quantized_abs, true},
     {"ADD", quantized_add, true},
     {"DIV", quantized_div, false},
     {"EQUAL", quantized_compare, true},
     {"GREATER", quantized_compare, true},
     {"GREATER_EQUAL", quantized_compare, true},
     {"HARD_SWISH", quantized_hard_swish, false},
+    {"L2_NORMALIZATION", wick_tflite_normalize, false},
     {"LEAKY_RELU", quantized_leaky, true},
     {"LESS", quantized_compare, true},
     {"LESS_EQUAL", quantized_compare, true},
@@ -503,7 +504,7 @@ bool wick_tflite_quantized(wick_import_node *n)
   for (uint32_t i = 1; i < n->nin; i++)
     if (!wick_tflite_is_quantized(wick_tflite_in(n, i))) return false;
   bool result = wick_tflite_is_quantized(y);
-  if (result && quantized_unary_real(n)) return true;
+  if (result && (quantized_unary_real(n) || wick_tflite_quantized_wide(n))) return true;
   for (size_t i = 0; i < WICK_COUNT(quantized_rows); i++)
     if (strcmp(quantized_rows[i].name, n->row->name) == 0 &&
         (bits == 8 || quantized_rows[i].wide) && (result || y->elem == WICK_BOOL)) {
@@ -577,7 +578,7 @@ void wick_tflite_quantize(wick_import_node *n)
     wick_import_fail(n, WICK_EPARSE, "its output has no scale");
     return;
   }
-  quantized_limits(y->elem, &lo, &hi);
+  wick_tflite_limits(y->elem, &lo, &hi);
   if (wick_elem_is_float(x->elem)) {
     wick_value v =
         wick_build2(b, WICK_OP_div, wick_build_cast(b, n->in[0], WICK_F32), quantized_scales(n, y));
@@ -593,7 +594,7 @@ void wick_tflite_quantize(wick_import_node *n)
   }
   wick_fixed f = wick_fixed_of(quantized_scale(x) / quantized_scale(y));
   if (wick_elem_storage[x->elem].bits == 8) {
-    quantized_lookup(n, quantized_rescale_of, &f);
+    wick_tflite_lookup(n, quantized_rescale_of, &f);
     return;
   }
   n->out[0] = wick_fixed_end(b, wick_fixed_mul(b, quantized_centre(n, 0), 1, &f), y->quant.zero[0],

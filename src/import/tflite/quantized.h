@@ -26,6 +26,26 @@ wick_value wick_tflite_real(wick_import_node *n, uint32_t i, wick_value x, wick_
 /* The least and the largest number of result 0, after a fused activation. */
 void wick_tflite_range(wick_import_node *n, int64_t act, int64_t *lo, int64_t *hi);
 
+/* The least and the largest number of an integer type. */
+void wick_tflite_limits(wick_elem e, int64_t *lo, int64_t *hi);
+
+/* A function of one operand of 8 or 16 bits, looked up in a table of all its results; they are
+ * clamped to the type of result 0. */
+typedef struct wick_tflite_unary {
+  double in_scale, out_scale;
+  int64_t in_zero, out_zero, lo, hi; /* lo, hi: the limits of the result's type */
+} wick_tflite_unary;
+typedef int64_t wick_tflite_function(const wick_tflite_unary *u, int64_t x, const void *arg);
+void wick_tflite_lookup(wick_import_node *n, wick_tflite_function *fn, const void *arg);
+
+/* quantized_wide.c: functions of 16 bits; and softmax of them. */
+bool wick_tflite_quantized_wide(wick_import_node *n);
+void wick_tflite_softmax_wide(wick_import_node *n);
+
+/* quantized_row.c: operators along the last axis whose rows are scaled by what the run computes. */
+void wick_tflite_softmax_fixed(wick_import_node *n);
+void wick_tflite_normalize(wick_import_node *n);
+
 /* quantized_nn.c */
 bool wick_tflite_quantized_conv(wick_import_node *n, const int64_t *perm, const wick_nhwc_window *w,
                                 int64_t group, int64_t act);

@@ -60,9 +60,9 @@ static wick_value nn_end(wick_import_node *n, wick_value sum, uint32_t x, uint32
   const wick_tflite_tensor *y = wick_tflite_out(n, 0);
   const wick_fixed *f = nn_factors(n, x, w, &nf);
   wick_tflite_range(n, act, &lo, &hi);
-  sum = e == WICK_I64 ? wick_fixed_mul_wide(n->b, sum, nf, f)
-        : n->row->arg ? wick_fixed_mul_once(n->b, sum, nf, f)
-                      : wick_fixed_mul(n->b, sum, nf, f);
+  sum = n->row->arg     ? wick_fixed_mul_once(n->b, sum, nf, f)
+        : e == WICK_I64 ? wick_fixed_mul_wide(n->b, sum, nf, f)
+                        : wick_fixed_mul(n->b, sum, nf, f);
   return wick_fixed_end(n->b, sum, y->quant.zero[0], lo, hi, y->elem);
 }
 
@@ -165,7 +165,8 @@ bool wick_tflite_quantized_conv(wick_import_node *n, const int64_t *perm, const 
   wick_value none = {0};
   if (nn_is_hybrid(n, 0, 1)) {
     const int64_t axes[] = {1, 2, 3};
-    nn_hybrid h = t->quant.n > 1 || group > 1 ? nn_asymmetric(n, n->in[0], 3, axes)
+    bool depthwise = perm[0] == 3; /* the channels of the result are last */
+    nn_hybrid h = t->quant.n > 1 || depthwise ? nn_asymmetric(n, n->in[0], 3, axes)
                                               : nn_symmetric(n, n->in[0], 3, axes);
     wick_value v = nn_centre(n, n->in[1], t->quant.zero[0], WICK_I32);
     wick_value sum = wick_nhwc_conv(n, h.x, v, perm, none, w, group);
@@ -392,6 +393,10 @@ bool wick_tflite_quantized_softmax(wick_import_node *n)
   double table[256];
   int64_t dim = 256, lo, hi;
   if (!wick_tflite_is_quantized(x)) return false;
+  if (!n->row->arg && (x->elem == WICK_I16 || y->elem == WICK_I16)) {
+    (x->elem == WICK_I16 ? wick_tflite_softmax_wide : wick_tflite_softmax_fixed)(n);
+    return true;
+  }
   if (wick_elem_storage[x->elem].bits != 8 || n->row->arg) {
     wick_import_fail(n, WICK_EUNSUPPORTED, "it is not supported for quantized %s",
                      wick_elem_name(x->elem));
@@ -434,6 +439,46 @@ static wick_fixed nn_mean_factor(double real, int64_t numel)
   return f;
 }
 
+/* Rescales after each factor, in order. The scale of the result is shared among them. */
+static void nn_product(wick_import_node *n, uint32_t count, const int64_t *axes, bool keep)
+{
+  enum { MOST = 1 << 12 };
+  wick_builder *b = n->b;
+  const wick_tflite_tensor *x = wick_tflite_in(n, 0), *y = wick_tflite_out(n, 0);
+  const wick_type_info t = *wick_import_info(n, 0);
+  int64_t perm[WICK_MAX_RANK], lo, hi;
+  uint32_t kept = 0, reduced = t.rank - count;
+  wick_dim numel = wick_dim_const(1), dim[WICK_MAX_RANK + 1], out[WICK_MAX_RANK];
+  for (uint32_t k = 0, next = 0, nout = 0; k < t.rank; k++) {
+    bool away = next < count && axes[next] == k;
+    perm[away ? reduced++ : kept++] = k;
+    if (away) next++, numel = wick_dim_mul(n->c->module->dims, numel, t.dim[k]);
+    if (!away) dim[kept - 1] = t.dim[k];
+    if (!away || keep) out[nout++] = away ? wick_dim_const(1) : t.dim[k];
+  }
+  if (!wick_dim_is_const(numel) || numel.v < 1 || numel.v > MOST) {
+    wick_import_fail(n, WICK_EUNSUPPORTED,
+                     "it multiplies more than %d numbers, or an unknown number", MOST);
+    return;
+  }
+  wick_fixed f = wick_fixed_of(x->quant.scale[0] / pow(y->quant.scale[0], 1.0 / (double)numel.v));
+  wick_value v = nn_centre(n, n->in[0], x->quant.zero[0], WICK_I64), product = {0};
+  dim[kept] = numel;
+  v = wick_build_reshape(b, wick_build_transpose(b, v, t.rank, perm), kept + 1, dim);
+  for (int64_t k = 0; k < numel.v && !b->status; k++) {
+    wick_value factor = wick_emit_squeeze(
+        b, wick_emit_slice(b, v, kept, wick_dim_const(k), wick_dim_const(1)), kept);
+    product =
+        k ? wick_fixed_mul_wide(b, wick_build2(b, WICK_OP_mul, product, factor), 1, &f) : factor;
+    product = wick_build_cast(b, wick_build_cast(b, product, WICK_I32), WICK_I64);
+  }
+  product = wick_fixed_mul_wide(b, product, 1, &f);
+  product = wick_build_cast(b, wick_build_cast(b, product, WICK_I32), WICK_I64);
+  wick_tflite_range(n, 0, &lo, &hi);
+  product = wick_fixed_end(b, product, y->quant.zero[0], lo, hi, y->elem);
+  n->out[0] = wick_build_reshape(b, product, keep ? t.rank : kept, out);
+}
+
 bool wick_tflite_quantized_reduce(wick_import_node *n, uint32_t count, const int64_t *axes,
                                   bool keep)
 {
@@ -441,7 +486,12 @@ bool wick_tflite_quantized_reduce(wick_import_node *n, uint32_t count, const int
   const wick_tflite_tensor *x = wick_tflite_in(n, 0), *y = wick_tflite_out(n, 0);
   bool mean = n->row->op == WICK_OP_reduce_mean;
   int64_t lo, hi;
-  if (!wick_tflite_is_quantized(x) || (!mean && n->row->op != WICK_OP_reduce_sum)) return false;
+  if (!wick_tflite_is_quantized(x)) return false;
+  if (n->row->op == WICK_OP_reduce_prod) {
+    nn_product(n, count, axes, keep);
+    return true;
+  }
+  if (!mean && n->row->op != WICK_OP_reduce_sum) return false;
   wick_dim numel = wick_dim_const(1);
   for (uint32_t k = 0; k < count; k++)
     numel = wick_dim_mul(n->c->module->dims, numel, wick_import_info(n, 0)->dim[axes[k]]);
@@ -449,7 +499,7 @@ bool wick_tflite_quantized_reduce(wick_import_node *n, uint32_t count, const int
     wick_import_must_be_known(n, "the number of elements", numel);
     return true;
   }
-  double real = (double)((float)x->quant.scale[0] / (float)y->quant.scale[0]);
+  double real = x->quant.scale[0] / y->quant.scale[0];
   wick_fixed f = mean ? nn_mean_factor(real, numel.v) : wick_fixed_of(real);
   wick_value v = nn_centre(n, n->in[0], x->quant.zero[0], WICK_I32);
   v = wick_emit_reduce(b, WICK_OP_reduce_sum, v, count, axes, keep);
