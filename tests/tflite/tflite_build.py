@@ -183,7 +183,7 @@ class Writer:
                 op.inputs.append(-1)
                 continue
             feed = not t.fixed and not t.variable
-            op.inputs.append(self.tensor(t, case.open_batch and feed))
+            op.inputs.append(self.tensor(t, case.open_batch and feed and t is case.operands[0]))
             if feed:
                 self.g.inputs.append(op.inputs[-1])
         op.outputs = [self.tensor(t) for t in case.results]

@@ -93,6 +93,8 @@ def compare(rng, name):
     x, y = two(rng, pick(rng, *dtypes), 4)
     if x.quant and rng.random() < 0.5:
         y.quant = x.quant
+    for t in (x, y):  # scales of 1 and more have no meaning in the kernel
+        t.quant = ([min(t.quant[0][0], 0.9)], *t.quant[1:]) if t.quant else None
     return Case(name, 2 if x.quant else 1, [x, y], [Tensor([], "?")], options("".join(w.title() for w in name.split("_")) + "Options"))
 
 
@@ -222,7 +224,9 @@ def fake_quant(rng, name):
 
 @maker("SELECT", "SELECT_V2")
 def select(rng, name):
-    x = operand(rng, shape_of(rng), pick(rng, "f4", "i4", "i1", "u1", "i2", "i8", "?"))
+    shape = shape_of(rng)
+    shape[-1] += 1  # LiteRT makes a scalar of one element
+    x = operand(rng, shape, pick(rng, "f4", "i4", "i1", "u1", "i2", "i8", "?"))
     v2 = name == "SELECT_V2"
     y = broadcast(rng, x.shape) if v2 else x.shape
     c = broadcast(rng, x.shape) if v2 else x.shape if rng.random() < 0.5 else x.shape[:1]
@@ -339,7 +343,8 @@ def batch_matmul(rng, name):
     kind = pick(rng, "f4", "i1", "i2", "hybrid")
     xt, yt = ("f4", "i1") if kind == "hybrid" else (kind, kind)
     i, j, k = (int(v) for v in rng.integers(1, 9, 3))
-    b = [int(v) for v in rng.integers(1, 4, rng.integers(0, 4))]
+    # LiteRT 2.3 takes wrong scales of rows with two dimensions of batches
+    b = [int(v) for v in rng.integers(1, 4, rng.integers(0, 4 if kind != "hybrid" else 2))]
     adj = [bool(v) for v in rng.integers(0, 2, 2)]
     c = broadcast(rng, b) if b and kind != "hybrid" else b
     x, y = operand(rng, [*b, k, i] if adj[0] else [*b, i, k], xt), operand(rng, [*c, j, k] if adj[1] else [*c, k, j], yt)

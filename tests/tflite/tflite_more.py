@@ -306,6 +306,8 @@ def matrices(rng, name):
         kind = pick(rng, "f4", "i4", "i1", "hybrid", "channel", "int4")
         x = operand(rng, shape_of(rng, 2, 4), {"hybrid": "i1", "channel": "i1", "int4": INT4}.get(kind, kind))
         x.fixed = True
+        if kind == "int4":  # rows of whole bytes
+            x = operand(rng, [*x.shape[:-1], 2 * x.shape[-1]], INT4, fixed=True)
         if kind in ("hybrid", "channel", "int4"):
             n = x.shape[0] if kind == "channel" else 1
             x.quant = ([f32(v) for v in rng.uniform(0.01, 0.1, n)], [0] * n, 0)
@@ -348,7 +350,7 @@ def lstm(rng, name):
     operands += [w(units, cells) if projection else None, f(units) if projection and rng.random() < 0.5 else None]
     operands += [Tensor([batch, units], "f4", variable=True), Tensor([batch, cells], "f4", variable=True)]
     operands += [f(cells, norm and g) for g in gates]
-    o = options("UnidirectionalSequenceLSTMOptions", fusedActivationFunction=int(rng.choice([4, 1, 4])), cellClip=f32(rng.choice([0, 1.5])), projClip=f32(rng.choice([0, 1.0])) if projection else 0.0, timeMajor=major)
+    o = options("UnidirectionalSequenceLSTMOptions", fusedActivationFunction=int(rng.choice([4, 1, 4])), cellClip=f32(rng.choice([0, 1.5])), projClip=f32(rng.choice([0, 1.0])) if projection else 0.0, timeMajor=major, asymmetricQuantizeInputs=bool(hybrid and rng.integers(0, 2)))
     return Case(name, 3, operands, [Tensor([], "f4")], o)
 
 

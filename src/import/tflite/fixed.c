@@ -104,7 +104,8 @@ static wick_value fixed_round(wick_builder *b, wick_value x, uint32_t n, const i
   return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, x, n, right));
 }
 
-wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
+static wick_value fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
+                            bool away)
 {
   if (b->status) return x;
   int64_t *m = wick_new(b->mem, int64_t, n), *left = wick_new(b->mem, int64_t, n),
@@ -121,12 +122,22 @@ wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_
     x = wick_build_cast(b, x, WICK_I32);
     x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, x, n, left));
   }
-  if (narrow) return fixed_round_narrow(b, fixed_high(b, x, n, m, true), n, right, true);
+  if (narrow) return fixed_round_narrow(b, fixed_high(b, x, n, m, true), n, right, away);
   x = wick_build_cast(b, x, WICK_I64);
   x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, x, n, m));
   x = wick_emit_by(b, WICK_OP_add, x, 1073741824);
   x = wick_emit_by(b, WICK_OP_shift_right, x, 31);
   return fixed_round(b, x, n, right);
+}
+
+wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
+{
+  return fixed_mul(b, x, n, f, true);
+}
+
+wick_value wick_fixed_mul_up(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
+{
+  return fixed_mul(b, x, n, f, false);
 }
 
 /* (x * m + half) >> right, with one number for each factor. */

@@ -473,16 +473,16 @@ static const struct {
     {"ABS", quantized_abs, true},
     {"ADD", quantized_add, true},
     {"DIV", quantized_div, false},
-    {"EQUAL", quantized_compare, true},
-    {"GREATER", quantized_compare, true},
-    {"GREATER_EQUAL", quantized_compare, true},
+    {"EQUAL", quantized_compare, false},
+    {"GREATER", quantized_compare, false},
+    {"GREATER_EQUAL", quantized_compare, false},
     {"HARD_SWISH", quantized_hard_swish, false},
     {"L2_NORMALIZATION", wick_tflite_normalize, false},
     {"LEAKY_RELU", quantized_leaky, true},
-    {"LESS", quantized_compare, true},
-    {"LESS_EQUAL", quantized_compare, true},
+    {"LESS", quantized_compare, false},
+    {"LESS_EQUAL", quantized_compare, false},
     {"MUL", quantized_mul, true},
-    {"NOT_EQUAL", quantized_compare, true},
+    {"NOT_EQUAL", quantized_compare, false},
     {"PRELU", quantized_prelu, true},
     {"RELU", quantized_relu, true},
     {"RELU6", quantized_relu6, true},
@@ -501,6 +501,8 @@ bool wick_tflite_quantized(wick_import_node *n)
   if (!wick_tflite_is_quantized(x) || bits == 32 || n->row->op == WICK_OP_max ||
       n->row->op == WICK_OP_min)
     return false;
+  if (bits == 16 && y->elem == WICK_BOOL)
+    return false; /* the kernels compare the numbers themselves */
   for (uint32_t i = 1; i < n->nin; i++)
     if (!wick_tflite_is_quantized(wick_tflite_in(n, i))) return false;
   bool result = wick_tflite_is_quantized(y);
@@ -559,14 +561,13 @@ void wick_tflite_dequantize(wick_import_node *n)
   n->out[0] = n->b->status ? v : wick_build_cast(n->b, v, y->elem);
 }
 
-/* Rounds to the nearest integer, ties away from 0. */
-static wick_value quantized_round(wick_builder *b, wick_value x)
+wick_value wick_tflite_round(wick_builder *b, wick_value x, double lo, double hi)
 {
   wick_value whole = wick_build1(b, WICK_OP_trunc, x);
   wick_value rest = wick_build1(b, WICK_OP_abs, wick_build2(b, WICK_OP_sub, x, whole));
-  wick_value half = wick_emit_number(b, x, 0.5), away = wick_build1(b, WICK_OP_sign, x);
-  away = wick_build2(b, WICK_OP_add, whole, away);
-  return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_ge, rest, half), away, whole);
+  wick_value away = wick_build2(b, WICK_OP_add, whole, wick_build1(b, WICK_OP_sign, x));
+  wick_value up = wick_build2(b, WICK_OP_ge, rest, wick_emit_number(b, x, 0.5));
+  return wick_tflite_clip(b, wick_build3(b, WICK_OP_where, up, away, whole), lo, hi);
 }
 
 void wick_tflite_quantize(wick_import_node *n)
@@ -582,7 +583,7 @@ void wick_tflite_quantize(wick_import_node *n)
   if (wick_elem_is_float(x->elem)) {
     wick_value v =
         wick_build2(b, WICK_OP_div, wick_build_cast(b, n->in[0], WICK_F32), quantized_scales(n, y));
-    v = quantized_round(b, v);
+    v = wick_tflite_round(b, v, -2147483648.0, 2147483647.0);
     if (b->status) return;
     n->out[0] =
         wick_fixed_end(b, wick_build_cast(b, v, WICK_I32), y->quant.zero[0], lo, hi, y->elem);
@@ -613,7 +614,8 @@ wick_value wick_tflite_rescaled(wick_import_node *n, uint32_t i)
         bias = -(float)x->quant.zero[0] * scale;
   wick_value v =
       wick_emit_by(b, WICK_OP_mul, wick_build_cast(b, n->in[i], WICK_F32), (double)scale);
-  v = quantized_round(b, wick_emit_by(b, WICK_OP_add, v, (double)bias));
+  v = wick_tflite_round(b, wick_emit_by(b, WICK_OP_add, v, (double)bias), -2147483648.0,
+                        2147483647.0);
   if (b->status) return v;
   return wick_fixed_end(b, wick_build_cast(b, v, WICK_I32), y->quant.zero[0], 0, 255, y->elem);
 }

@@ -16,6 +16,8 @@ bool wick_tflite_is_quantized(const wick_tflite_tensor *t);
 bool wick_tflite_quantized(wick_import_node *n);
 void wick_tflite_quantize(wick_import_node *n);
 void wick_tflite_dequantize(wick_import_node *n);
+/* Rounds to the nearest integer, ties away from 0, and clamps. */
+wick_value wick_tflite_round(wick_builder *b, wick_value x, double lo, double hi);
 /* Operand i in the scale of result 0. */
 wick_value wick_tflite_rescaled(wick_import_node *n, uint32_t i);
 /* The zero point of operand i as a value of its type, rank 0; 0 if it is not quantized. */
@@ -46,20 +48,31 @@ void wick_tflite_softmax_wide(wick_import_node *n);
 void wick_tflite_softmax_fixed(wick_import_node *n);
 void wick_tflite_normalize(wick_import_node *n);
 
-/* quantized_nn.c */
+/* quantized_nn.c: floats that are quantized in the run, with one scale for each row; the axes are those
+ * within a row. Symmetric numbers have no zero point. */
+typedef struct wick_tflite_hybrid {
+  wick_value x;     /* whole numbers, i32, without their zero point */
+  wick_value scale; /* f32; the axes have size 1 */
+} wick_tflite_hybrid;
+wick_tflite_hybrid wick_tflite_symmetric(wick_import_node *n, wick_value x, uint32_t naxes,
+                                         const int64_t *axes);
+wick_tflite_hybrid wick_tflite_asymmetric(wick_import_node *n, wick_value x, uint32_t naxes,
+                                          const int64_t *axes);
+
 bool wick_tflite_quantized_conv(wick_import_node *n, const int64_t *perm, const wick_nhwc_window *w,
                                 int64_t group, int64_t act);
 bool wick_tflite_quantized_transpose_conv(wick_import_node *n, const int64_t *perm,
                                           const wick_nhwc_window *w, const wick_dim *size);
 bool wick_tflite_quantized_fully_connected(wick_import_node *n);
 bool wick_tflite_quantized_batch_matmul(wick_import_node *n);
-bool wick_tflite_quantized_pool(wick_import_node *n, const wick_nhwc_window *w);
-bool wick_tflite_quantized_bilinear(wick_import_node *n, const wick_dim *size, bool align,
-                                    bool half);
 bool wick_tflite_quantized_softmax(wick_import_node *n);
 bool wick_tflite_quantized_reduce(wick_import_node *n, uint32_t count, const int64_t *axes,
                                   bool keep);
 
+/* quantized_image.c */
+bool wick_tflite_quantized_pool(wick_import_node *n, const wick_nhwc_window *w);
+bool wick_tflite_quantized_bilinear(wick_import_node *n, const wick_dim *size, bool align,
+                                    bool half);
 /* nn.c: x as [rows, depth], and the result of a fully connected layer in the shape that is asked
  * for. */
 wick_value wick_tflite_rows(wick_import_node *n, wick_value x, wick_dim depth, wick_dim *out_rows);

@@ -52,6 +52,12 @@ static wick_elem nn_sum(const wick_import_node *n, uint32_t x, uint32_t bias)
   return wick_tflite_in(n, x)->elem == WICK_I16 && !narrow ? WICK_I64 : WICK_I32;
 }
 
+/* Are negative numbers clamped to the zero point? Then it does not matter how they are rounded. */
+static bool nn_is_positive(const wick_tflite_tensor *y, int64_t lo)
+{
+  return lo >= y->quant.zero[0];
+}
+
 static wick_value nn_end(wick_import_node *n, wick_value sum, uint32_t x, uint32_t w, wick_elem e,
                          int64_t act)
 {
@@ -60,18 +66,14 @@ static wick_value nn_end(wick_import_node *n, wick_value sum, uint32_t x, uint32
   const wick_tflite_tensor *y = wick_tflite_out(n, 0);
   const wick_fixed *f = nn_factors(n, x, w, &nf);
   wick_tflite_range(n, act, &lo, &hi);
-  sum = n->row->arg     ? wick_fixed_mul_once(n->b, sum, nf, f)
-        : e == WICK_I64 ? wick_fixed_mul_wide(n->b, sum, nf, f)
-                        : wick_fixed_mul(n->b, sum, nf, f);
+  sum = n->row->arg             ? wick_fixed_mul_once(n->b, sum, nf, f)
+        : e == WICK_I64         ? wick_fixed_mul_wide(n->b, sum, nf, f)
+        : nn_is_positive(y, lo) ? wick_fixed_mul_up(n->b, sum, nf, f)
+                                : wick_fixed_mul(n->b, sum, nf, f);
   return wick_fixed_end(n->b, sum, y->quant.zero[0], lo, hi, y->elem);
 }
 
 /* ---- activations that are quantized in the run ---- */
-
-typedef struct nn_hybrid {
-  wick_value x;     /* whole numbers, i32, without their zero point */
-  wick_value scale; /* f32, one for each row; the other axes have size 1 */
-} nn_hybrid;
 
 /* The weights are integers with scales, and x is float. */
 static bool nn_is_hybrid(const wick_import_node *n, uint32_t x, uint32_t w)
@@ -79,19 +81,9 @@ static bool nn_is_hybrid(const wick_import_node *n, uint32_t x, uint32_t w)
   return wick_tflite_in(n, x)->elem == WICK_F32 && wick_tflite_is_quantized(wick_tflite_in(n, w));
 }
 
-/* Rounds to the nearest integer, ties away from 0, and clamps. */
-static wick_value nn_round(wick_builder *b, wick_value x, double lo, double hi)
-{
-  wick_value whole = wick_build1(b, WICK_OP_trunc, x);
-  wick_value rest = wick_build1(b, WICK_OP_abs, wick_build2(b, WICK_OP_sub, x, whole));
-  wick_value away = wick_build2(b, WICK_OP_add, whole, wick_build1(b, WICK_OP_sign, x));
-  wick_value up = wick_build2(b, WICK_OP_ge, rest, wick_emit_number(b, x, 0.5));
-  return wick_tflite_clip(b, wick_build3(b, WICK_OP_where, up, away, whole), lo, hi);
-}
-
 /* Symmetric: the range is -127 to 127, scaled by the largest magnitude. */
-static nn_hybrid nn_symmetric(wick_import_node *n, wick_value x, uint32_t naxes,
-                              const int64_t *axes)
+wick_tflite_hybrid wick_tflite_symmetric(wick_import_node *n, wick_value x, uint32_t naxes,
+                                         const int64_t *axes)
 {
   wick_builder *b = n->b;
   wick_value size = wick_build1(b, WICK_OP_abs, x);
@@ -103,18 +95,18 @@ static nn_hybrid nn_symmetric(wick_import_node *n, wick_value x, uint32_t naxes,
   scale = wick_build3(b, WICK_OP_where, none, one, scale);
   wick_value inverse =
       wick_build2(b, WICK_OP_div, most, wick_build3(b, WICK_OP_where, none, one, size));
-  wick_value q = nn_round(b, wick_build2(b, WICK_OP_mul, x, inverse), -127, 127);
-  return (nn_hybrid){b->status ? q : wick_build_cast(b, q, WICK_I32), scale};
+  wick_value q = wick_tflite_round(b, wick_build2(b, WICK_OP_mul, x, inverse), -127, 127);
+  return (wick_tflite_hybrid){b->status ? q : wick_build_cast(b, q, WICK_I32), scale};
 }
 
 /* Asymmetric: the range from the least to the largest number, which contains 0. */
-static nn_hybrid nn_asymmetric(wick_import_node *n, wick_value x, uint32_t naxes,
-                               const int64_t *axes)
+wick_tflite_hybrid wick_tflite_asymmetric(wick_import_node *n, wick_value x, uint32_t naxes,
+                                          const int64_t *axes)
 {
   wick_builder *b = n->b;
   wick_value lo = wick_emit_reduce(b, WICK_OP_reduce_min, x, naxes, axes, true);
   wick_value hi = wick_emit_reduce(b, WICK_OP_reduce_max, x, naxes, axes, true);
-  if (b->status) return (nn_hybrid){x, x};
+  if (b->status) return (wick_tflite_hybrid){x, x};
   lo = wick_emit_by(b, WICK_OP_min, wick_build_cast(b, lo, WICK_F64), 0);
   hi = wick_emit_by(b, WICK_OP_max, wick_build_cast(b, hi, WICK_F64), 0);
   wick_value zero = wick_emit_number(b, lo, 0), one = wick_emit_number(b, lo, 1);
@@ -129,15 +121,15 @@ static nn_hybrid nn_asymmetric(wick_import_node *n, wick_value x, uint32_t naxes
   wick_value error_hi = wick_emit_by(b, WICK_OP_add, wick_build1(b, WICK_OP_abs, up), 127);
   wick_value first = wick_build2(b, WICK_OP_lt, error_lo, error_hi);
   wick_value point = wick_build3(b, WICK_OP_where, first, from_lo, from_hi);
-  point = nn_round(b, point, -128, 127);
+  point = wick_tflite_round(b, point, -128, 127);
   point = wick_build3(b, WICK_OP_where, none, zero, point);
-  if (b->status) return (nn_hybrid){x, x};
+  if (b->status) return (wick_tflite_hybrid){x, x};
   scale = wick_build_cast(b, scale, WICK_F32), point = wick_build_cast(b, point, WICK_F32);
   wick_value inverse = wick_build2(b, WICK_OP_div, wick_emit_number(b, scale, 1), scale);
   wick_value q = wick_build2(b, WICK_OP_mul, x, inverse);
-  q = nn_round(b, wick_build2(b, WICK_OP_add, point, q), -128, 127);
+  q = wick_tflite_round(b, wick_build2(b, WICK_OP_add, point, q), -128, 127);
   q = wick_build2(b, WICK_OP_sub, q, point);
-  return (nn_hybrid){b->status ? q : wick_build_cast(b, q, WICK_I32), scale};
+  return (wick_tflite_hybrid){b->status ? q : wick_build_cast(b, q, WICK_I32), scale};
 }
 
 /* sums * scale of the row * scale of the weights, plus the bias. */
@@ -166,8 +158,9 @@ bool wick_tflite_quantized_conv(wick_import_node *n, const int64_t *perm, const 
   if (nn_is_hybrid(n, 0, 1)) {
     const int64_t axes[] = {1, 2, 3};
     bool depthwise = perm[0] == 3; /* the channels of the result are last */
-    nn_hybrid h = t->quant.n > 1 || depthwise ? nn_asymmetric(n, n->in[0], 3, axes)
-                                              : nn_symmetric(n, n->in[0], 3, axes);
+    wick_tflite_hybrid h = t->quant.n > 1 || depthwise
+                               ? wick_tflite_asymmetric(n, n->in[0], 3, axes)
+                               : wick_tflite_symmetric(n, n->in[0], 3, axes);
     wick_value v = nn_centre(n, n->in[1], t->quant.zero[0], WICK_I32);
     wick_value sum = wick_nhwc_conv(n, h.x, v, perm, none, w, group);
     n->out[0] = nn_hybrid_end(n, sum, h.scale, 1, 2, act);
@@ -218,8 +211,8 @@ bool wick_tflite_quantized_fully_connected(wick_import_node *n)
   wick_value in = wick_tflite_rows(n, n->in[0], w.dim[1], &rows), sum;
   if (hybrid) {
     const int64_t axis = 1;
-    nn_hybrid h =
-        wick_tflite_byte(n, 3) ? nn_asymmetric(n, in, 1, &axis) : nn_symmetric(n, in, 1, &axis);
+    wick_tflite_hybrid h = wick_tflite_byte(n, 3) ? wick_tflite_asymmetric(n, in, 1, &axis)
+                                                  : wick_tflite_symmetric(n, in, 1, &axis);
     wick_value k = nn_centre(n, n->in[1], t->quant.zero[0], WICK_I32);
     sum = wick_build2(b, WICK_OP_matmul, h.x, wick_build_swap(b, k));
     n->out[0] = wick_tflite_unrows(n, nn_hybrid_end(n, sum, h.scale, 1, 2, act), w.dim[0]);
@@ -250,137 +243,14 @@ bool wick_tflite_quantized_batch_matmul(wick_import_node *n)
   if (turn_y) k = wick_build_swap(b, k);
   if (hybrid) {
     const int64_t axis = -1;
-    nn_hybrid h =
-        wick_tflite_byte(n, 2) ? nn_asymmetric(n, in, 1, &axis) : nn_symmetric(n, in, 1, &axis);
+    wick_tflite_hybrid h = wick_tflite_byte(n, 2) ? wick_tflite_asymmetric(n, in, 1, &axis)
+                                                  : wick_tflite_symmetric(n, in, 1, &axis);
     wick_value sum = wick_build2(b, WICK_OP_matmul, h.x, k);
     n->out[0] = nn_hybrid_end(n, sum, h.scale, 1, UINT32_MAX, 0);
     return true;
   }
   wick_value v = nn_centre(n, in, x->quant.zero[0], e);
   n->out[0] = nn_end(n, wick_build2(b, WICK_OP_matmul, v, k), 0, 1, e, 0);
-  return true;
-}
-
-/* ---- pools ---- */
-
-/* The sum of each window, by a depthwise convolution with ones. */
-static wick_value nn_window_sum(wick_import_node *n, wick_value x, int64_t channels,
-                                const wick_nhwc_window *w)
-{
-  static const int64_t perm[] = {3, 0, 1, 2};
-  wick_dim dim[] = {wick_dim_const(1), wick_dim_const(w->kernel[0]), wick_dim_const(w->kernel[1]),
-                    wick_dim_const(channels)};
-  wick_value ones = wick_build_const(n->b, wick_type_tensor(n->c->module, WICK_I32, 4, dim), 0, 1);
-  return wick_nhwc_conv(n, x, ones, perm, (wick_value){0}, w, channels);
-}
-
-/* sum / count, rounded to the nearest, ties away from 0. */
-static wick_value nn_mean(wick_builder *b, wick_value sum, wick_value count)
-{
-  if (b->status) return sum;
-  wick_value half = wick_emit_by(b, WICK_OP_div, count, 2), zero = wick_emit_number(b, sum, 0);
-  wick_value positive = wick_build2(b, WICK_OP_gt, sum, zero);
-  wick_value up = wick_build2(b, WICK_OP_add, sum, half),
-             down = wick_build2(b, WICK_OP_sub, sum, half);
-  sum = wick_build3(b, WICK_OP_where, positive, up, down);
-  return wick_build2(b, WICK_OP_div, sum, count);
-}
-
-bool wick_tflite_quantized_pool(wick_import_node *n, const wick_nhwc_window *w)
-{
-  wick_builder *b = n->b;
-  const wick_tflite_tensor *x = wick_tflite_in(n, 0), *y = wick_tflite_out(n, 0);
-  const wick_type_info t = *wick_import_info(n, 0);
-  int64_t lo, hi;
-  if (!wick_tflite_is_quantized(x)) return false;
-  wick_tflite_range(n, wick_tflite_byte(n, 5), &lo, &hi);
-  if (n->row->op == WICK_OP_max_pool) {
-    wick_value v = wick_nhwc_pool(n, WICK_OP_max_pool, n->in[0], w);
-    n->out[0] = wick_tflite_clip(b, v, (double)lo, (double)hi);
-    return true;
-  }
-  if (!wick_dim_is_const(t.dim[3])) {
-    wick_import_must_be_known(n, "the number of channels", t.dim[3]);
-    return true;
-  }
-  wick_value sum = nn_window_sum(n, wick_build_cast(b, n->in[0], WICK_I32), t.dim[3].v, w);
-  wick_dim image[] = {wick_dim_const(1), t.dim[1], t.dim[2], wick_dim_const(1)};
-  wick_value one = wick_build_const(b, wick_type_tensor(n->c->module, WICK_I32, 0, NULL), 0, 1);
-  wick_value count = nn_window_sum(n, wick_emit_expand(b, one, 4, image), 1, w);
-  n->out[0] = wick_fixed_end(b, nn_mean(b, sum, count), 0, lo, hi, y->elem);
-  return true;
-}
-
-/* ---- bilinear: weights of 10 bits ---- */
-
-typedef struct
-    nn_axis { /* the two neighbours of each result along an axis, and the upper one's share */
-  wick_value low, high, share;
-} nn_axis;
-
-static nn_axis nn_bilinear_axis(wick_import_node *n, int64_t in, int64_t out, bool align, bool half,
-                                uint32_t axis)
-{
-  int64_t one = 1 << 10, scale = (one * in + out / 2) / out, dim[4] = {1, 1, 1, 1};
-  int64_t *low = wick_new(n->c->tmp, int64_t, (size_t)out * 3 + 1), *high = low + out,
-          *share = high + out;
-  if (align && out > 1) scale = (one * (in - 1) + (out - 1) / 2) / (out - 1);
-  for (int64_t o = 0; o < out; o++) {
-    int64_t at = half ? o * scale + scale / 2 - (1 << 9) : o * scale;
-    low[o] = wick_max_i64(at / one, 0);
-    high[o] = wick_min_i64((at + one - 1) / one, in - 1);
-    low[o] = wick_min_i64(low[o], in - 1), high[o] = wick_max_i64(high[o], 0);
-    share[o] = at - one * low[o];
-  }
-  dim[axis] = out;
-  wick_import *c = n->c;
-  uint64_t nbytes = (uint64_t)out * sizeof *low;
-  nn_axis a;
-  a.low = wick_import_copied(c, n->name, WICK_I64, 1, &out, low, nbytes);
-  a.high = wick_import_copied(c, n->name, WICK_I64, 1, &out, high, nbytes);
-  a.share = wick_import_copied(c, n->name, WICK_I64, 4, dim, share, nbytes);
-  return a;
-}
-
-/* a * (1024 - share) + b * share */
-static wick_value nn_mix(wick_builder *b, wick_value low, wick_value high, wick_value share)
-{
-  wick_value rest = wick_build2(b, WICK_OP_sub, wick_emit_number(b, share, 1024), share);
-  low = wick_build2(b, WICK_OP_mul, low, rest), high = wick_build2(b, WICK_OP_mul, high, share);
-  return wick_build2(b, WICK_OP_add, low, high);
-}
-
-bool wick_tflite_quantized_bilinear(wick_import_node *n, const wick_dim *size, bool align,
-                                    bool half)
-{
-  wick_builder *b = n->b;
-  const wick_tflite_tensor *x = wick_tflite_in(n, 0), *y = wick_tflite_out(n, 0);
-  const wick_type_info t = *wick_import_info(n, 0);
-  int64_t lo, hi;
-  if (!wick_tflite_is_quantized(x)) return false;
-  for (uint32_t k = 0; k < 2; k++)
-    if (!wick_dim_is_const(size[k]) || !wick_dim_is_const(t.dim[1 + k]) || size[k].v < 1 ||
-        size[k].v > 1 << 20 || t.dim[1 + k].v < 1 || t.dim[1 + k].v > 1 << 20) {
-      wick_import_must_be_known(n, "the sizes of the image", size[k]);
-      return true;
-    }
-  wick_value v = wick_build_cast(b, n->in[0], WICK_I64);
-  nn_axis rows = nn_bilinear_axis(n, t.dim[1].v, size[0].v, align, half, 1),
-          columns = nn_bilinear_axis(n, t.dim[2].v, size[1].v, align, half, 2);
-  wick_value upper = wick_emit_gather(b, WICK_OP_gather, v, rows.low, 1),
-             lower = wick_emit_gather(b, WICK_OP_gather, v, rows.high, 1);
-  v = nn_mix(b, upper, lower, rows.share);
-  wick_value left = wick_emit_gather(b, WICK_OP_gather, v, columns.low, 2),
-             right = wick_emit_gather(b, WICK_OP_gather, v, columns.high, 2);
-  v = nn_mix(b, left, right, columns.share);
-  if (b->status) return true;
-  wick_value half_up = wick_emit_number(b, v, 1 << 19),
-             half_down = wick_emit_number(b, v, -(1 << 19));
-  wick_value positive = wick_build2(b, WICK_OP_gt, v, wick_emit_number(b, v, 0));
-  v = wick_build2(b, WICK_OP_add, v, wick_build3(b, WICK_OP_where, positive, half_up, half_down));
-  v = wick_emit_by(b, WICK_OP_div, v, 1 << 20);
-  wick_tflite_range(n, 0, &lo, &hi);
-  n->out[0] = wick_fixed_end(b, v, 0, lo, hi, y->elem);
   return true;
 }
 
@@ -415,7 +285,7 @@ bool wick_tflite_quantized_softmax(wick_import_node *n)
   if (y->elem == WICK_U8)
     v = wick_build1(b, WICK_OP_trunc, wick_emit_by(b, WICK_OP_add, v, 0.5));
   else
-    v = nn_round(b, v, -1e9, 1e9);
+    v = wick_tflite_round(b, v, -1e9, 1e9);
   if (b->status) return true;
   wick_tflite_range(n, 0, &lo, &hi);
   n->out[0] = wick_fixed_end(b, wick_build_cast(b, v, WICK_I32), y->quant.n ? y->quant.zero[0] : 0,

@@ -24,6 +24,7 @@ enum {
 typedef struct recurrent_lstm {
   wick_import_node *n;
   bool coupled, quantized; /* coupled: no input gate, i = 1 - f */
+  bool asymmetric;         /* how floats are quantized for weights of 8 bits */
   double cell_clip, projection_clip;
   int64_t act;
   wick_dim batch, steps, cells, units;
@@ -55,6 +56,23 @@ static wick_value lstm_weight(wick_import_node *n, uint32_t i)
              : wick_tflite_real(n, i, n->in[i], (wick_value){0});
 }
 
+/* x by the weights of operand i, transposed. Weights of 8 bits: the rows of x are quantized. */
+static wick_value lstm_product(recurrent_lstm *l, wick_value x, uint32_t i)
+{
+  wick_import_node *n = l->n;
+  wick_builder *b = n->b;
+  const int64_t last = -1;
+  if (wick_elem_is_float(wick_import_info(n, i)->elem))
+    return wick_build2(b, WICK_OP_matmul, x, wick_build_swap(b, n->in[i]));
+  wick_tflite_hybrid h =
+      (l->asymmetric ? wick_tflite_asymmetric : wick_tflite_symmetric)(n, x, 1, &last);
+  wick_value w = wick_build_swap(b, wick_build_cast(b, n->in[i], WICK_I32));
+  wick_value y = wick_build2(b, WICK_OP_matmul, h.x, w);
+  if (b->status) return y;
+  wick_value scale = wick_emit_by(b, WICK_OP_mul, h.scale, wick_tflite_in(n, i)->quant.scale[0]);
+  return wick_build2(b, WICK_OP_mul, wick_build_cast(b, y, WICK_F32), scale);
+}
+
 /* Normalized along the cells, times the coefficients, plus the bias. */
 static wick_value lstm_normalize(recurrent_lstm *l, wick_value v, uint32_t gate)
 {
@@ -78,8 +96,7 @@ static wick_value lstm_gate(recurrent_lstm *l, wick_value at, wick_value h, wick
   bool normal = wick_import_has(n, IN_NORM + gate);
   uint32_t peephole = IN_PEEPHOLE + (gate == GATE_O ? 2 : gate);
   wick_value row = wick_build2(b, WICK_OP_dynamic_index, l->x[gate], at);
-  wick_value v = wick_build2(b, WICK_OP_matmul, h, l->r[gate]);
-  v = wick_build2(b, WICK_OP_add, row, v);
+  wick_value v = wick_build2(b, WICK_OP_add, row, lstm_product(l, h, IN_R + gate));
   if (gate != GATE_C && wick_import_has(n, peephole))
     v = wick_build2(b, WICK_OP_add, v, wick_build2(b, WICK_OP_mul, cell, lstm_weight(n, peephole)));
   return normal ? lstm_normalize(l, v, gate) : v;
@@ -100,7 +117,7 @@ static void lstm_step(recurrent_lstm *l, wick_value at, wick_value *h, wick_valu
   wick_value o = wick_build1(b, WICK_OP_sigmoid, lstm_gate(l, at, *h, *c, GATE_O));
   *h = wick_build2(b, WICK_OP_mul, o, lstm_activate(l, *c));
   if (!wick_import_has(n, IN_PROJECTION)) return;
-  *h = wick_build2(b, WICK_OP_matmul, *h, wick_build_swap(b, lstm_weight(n, IN_PROJECTION)));
+  *h = lstm_product(l, *h, IN_PROJECTION);
   if (wick_import_has(n, IN_PROJECTION_BIAS))
     *h = wick_build2(b, WICK_OP_add, *h, n->in[IN_PROJECTION_BIAS]);
   *h = lstm_clip(b, *h, l->projection_clip);
@@ -111,10 +128,9 @@ static void lstm_products(recurrent_lstm *l, wick_value x)
   wick_import_node *n = l->n;
   wick_builder *b = n->b;
   for (uint32_t g = l->coupled; g < NGATE; g++) {
-    l->x[g] = wick_build2(b, WICK_OP_matmul, x, wick_build_swap(b, lstm_weight(n, IN_W + g)));
+    l->x[g] = lstm_product(l, x, IN_W + g);
     if (wick_import_has(n, IN_BIAS + g) && !wick_import_has(n, IN_NORM + g))
       l->x[g] = wick_build2(b, WICK_OP_add, l->x[g], n->in[IN_BIAS + g]);
-    l->r[g] = wick_build_swap(b, lstm_weight(n, IN_R + g));
   }
 }
 
@@ -255,6 +271,7 @@ static bool lstm_begin(wick_import_node *n, recurrent_lstm *l)
   *l = (recurrent_lstm){.n = n,
                         .coupled = !wick_import_has(n, IN_W + GATE_I),
                         .quantized = wick_tflite_is_quantized(wick_tflite_in(n, IN_X)),
+                        .asymmetric = wick_tflite_byte(n, 4) != 0,
                         .act = wick_tflite_byte(n, 0),
                         .cell_clip = wick_tflite_f32(n, 1),
                         .projection_clip = wick_tflite_f32(n, 2)};
