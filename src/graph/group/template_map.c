@@ -60,16 +60,47 @@ static int64_t map_period(const template_state *t, uint32_t axis, int64_t lanes)
   return most;
 }
 
-/* Splits the only axis into chunks, so that there are several tasks. */
+/* Returns the number of elements after which the index of each read of the only axis is the same
+ * again, unless it moves along the axis; 0 if there is none. */
+static int64_t map_again(const template_state *t)
+{
+  wick_dims *dims = t->g->module->dims;
+  wick_dim sym = t->out->axis[0].sym, coef, rest;
+  int64_t again = 0;
+  for (uint32_t i = t->out->node + 1; i < template_node(t, t->out)->end; i++) {
+    const wick_node *r = &t->g->node[i];
+    for (uint32_t k = 0; r->op == WICK_OP_read && k < wick_read_index(r)->n; k++) {
+      wick_dim d = wick_read_index(r)->dims[k];
+      if (wick_dim_eq(d, WICK_DIM_ANY) || wick_dim_linear(dims, d, sym, &coef, &rest)) continue;
+      wick_dim_form f = wick_dim_get(dims, d);
+      if (f.nterm != 1 || f.term->natom != 1) return 0;
+      const wick_atom *mod = wick_dim_atom(dims, f.term->atom[0]);
+      if (mod->kind != WICK_ATOM_MOD || !wick_dim_eq(mod->arg[0], sym) ||
+          !wick_dim_is_const(mod->arg[1]) || (again && again != mod->arg[1].v))
+        return 0;
+      again = mod->arg[1].v;
+    }
+  }
+  return again && template_extent(t, t->out, 0) % again == 0 ? again : 0;
+}
+
+/* Splits the only axis into chunks, so that there are several tasks. Where indices begin again, so does a
+ * loop: in between, vectors are contiguous. */
 static void map_flat(template_state *t)
 {
   enum { CHUNK = 4096 };
   const char *o = t->out->name, *name = template_loop(t, t->out, 0);
   int64_t lanes = map_lanes(t, 0, template_vector_lanes(t, 0)),
-          period = lanes > 1 ? map_period(t, 0, lanes) : 1, vectors = period * lanes;
+          period = lanes > 1 ? map_period(t, 0, lanes) : 1, vectors = period * lanes,
+          again = period == 1 && lanes > 1 ? map_again(t) : 0;
+  if (again < 2 * lanes) again = 0;
+  if (again) vectors = again;
   wick_text_printf(&t->steps, "split %s.%s chunk:%lld; ", o, name,
-                   (long long)(CHUNK / vectors * vectors));
-  if (lanes > 1) wick_text_printf(&t->steps, "split %s.chunk lane:%lld; ", o, (long long)lanes);
+                   (long long)(wick_max_i64(CHUNK / vectors, 1) * vectors));
+  if (again && again <= CHUNK / 2)
+    wick_text_printf(&t->steps, "split %s.chunk again:%lld; ", o, (long long)again);
+  const char *loop = again && again <= CHUNK / 2 ? "again" : "chunk";
+  if (lanes > 1) wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, loop, (long long)lanes);
   if (period > 1) wick_text_printf(&t->steps, "split %s.chunk vb:%lld; ", o, (long long)period);
   if (lanes > 1) wick_text_printf(&t->steps, "vector %s.lane; ", o);
   if (period > 1) wick_text_printf(&t->steps, "unroll %s.vb; ", o);
