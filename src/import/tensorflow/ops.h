@@ -14,6 +14,8 @@ wick_value wick_tf_channels_last(wick_import_node *n, wick_value x);
 bool wick_tf_is_channels_last(wick_import_node *n);
 /* Element k of a vector as a scalar. */
 wick_value wick_tf_element(wick_import_node *n, wick_value v, uint32_t k);
+/* What is known of element k of operand i. */
+bool wick_tf_element_dim(wick_import_node *n, uint32_t i, uint32_t k, wick_dim *out);
 
 typedef void wick_tf_import(wick_import_node *n);
 wick_tf_import wick_tf_import_add_n, wick_tf_import_adjust_contrast, wick_tf_import_arg,
