@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "base/torture.h"
+#include "driver/compile_testing.h"
 
 static const char test_small[] = "constant @w : f32[3,2] = [1, 2, 3, 4, 5, 6]\n"
                                  "metadata \"labels\" = \"a,b\"\n"
@@ -26,27 +27,6 @@ static const char test_small[] = "constant @w : f32[3,2] = [1, 2, 3, 4, 5, 6]\n"
 
 static const float test_x[12] = {1, 2, 3, -1, -2, -3, 0.5f, 0, 0, 10, -10, 1};
 static const float test_y[8] = {22, 28, 0, 0, 0.5f, 1, 0, 0};
-
-static void ok(wick_error *e)
-{
-  if (e) print_error("%s\n", wick_error_message(e));
-  assert_null(e);
-}
-
-static void fails(wick_error *e, wick_code code, const char *message)
-{
-  assert_non_null(e);
-  assert_string_equal(wick_error_message(e), message);
-  assert_int_equal(wick_error_code(e), code);
-  wick_error_free(e);
-}
-
-typedef struct fixture {
-  wick_context *context;
-  wick_model *model;
-  wick_compiled *compiled;
-  wick_session *session;
-} fixture;
 
 static wick_error *load(fixture *t, const char *text)
 {
@@ -64,15 +44,6 @@ static void begin(fixture *t, const wick_options *o)
 {
   *t = (fixture){0};
   ok(wick_context_create(o, &t->context));
-}
-
-static void end(fixture *t)
-{
-  wick_session_free(t->session);
-  wick_compiled_free(t->compiled);
-  wick_model_free(t->model);
-  wick_context_free(t->context);
-  *t = (fixture){0};
 }
 
 static void check_run(wick_session *s)

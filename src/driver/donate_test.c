@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "driver/compile_testing.h"
+
 /* The new weights are two nodes from the old ones, and the loss has the bias's type. */
 static const char step[] = "graph @main(%b: f32[], %v: f32[3], %w: f32[3], %g: f32[3]) -> "
                            "(f32[], f32[], f32[3], f32[3]) {\n"
@@ -20,40 +22,11 @@ static const char step[] = "graph @main(%b: f32[], %v: f32[3], %w: f32[3], %g: f
                            "  return %loss, %b2, %w2, %v2\n"
                            "}\n";
 
-static void ok(wick_error *e)
-{
-  if (e) print_error("%s\n", wick_error_message(e));
-  assert_null(e);
-}
-
-static void fails(wick_error *e, wick_code code, const char *message)
-{
-  assert_non_null(e);
-  assert_string_equal(wick_error_message(e), message);
-  assert_int_equal(wick_error_code(e), code);
-  wick_error_free(e);
-}
-
-typedef struct fixture {
-  wick_context *context;
-  wick_model *model;
-  wick_compiled *compiled;
-  wick_session *session;
-} fixture;
-
 static void begin(fixture *t, const char *text)
 {
   *t = (fixture){0};
   ok(wick_context_create(NULL, &t->context));
   ok(wick_load_bytes(t->context, "step.txt", text, strlen(text), &t->model));
-}
-
-static void end(fixture *t)
-{
-  wick_session_free(t->session);
-  wick_compiled_free(t->compiled);
-  wick_model_free(t->model);
-  wick_context_free(t->context);
 }
 
 static wick_error *compile(fixture *t, uint32_t n, const char *const *donate)
