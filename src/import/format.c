@@ -123,12 +123,13 @@ static bool format_is_saved_model(wick_span s)
          format_bit(meta.bytes, 1) && graph.whole && format_bit(graph.bytes, 1);
 }
 
-/* OperatorDef = 2 of NetDef: input = 1, output = 2, type = 4. */
+/* OperatorDef = 2 of NetDef: input = 1, output = 2, type = 4, and arg = 5, which is a message. */
 static bool format_is_caffe2(wick_span s)
 {
   wick_fields f = wick_fields_of(s), op = wick_fields_of(f.part[2]);
   return f.whole && !format_is_onnx(&f) && !format_bit(f.number, 1) && op.whole &&
-         format_bit(op.bytes, 2) && wick_fields_is_word(op.part[4]) && f.most < 64;
+         format_bit(op.bytes, 2) && wick_fields_is_word(op.part[4]) && !format_bit(op.number, 5) &&
+         f.most < 64;
 }
 
 /* LayerParameter = 100; in old files V1LayerParameter = 2, with name = 4 and type number = 5, and before

@@ -1,34 +1,13 @@
 /* Fuzzes the readers of TensorFlow's files: a graph in binary or text form is imported; the same
  * bytes are read as the index of a checkpoint. */
-#include <setjmp.h>
-#include <stdlib.h>
-
-#include "fuzz.h"
 #include "import/tensorflow/checkpoint.h"
 #include "import/tensorflow/tensorflow.h"
-#include "ir/verify.h"
-
-/* The memory that a file of this size may use. */
-static uint64_t fuzz_limit(size_t nbytes) { return (uint64_t)65536 * nbytes + (1024u << 20); }
-
-static void fuzz_graph(const uint8_t *bytes, size_t nbytes)
-{
-  wick_guard guard = {.allocator = wick_allocator_malloc(), .limit_bytes = fuzz_limit(nbytes)};
-  wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard);
-  if (setjmp(guard.where)) abort(); /* it used more memory than its size allows */
-  wick_module *m = wick_module_create(&guard, "fuzz");
-  const wick_func *f = NULL;
-  wick_status s =
-      wick_import_graphdef(m, (wick_span){bytes, nbytes}, "fuzz.pb", NULL, &mem, &tmp, &f);
-  if (!s && wick_verify_func(f, &tmp)) abort();
-  wick_module_free(m);
-  wick_arena_free(&tmp);
-  wick_arena_free(&mem);
-}
+#include "importer.h"
 
 static void fuzz_index(const uint8_t *bytes, size_t nbytes)
 {
-  wick_guard guard = {.allocator = wick_allocator_malloc(), .limit_bytes = fuzz_limit(nbytes)};
+  wick_guard guard = {.allocator = wick_allocator_malloc(),
+                      .limit_bytes = (uint64_t)65536 * nbytes + (1024u << 20)};
   wick_arena mem = wick_arena_make(&guard);
   wick_tf_checkpoint c = {.location = "fuzz.index"};
   if (setjmp(guard.where)) abort();
@@ -47,7 +26,7 @@ static void fuzz_index(const uint8_t *bytes, size_t nbytes)
 
 static void fuzz_tensorflow(const uint8_t *bytes, size_t nbytes)
 {
-  fuzz_graph(bytes, nbytes);
+  wick_fuzz_import(wick_import_graphdef, "fuzz.pb", bytes, nbytes, NULL);
   fuzz_index(bytes, nbytes);
 }
 

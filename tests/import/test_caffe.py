@@ -107,6 +107,7 @@ def test_old_versions(tmp_path, version):
         conv = field(1, field(1, "conv") + field(2, "conv") + blobs) + field(2, "p") + field(3, "c")
     (tmp_path / "old.prototxt").write_text(head + text({"layers": layers}))
     (tmp_path / "old.caffemodel").write_bytes(field(1, "old") + field(2, conv))
+    close(result(tmp_path, tmp_path / "old.caffemodel", {"x": cases.X}), like("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)(expected()))
     close(result(tmp_path, tmp_path / "old.prototxt", {"x": cases.X}), like("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)(expected()))
 
 
@@ -146,6 +147,7 @@ def test_remarks_and_conversion(tmp_path):
     ([layer("LRN", ["x"], lrn_param={"local_size": 4})], ["local_size is 4, expected an odd number"]), ([layer("Concat", ["x", "x"], concat_param={"axis": 4})], ["axis 4 is outside [-4, 3]"]),
     ([layer("Softmax", ["x"], softmax_param={"axes": 1})], ["SoftmaxParameter has no field axes"]), ([layer("Slice", ["x"], ["a", "b"], slice_param={"slice_point": [1, 2]})], ["2 points do not cut a size of 4 into 2 outputs"]),
     ([layer("Eltwise", ["x", "m"])], ['the blob "m" is not defined']), ([layer("Reshape", ["x"], reshape_param={"shape": {"dim": [-1, -1]}})], ["size 1 of the new shape is -1"]),
+    ([layer("Sigmoid", ["x"], [""])], ['the layer "Sigmoid_" has a blob without a name']),
     ([layer("Sigmoid", ["x"], ["a", "b"])], ["it has 2 outputs, expected at most 1"]),
 ])
 def test_refused(tmp_path, layers, words):

@@ -87,6 +87,17 @@ static const char *const *read_names(wick_arena *mem, wick_wire_spans s)
   return names;
 }
 
+/* Checks that blobs have names. */
+static wick_status read_named(wick_import *c, const char *location, const char *layer, size_t n,
+                              const char *const *names)
+{
+  for (size_t i = 0; i < n; i++)
+    if (!*names[i])
+      return wick_fail(c->tmp, WICK_EPARSE, location, "the layer \"%s\" has a blob without a name",
+                       wick_import_shown(c, layer));
+  return NULL;
+}
+
 /* Returns the type of an old layer; NULL: there is none. */
 static const caffe_type *read_old_type(int64_t number, const char *v0)
 {
@@ -135,6 +146,8 @@ static wick_status read_one(wick_import *c, const char *location, bool v1, wick_
                      .exclude = r->exclude};
   l->name = wick_wire_text(mem, v0 ? v0->name : r->name);
   l->type = wick_wire_text(mem, v0 ? v0->type : r->type);
+  WICK_TRY(read_named(c, location, l->name, l->nbottom, l->bottom));
+  WICK_TRY(read_named(c, location, l->name, l->ntop, l->top));
   if (v1) {
     const caffe_type *t = read_old_type(r->number, v0 ? l->type : NULL);
     if (t)
@@ -170,6 +183,7 @@ static wick_status read_network(wick_import *c, const char *location, wick_span 
   const wick_wire_spans all = v1 ? r->layers : r->layer;
   if (all.n > UINT32_MAX / 2)
     return wick_fail(mem, WICK_ELIMIT, location, "it has too many layers");
+  WICK_TRY(read_named(c, location, "", r->input.n, read_names(mem, r->input)));
   *out = (caffe_net){.input = r->input,
                      .input_dim = r->input_dim,
                      .nlayer = (uint32_t)all.n,
