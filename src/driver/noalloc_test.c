@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "driver/compile_testing.h"
 #include "wick/wick.h"
 
 #if defined(__has_feature)
@@ -59,12 +60,6 @@ int posix_memalign(void **p, size_t align, size_t n)
 
 #ifdef NOALLOC_COUNTS
 static const char *noalloc_artifact; /* is tested instead of the digits network */
-
-static void ok(wick_error *e)
-{
-  if (e) print_error("%s\n", wick_error_message(e));
-  assert_null(e);
-}
 
 static wick_compiled *noalloc_compiled(wick_context *context)
 {

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "driver/compile_testing.h"
 #include "wick/wick.h"
 
 #define LIST "data @List { Nil, Cons(i64[], @List) }\n"
@@ -207,12 +208,6 @@ static int64_t tree_want(int64_t n)
 static int64_t rows_want(int64_t n) { return 15 * n * (n + 1) / 2; }
 
 static int64_t cells_want(int64_t n) { return n + n * (n + 1) / 2; }
-
-static void ok(wick_error *e)
-{
-  if (e) print_error("%s\n", wick_error_message(e));
-  assert_null(e);
-}
 
 static wick_code compiled(const char *text, uint64_t heap, uint32_t nrun, const int64_t *n,
                           int64_t *out)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "driver/compile_testing.h"
 #include "driver/pipeline.h"
 #include "ir/text.h"
 #include "loop/interpret.h"
@@ -176,12 +177,6 @@ static const char ends[] =
     "  }\n"
     "  return %r\n"
     "}\n";
-
-static void ok(wick_error *e)
-{
-  if (e) print_error("%s\n", wick_error_message(e));
-  assert_null(e);
-}
 
 static wick_code compiled(const char *text, uint32_t nrun, const int64_t *n, int64_t *out)
 {

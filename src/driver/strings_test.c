@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "driver/compile_testing.h"
 #include "wick/wick.h"
 
 static atomic_ulong allocations;
@@ -26,12 +27,6 @@ static void counted_free(void *self, void *p, size_t nbytes)
 {
   (void)self, (void)nbytes;
   free(p);
-}
-
-static void ok(wick_error *e)
-{
-  if (e) print_error("%s\n", wick_error_message(e));
-  assert_null(e);
 }
 
 static const char net[] = "constant @w : string[3] = [\"b\", \"\", \"b\"]\n"
