@@ -56,6 +56,31 @@ def run(folder, kind, arrays, weights, attributes, results=1):
     return subprocess.run([WICK, "run", folder / "n-symbol.json", *(["--inputs", *inputs] if inputs else []), "--outputs", folder / "out"], capture_output=True, text=True)
 
 
+def norm(x, axis):
+    axes = tuple(range(axis, x.ndim))
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + 1e-5)
+
+
+def priors(rows, columns, kinds):
+    out = []
+    for r in range(rows):
+        for c in range(columns):
+            for size, ratio in kinds:
+                x, y, w, h = (c + 0.5) / columns, (r + 0.5) / rows, size * rows / columns * ratio ** 0.5 / 2, size / ratio ** 0.5 / 2
+                out.append([x - w, y - h, x + w, y + h])
+    return np.float32([out]).clip(0, 1)
+
+
+def heads(x, n, part):
+    steps, batch, size = x.shape
+    return x.reshape(steps, batch, n, 3, size // n // 3)[:, :, :, part].transpose(1, 2, 0, 3).reshape(batch * n, steps, -1)
+
+
+def scores(x, n):
+    q, k = heads(x, n, 0), heads(x, n, 1)
+    return q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+
+
 UNARY = {"abs": np.abs, "ceil": np.ceil, "cos": np.cos, "exp": np.exp, "expm1": np.expm1, "floor": np.floor, "negative": np.negative, "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
          "sign": np.sign, "sin": np.sin, "sinh": np.sinh, "softsign": lambda x: x / (1 + abs(x)), "tan": np.tan, "tanh": np.tanh, "arctan": np.arctan, "relu": lambda x: x.clip(0), "fix": np.trunc,
          "square": np.square, "cbrt": np.cbrt, "degrees": np.degrees, "radians": np.radians, "rint": np.rint, "logical_not": lambda x: (x == 0).astype(x.dtype), "erf": like("Erf"), "BlockGrad": lambda x: x}
@@ -104,6 +129,18 @@ CASES = [
     ("Embedding", [ROW], [M], {"input_dim": 4, "output_dim": 6}, lambda i, w: w[i.clip(0, 3).astype(int)]), ("pick", [M, np.float32([0, 5, 9, 2])], [], {}, lambda x, i: x[range(4), i.clip(0, 5).astype(int)]), ("gather_nd", [M, np.float32([[0, 3], [5, 1]])], [], {}, lambda x, i: x[tuple(i.astype(int))]),
     ("one_hot", [np.float32([1, 0, 3])], [], {"depth": 4, "on_value": 2.0, "off_value": -1.0}, lambda i: np.where(np.eye(4)[i.astype(int)], 2, -1).astype(np.float32)), ("cumsum", [M], [], {"axis": 1}, lambda x: x.cumsum(1)),
     ("SequenceMask", [X, np.float32([1, 2, 2, 0])], [], {"use_sequence_length": "True", "value": 7.0}, lambda x, n: np.where((np.arange(2)[:, None] < n)[..., None, None], x, 7)), ("SequenceLast", [X, np.float32([1, 2, 2, 1])], [], {"use_sequence_length": "True"}, lambda x, n: x[n.astype(int) - 1, range(4)]),
+    ("SequenceReverse", [X], [], {}, lambda x: x[::-1]), ("SequenceReverse", [X, np.float32([1, 2, 2, 1])], [], {"use_sequence_length": "True"}, lambda x, n: np.stack([np.concatenate([x[:int(k), i][::-1], x[int(k):, i]]) for i, k in enumerate(n)], 1)),
+    ("GroupNorm", [X], [C[0], C[1]], {"num_groups": 2}, lambda x, s, b: norm(x.reshape(2, 2, -1), 2).reshape(x.shape) * s[:, None, None] + b[:, None, None]),
+    ("scatter_nd", [np.float32([3, 4]), np.float32([[0, 3], [5, 1]])], [], {"shape": "(4, 6)"}, lambda x, i: np.float32([[3 if (r, c) == (0, 5) else 4 if (r, c) == (3, 1) else 0 for c in range(6)] for r in range(4)])),
+    ("batch_take", [M, np.float32([0, 5, 1, 2])], [], {}, lambda x, i: x[range(4), i.astype(int)]),
+    ("ROIPooling", [abs(X), np.float32([[0, 0, 0, 5, 4], [1, 2, 1, 4, 6]])], [], {"pooled_size": "(2, 3)", "spatial_scale": 0.5}, lambda x, r: like("MaxRoiPool", pooled_shape=[2, 3], spatial_scale=0.5)(x, r)),
+    ("_contrib_ROIAlign", [X, np.float32([[0, 0, 0, 5, 4], [1, 2, 1, 4, 6]])], [], {"pooled_size": "(2, 3)", "spatial_scale": 1.0, "sample_ratio": 2},
+     lambda x, r: like("RoiAlign", output_height=2, output_width=3, sampling_ratio=2, coordinate_transformation_mode="output_half_pixel")(x, r[:, 1:].copy(), r[:, 0].astype(np.int64))),
+    ("_contrib_MultiBoxPrior", [X], [], {"sizes": "(0.5, 0.25)", "ratios": "(1, 2)", "clip": "True"}, lambda x: priors(8, 6, [(0.5, 1), (0.25, 1), (0.5, 2)])),
+    ("BilinearSampler", [X, np.tanh(R.standard_normal((2, 2, 3, 5))).astype(np.float32)], [], {}, lambda x, g: like("GridSample", align_corners=1)(x, np.ascontiguousarray(g.transpose(0, 2, 3, 1)))),
+    ("GridGenerator", [M[:2]], [], {"transform_type": "affine", "target_shape": "(3, 4)"}, lambda m: (m.reshape(2, 2, 3) @ np.float32([np.tile(np.linspace(-1, 1, 4), 3), np.repeat(np.linspace(-1, 1, 3), 4), np.ones(12)])).reshape(2, 2, 3, 4)),
+    ("_contrib_interleaved_matmul_selfatt_qk", [X[0].transpose(0, 1, 2).reshape(4, 4, 12)], [], {"heads": 2}, lambda x: scores(x, 2)),
+    ("_contrib_interleaved_matmul_selfatt_valatt", [X[0].reshape(4, 4, 12), R.standard_normal((8, 4, 4)).astype(np.float32)], [], {"heads": 2}, lambda x, a: (a @ heads(x, 2, 2)).reshape(4, 2, 4, 2).transpose(2, 0, 1, 3).reshape(4, 4, 4)),
 ]
 
 

@@ -28,6 +28,7 @@ void wick_mxnet_conv(wick_import_node *n); /* row->arg: transposed */
 void wick_mxnet_pool(wick_import_node *n);
 void wick_mxnet_batch_norm(wick_import_node *n);
 void wick_mxnet_norm(wick_import_node *n); /* row->op: layer_norm or instance_norm */
+void wick_mxnet_group_norm(wick_import_node *n);
 void wick_mxnet_l2(wick_import_node *n);
 void wick_mxnet_lrn(wick_import_node *n);
 void wick_mxnet_pad(wick_import_node *n);
@@ -78,6 +79,17 @@ void wick_mxnet_gather_nd(wick_import_node *n);
 void wick_mxnet_one_hot(wick_import_node *n);
 void wick_mxnet_sequence(wick_import_node *n); /* row->arg: 0 mask, 1 last */
 void wick_mxnet_cumsum(wick_import_node *n);
+void wick_mxnet_sequence_reverse(wick_import_node *n);
+void wick_mxnet_scatter_nd(wick_import_node *n);
+
+/* regions.c */
+void wick_mxnet_roi_pool(wick_import_node *n);
+void wick_mxnet_roi_align(wick_import_node *n);
+void wick_mxnet_prior_boxes(wick_import_node *n);
+void wick_mxnet_grid(wick_import_node *n);
+void wick_mxnet_sampler(wick_import_node *n);
+void wick_mxnet_self_attention_scores(wick_import_node *n);
+void wick_mxnet_self_attention_values(wick_import_node *n);
 
 static inline bool wick_mxnet_axis(wick_import_node *n, const char *name, int64_t otherwise,
                                    uint32_t rank, uint32_t *out)

@@ -1,4 +1,5 @@
 /* Imports MXNet's reductions, searches and look-ups. Indices are floats there. */
+#include "import/kit/array.h"
 #include "import/mxnet/ops.h"
 
 /* Reads `axis`, one, several or none (all), and `exclude` (the others). Returns false after a failure. */
@@ -228,4 +229,39 @@ void wick_mxnet_cumsum(wick_import_node *n)
   wick_emit e = wick_emit_begin(n->b, WICK_OP_cumsum);
   wick_emit_set_int(&e, "axis", axis);
   n->out[0] = wick_emit_end1(&e, n->in[0]);
+}
+
+/* Each sequence of x [steps, batch, ...] is reversed in its length. */
+void wick_mxnet_sequence_reverse(wick_import_node *n)
+{
+  if (!wick_import_rank(n, 0, 2, WICK_MAX_RANK)) return;
+  bool counted = n->nin > 1 && wick_import_int(n, "use_sequence_length", 0);
+  n->out[0] = counted ? wick_array_reverse_sequence(n, n->in[0], n->in[1], 0, 1)
+                      : wick_array_reverse(n, n->in[0], 1);
+}
+
+/* Zeros of a given shape, in which the indices [axes, rows...] select where the elements go. */
+void wick_mxnet_scatter_nd(wick_import_node *n)
+{
+  wick_builder *b = n->b;
+  wick_import_attr shape = wick_import_ints(n, "shape");
+  wick_dim dim[WICK_MAX_RANK];
+  int64_t perm[WICK_MAX_RANK];
+  uint32_t rank = wick_import_info(n, 1)->rank;
+  bool good = shape.n >= 1 && shape.n <= WICK_MAX_RANK;
+  if (!wick_import_rank(n, 1, 1, WICK_MAX_RANK)) return;
+  for (uint32_t k = 0; good && k < shape.n; k++) {
+    good = shape.ints[k] >= 0 && shape.ints[k] <= INT32_MAX;
+    if (good) dim[k] = wick_dim_const(shape.ints[k]);
+  }
+  if (!good) {
+    wick_import_fail(n, WICK_EPARSE, "shape has %u sizes that do not fit", shape.n);
+    return;
+  }
+  for (uint32_t k = 0; k < rank; k++) perm[k] = (k + 1) % rank;
+  wick_value at = wick_build_cast(b, n->in[1], WICK_I64);
+  at = wick_build_transpose(b, at, rank, perm);
+  wick_value zero = wick_emit_expand(b, wick_emit_number(b, n->in[0], 0), shape.n, dim);
+  wick_emit e = wick_emit_begin(b, WICK_OP_scatter_nd);
+  n->out[0] = wick_emit_end(&e, 3, (wick_value[]){zero, at, n->in[0]});
 }

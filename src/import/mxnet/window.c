@@ -215,6 +215,15 @@ void wick_mxnet_norm(wick_import_node *n)
   n->out[0] = wick_emit_end(&e, 3, n->in);
 }
 
+/* The scale and the bias have an element for each channel. */
+void wick_mxnet_group_norm(wick_import_node *n)
+{
+  wick_emit e = wick_emit_begin(n->b, WICK_OP_group_norm);
+  wick_emit_set_float(&e, "epsilon", wick_import_real(n, "eps", 1e-5));
+  wick_emit_set_int(&e, "groups", wick_import_int(n, "num_groups", 1));
+  n->out[0] = wick_emit_end(&e, 3, n->in);
+}
+
 /* x / sqrt(sum of squares + eps): over each image, over channels, or over positions */
 void wick_mxnet_l2(wick_import_node *n)
 {
