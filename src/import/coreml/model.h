@@ -15,6 +15,7 @@ typedef struct wick_coreml_model {
   const char *folder;            /* that has the file of the model; "" for bytes in memory */
   int64_t version;               /* specificationVersion */
   bool network;                  /* a neural network: its arrays of doubles are f32 */
+  bool classic;                  /* one whose arrays are mapped to five dimensions */
   uint32_t depth;                /* of pipelines around it */
   const struct wick_coreml_layer *loop; /* of networks: whose body is imported; NULL: none */
 } wick_coreml_model;

@@ -149,10 +149,9 @@ static wick_value network_rank5(wick_import *c, wick_value x)
 }
 
 /* Reads the mapping: in old versions all values have rank 5. */
-static bool network_is_exact(const wick_coreml_model *m, const wick_coreml_message *network,
-                             const char *mapping)
+bool wick_coreml_is_exact(int64_t version, const wick_coreml_message *network, const char *mapping)
 {
-  return m->version >= NETWORK_MAPPED && wick_coreml_int(network, mapping, 0) == 1;
+  return version >= NETWORK_MAPPED && wick_coreml_int(network, mapping, 0) == 1;
 }
 
 static void network_input(wick_import *c, const wick_coreml_model *m,
@@ -179,7 +178,8 @@ static void network_input(wick_import *c, const wick_coreml_model *m,
     }
   }
   if (c->b.status) return;
-  if (!network_is_exact(m, network, image ? "imageInputShapeMapping" : "arrayInputShapeMapping"))
+  if (!wick_coreml_is_exact(m->version, network,
+                            image ? "imageInputShapeMapping" : "arrayInputShapeMapping"))
     x = network_rank5(c, x);
   wick_import_rebind(c, f.name, x);
 }
@@ -243,7 +243,7 @@ void wick_coreml_network(wick_import *c, const wick_coreml_model *m,
   wick_import_scope *back = wick_import_enter(c, true);
   for (uint32_t i = 0; i < in.n; i++) network_input(c, m, network, &in.at[i]);
   wick_coreml_run(c, wick_coreml_parts(network, "layers", c->tmp));
-  bool exact = network_is_exact(m, network, "arrayInputShapeMapping");
+  bool exact = wick_coreml_is_exact(m->version, network, "arrayInputShapeMapping");
   for (uint32_t i = 0; i < out.n; i++) network_output(c, exact, &out.at[i]);
   if (wick_coreml_field_of(network, "stringClassLabels")) network_classify(c, m, network);
   wick_import_scope *own = c->scope;

@@ -1,6 +1,7 @@
 /* Imports TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor: reads their attributes
  * as a forest, and converts its scores to results. */
-#include "import/onnx/ml_forest.h"
+#include "import/kit/forest.h"
+#include "import/onnx/ml.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -260,12 +261,22 @@ static wick_value tree_base(wick_onnx_op *o, wick_value scores, const wick_fores
   return wick_build2(o->b, WICK_OP_add, scores, add);
 }
 
+static wick_value tree_apply(wick_onnx_op *o, const wick_forest *f, wick_value x, int aggregate)
+{
+  wick_dim features = wick_built_info(o->b, x)->dim[1];
+  if (wick_dim_is_const(features))
+    return wick_forest_apply(o->b, o->c->tmp, wick_onnx_name(o->c, o->node->output.at[0]), f, x,
+                             aggregate);
+  wick_onnx_must_be_known(o, "the number of features", features);
+  return (wick_value){0};
+}
+
 /* Computes the scores. A target without a weight in any reached leaf gets 0, not an infinity. */
 static wick_value tree_scores(wick_onnx_op *o, const wick_forest *f, int aggregate)
 {
   wick_value x = wick_ml_matrix(o, 0, f->elem);
   if (!x.id) return x;
-  wick_value y = wick_forest_apply(o, f, x, aggregate);
+  wick_value y = tree_apply(o, f, x, aggregate);
   if (!y.id || o->b->status || aggregate == WICK_FOREST_SUM || aggregate == WICK_FOREST_AVERAGE)
     return y;
   wick_value none = wick_build1(o->b, WICK_OP_isinf, y), zero = wick_emit_number(o->b, y, 0);

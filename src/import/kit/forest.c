@@ -5,7 +5,7 @@
  * for x > t, the node compares -x with -next(t) and exchanges its children; columns after those
  * of x contain -x. An equality becomes two such nodes, and membership in a set a binary search
  * over its members. The leaves are the first nodes, and each is its own child. */
-#include "import/onnx/ml_forest.h"
+#include "import/kit/forest.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +13,9 @@
 enum { FOREST_MOST_NODES = 1 << 28, FOREST_MOST_DEPTH = 4096, FOREST_STEPS = 16 };
 
 typedef struct forest {
+  wick_builder *b;
+  wick_arena *tmp;
+  const char *name; /* of constants */
   const wick_forest *f;
   int64_t columns;   /* of x */
   uint32_t *first;   /* per source node: the first of its nodes */
@@ -121,24 +124,24 @@ static void forest_node(forest *t, const wick_forest_node *n, uint32_t at)
   }
 }
 
-static bool forest_tables(wick_onnx_op *o, forest *t)
+static bool forest_tables(forest *t)
 {
   const wick_forest *f = t->f;
-  wick_arena *tmp = o->c->tmp;
+  wick_arena *tmp = t->tmp;
   uint64_t n = f->nleaf;
   t->first = wick_new(tmp, uint32_t, (size_t)f->nnode + 1);
   for (uint32_t i = 0; i < f->nnode; i++) {
     if (f->node[i].column < 0 || f->node[i].column >= t->columns) {
-      wick_onnx_fail(o, WICK_ERANGE, "feature %lld of %lld", (long long)f->node[i].column,
-                     (long long)t->columns);
+      wick_build_fail(t->b, WICK_ERANGE, "feature %lld of %lld", (long long)f->node[i].column,
+                      (long long)t->columns);
       return false;
     }
     t->first[i] = (uint32_t)n;
     n += forest_size(&f->node[i]);
   }
   if (n > FOREST_MOST_NODES || t->columns > INT32_MAX / 2 || !f->nleaf || !f->nroot) {
-    wick_onnx_fail(o, WICK_ELIMIT, "%llu nodes, %u leaves, %u trees", (unsigned long long)n,
-                   f->nleaf, f->nroot);
+    wick_build_fail(t->b, WICK_ELIMIT, "%llu nodes, %u leaves, %u trees", (unsigned long long)n,
+                    f->nleaf, f->nroot);
     return false;
   }
   t->n = (uint32_t)n;
@@ -154,21 +157,21 @@ static bool forest_tables(wick_onnx_op *o, forest *t)
 
 /* Returns the largest depth of a tree, where leaves have depth 1, or 0 if there is a cycle.
  * Visits children before their parent. */
-static uint32_t forest_depth(wick_onnx_op *o, const forest *t)
+static uint32_t forest_depth(const forest *t)
 {
-  uint32_t *depth = wick_new(o->c->tmp, uint32_t, t->n), deepest = 1; /* 0: not visited */
+  uint32_t *depth = wick_new(t->tmp, uint32_t, t->n), deepest = 1; /* 0: not visited */
   wick_list(uint32_t) open = {0};
   const uint32_t busy = UINT32_MAX;
   for (uint32_t i = 0; i < t->f->nleaf; i++) depth[i] = 1;
   for (uint32_t r = 0; r < t->f->nroot; r++) {
-    wick_push(o->c->tmp, &open, (uint32_t)forest_target(t, t->f->root[r]));
+    wick_push(t->tmp, &open, (uint32_t)forest_target(t, t->f->root[r]));
     while (open.n) {
       uint32_t i = open.at[open.n - 1], below = 0;
       bool done = depth[i] && depth[i] != busy, wait = false;
       for (int k = 0; k < 2 && !done; k++) {
         uint32_t to = (uint32_t)t->child[2 * i + (uint32_t)k], d = depth[to];
         if (d == busy) return 0;
-        if (!d) wick_push(o->c->tmp, &open, to), wait = true;
+        if (!d) wick_push(t->tmp, &open, to), wait = true;
         if (d > below) below = d;
         if (wait) break;
       }
@@ -186,40 +189,39 @@ static uint32_t forest_depth(wick_onnx_op *o, const forest *t)
 
 /* ---- operands of tree_walk ---- */
 
-static wick_value forest_i32(wick_onnx_op *o, uint32_t rank, const int64_t *dim, const int32_t *v)
+static wick_value forest_i32(const forest *t, uint32_t rank, const int64_t *dim, const int32_t *v)
 {
-  wick_module *m = o->c->module;
+  wick_module *m = t->b->module;
   size_t n = sizeof *v;
   for (uint32_t k = 0; k < rank; k++) n *= (size_t)dim[k];
   const void *kept = wick_arena_copy(&m->mem, v, n, 64);
-  uint32_t k = wick_emit_constant(m, wick_onnx_name(o->c, o->node->output.at[0]),
-                                  wick_type_tensor_const(m, WICK_I32, rank, dim), kept, n);
-  return wick_build_constant(o->b, k);
+  uint32_t k =
+      wick_emit_constant(m, t->name, wick_type_tensor_const(m, WICK_I32, rank, dim), kept, n);
+  return wick_build_constant(t->b, k);
 }
 
 /* Appends the negated columns of x if a node reads one. */
-static wick_value forest_input(wick_onnx_op *o, const forest *t, wick_value x)
+static wick_value forest_input(const forest *t, wick_value x)
 {
-  x = wick_build_cast(o->b, x, t->f->elem);
+  x = wick_build_cast(t->b, x, t->f->elem);
   if (!t->negated) return x;
-  wick_value negative = wick_build1(o->b, WICK_OP_neg, x);
-  return wick_build_concat(o->b, 1, 2, (const wick_value[]){x, negative});
+  wick_value negative = wick_build1(t->b, WICK_OP_neg, x);
+  return wick_build_concat(t->b, 1, 2, (const wick_value[]){x, negative});
 }
 
 /* Returns the leaf for each row and tree, [rows, trees], or [trees, rows] if `rows_last`. */
-static wick_value forest_leaves(wick_onnx_op *o, const forest *t, wick_value x, uint32_t steps,
-                                bool rows_last)
+static wick_value forest_leaves(const forest *t, wick_value x, uint32_t steps, bool rows_last)
 {
   int64_t n = t->n, two[2] = {n, 2}, roots[2] = {1, 1};
-  int32_t *root = wick_new(o->c->tmp, int32_t, t->f->nroot);
+  int32_t *root = wick_new(t->tmp, int32_t, t->f->nroot);
   for (uint32_t r = 0; r < t->f->nroot; r++) root[r] = forest_target(t, t->f->root[r]);
   roots[rows_last ? 0 : 1] = t->f->nroot;
-  wick_value in[5] = {forest_input(o, t, x), forest_i32(o, 1, &n, t->column),
-                      wick_onnx_table(o, t->f->elem, 1, &n, t->threshold),
-                      forest_i32(o, 2, two, t->child), forest_i32(o, 2, roots, root)};
+  wick_value in[5] = {forest_input(t, x), forest_i32(t, 1, &n, t->column),
+                      wick_emit_table(t->b, t->name, t->f->elem, 1, &n, t->threshold),
+                      forest_i32(t, 2, two, t->child), forest_i32(t, 2, roots, root)};
   do { /* at least one step, because the operand x determines the number of rows */
     uint32_t some = steps < FOREST_STEPS ? steps : FOREST_STEPS;
-    wick_emit e = wick_emit_begin(o->b, WICK_OP_tree_walk);
+    wick_emit e = wick_emit_begin(t->b, WICK_OP_tree_walk);
     wick_emit_set_int(&e, "depth", some ? some : 1);
     wick_emit_set_int(&e, "rows_last", rows_last);
     in[4] = wick_emit_end(&e, 5, in);
@@ -228,28 +230,29 @@ static wick_value forest_leaves(wick_onnx_op *o, const forest *t, wick_value x, 
   return in[4];
 }
 
-wick_value wick_forest_apply(wick_onnx_op *o, const wick_forest *f, wick_value x, int aggregate)
+wick_value wick_forest_apply(wick_builder *b, wick_arena *tmp, const char *name,
+                             const wick_forest *f, wick_value x, int aggregate)
 {
   static const wick_opcode by[] = {WICK_OP_reduce_mean, WICK_OP_reduce_sum, WICK_OP_reduce_min,
                                    WICK_OP_reduce_max};
-  const wick_type_info *info = wick_built_info(o->b, x);
-  if (!wick_dim_is_const(info->dim[1])) {
-    wick_onnx_must_be_known(o, "the number of features", info->dim[1]);
-    return (wick_value){0};
-  }
-  forest t = {.f = f, .columns = info->dim[1].v};
-  if (!forest_tables(o, &t)) return (wick_value){0};
-  uint32_t deepest = forest_depth(o, &t);
+  if (b->status) return (wick_value){0};
+  const wick_type_info *info = wick_built_info(b, x);
+  forest t = {.b = b, .tmp = tmp, .name = name, .f = f};
+  t.columns = wick_dim_is_const(info->dim[1]) ? info->dim[1].v : -1;
+  if (t.columns < 0) wick_build_fail(b, WICK_EUNSUPPORTED, "the number of features must be known");
+  if (b->status || !forest_tables(&t)) return (wick_value){0};
+  uint32_t deepest = forest_depth(&t);
   if (!deepest || deepest > FOREST_MOST_DEPTH) {
-    wick_onnx_fail(o, deepest ? WICK_ELIMIT : WICK_EPARSE,
-                   deepest ? "a tree is deeper than %d" : "a node is below itself",
-                   FOREST_MOST_DEPTH);
+    if (deepest)
+      wick_build_fail(b, WICK_ELIMIT, "a tree is deeper than %d", FOREST_MOST_DEPTH);
+    else
+      wick_build_fail(b, WICK_EPARSE, "a node is below itself");
     return (wick_value){0};
   }
   bool rows_last = !wick_dim_is_const(info->dim[0]) || info->dim[0].v >= f->nroot;
-  wick_value leaf = forest_leaves(o, &t, x, deepest - 1, rows_last);
+  wick_value leaf = forest_leaves(&t, x, deepest - 1, rows_last);
   wick_value table =
-      wick_onnx_table(o, f->elem, 2, (const int64_t[]){f->nleaf, f->ntarget}, f->weight);
-  wick_value weights = wick_emit_gather(o->b, WICK_OP_gather, table, leaf, 0);
-  return wick_emit_reduce1(o->b, by[aggregate], weights, rows_last ? 0 : 1, false);
+      wick_emit_table(b, name, f->elem, 2, (const int64_t[]){f->nleaf, f->ntarget}, f->weight);
+  wick_value weights = wick_emit_gather(b, WICK_OP_gather, table, leaf, 0);
+  return wick_emit_reduce1(b, by[aggregate], weights, rows_last ? 0 : 1, false);
 }

@@ -1,8 +1,8 @@
-/* Decision trees in the form between ONNX's attributes and the tables that the program reads. */
-#ifndef WICK_IMPORT_ONNX_ML_FOREST_H
-#define WICK_IMPORT_ONNX_ML_FOREST_H
+/* Decision trees in the form between a format's attributes and the tables that the program reads. */
+#ifndef WICK_IMPORT_KIT_FOREST_H
+#define WICK_IMPORT_KIT_FOREST_H
 
-#include "import/onnx/ml.h"
+#include "import/kit/emit.h"
 
 typedef enum wick_forest_mode { /* in the order of TreeEnsemble's numbers */
                                 WICK_FOREST_LEQ,
@@ -41,7 +41,10 @@ typedef struct wick_forest {
 enum { WICK_FOREST_AVERAGE, WICK_FOREST_SUM, WICK_FOREST_MIN, WICK_FOREST_MAX };
 
 /* Finds the leaves that each row of x [rows, columns] reaches, and returns the sum, mean, minimum
- * or maximum of their weights, [rows, ntarget] in the forest's type. Returns 0 after a failure. */
-wick_value wick_forest_apply(wick_onnx_op *o, const wick_forest *f, wick_value x, int aggregate);
+ * or maximum of their weights, [rows, ntarget] in the forest's type. The number of columns must be
+ * known. `name` is for constants; `tmp` must live as long as the builder. A misfit is the builder's
+ * failure. */
+wick_value wick_forest_apply(wick_builder *b, wick_arena *tmp, const char *name,
+                             const wick_forest *f, wick_value x, int aggregate);
 
 #endif
