@@ -1110,6 +1110,10 @@ def optional():
     b.spec.description.input[1].type.isOptional = True
     b.spec.description.input[1].type.multiArrayType.floatDefaultValue = 0.5
     save("optional", b.spec, [x], [x + np.float32(0.5)])
+    b = NeuralNetworkBuilder([("a", datatypes.Array(2, 3))], [("y", None), ("z", None)], disable_rank5_shape_mapping=True)
+    b.add_softmax_nd("m", "a", "z", 7)
+    b.add_custom("n", ["a"], ["y"])
+    save("refused", b.spec, [], [])
     f = rand(4, 3)
     b = NeuralNetworkBuilder([("a", datatypes.Array(2, 3))], [("y", None)], disable_rank5_shape_mapping=True)
     b.add_reduce_sum("n", "a", "y", [0], True)

@@ -1,18 +1,23 @@
 """Models of Core ML, beside the outputs that NumPy computed (make_models.py)."""
 import io
+import json
 import os
 import pathlib
 import subprocess
+import sys
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "bundle"))
+from bundles import NAMES as NAMES_OF  # noqa: E402
+from bundles import Bundle  # noqa: E402
 
 WICK = os.environ.get("WICK_COMMAND", "build/wick")
 HERE = pathlib.Path(__file__).parent
 CASES = zipfile.ZipFile(HERE / "cases.zip")
-NAMES = sorted({name.split("/")[0] for name in CASES.namelist()})
+NAMES = sorted({name.split("/")[0] for name in CASES.namelist()} - {"refused"})
 COMPILED = [n for k, n in enumerate(NAMES) if k % 16 == 0 or n.startswith(("loop", "branch"))]
 
 
@@ -71,3 +76,81 @@ def test_every_layer(tmp_path):
 
 def test_compiled(tmp_path):
     assert failures(COMPILED, tmp_path) == []
+
+
+def package(name, folder):
+    """The same model as a package."""
+    data = folder / "Data" / "com.apple.CoreML"
+    data.mkdir(parents=True)
+    (data / "model.mlmodel").write_bytes(CASES.read(name + "/model.mlmodel"))
+    items = {"0": {"path": "com.apple.CoreML/model.mlmodel"}, "1": {"path": "com.apple.CoreML/weights"}}
+    (folder / "Manifest.json").write_text(json.dumps({"itemInfoEntries": items, "rootModelIdentifier": "0"}))
+    return folder
+
+
+def test_package(tmp_path):
+    unpack("conv_pad", tmp_path / "m")
+    r = run(package("conv_pad", tmp_path / "p"), tmp_path / "m")
+    assert r.returncode == 0, r.stderr
+    assert compare("conv_pad", tmp_path / "m") is None
+    (tmp_path / "p/Manifest.json").write_text('{"rootModelIdentifier": "0", "itemInfoEntries": {"0": {"path": "../../../etc/passwd"}}}')
+    assert run(tmp_path / "p", tmp_path / "m").returncode == 1
+
+
+CONVERTED = ["conv_same_top", "deconv_same", "pool_average_last_b", "lstm_peephole", "crop_resize_roi", "top_k", "classic_image", "weights_linear_3",
+             "logistic_three", "picture_bgr", "slice_dynamic", "scatter_add"]  # fmt: skip
+
+
+def test_converted_to_onnx(tmp_path):
+    wrong = []
+    for name in CONVERTED:
+        model = unpack(name, tmp_path / name)
+        r = subprocess.run([WICK, "convert", str(model), "-o", str(tmp_path / name / "m.onnx")], capture_output=True, text=True)
+        r = run(tmp_path / name / "m.onnx", tmp_path / name, "--reference") if r.returncode == 0 else r
+        wrong += [(name, r.stderr)] if r.returncode else [(name, d) for d in [compare(name, tmp_path / name)] if d]
+    assert wrong == []
+
+
+def test_bundle(tmp_path):
+    for name in ("conv_group", "lstm_states"):
+        b = Bundle(unpack(name, tmp_path / name), tmp_path / name / "b", NAMES_OF["x86-64-v1"])
+        got = b.run(*arrays(name, "input"))
+        assert all(np.allclose(g, w, rtol=1e-4, atol=2e-5) for g, w in zip(got, arrays(name, "output"), strict=True))
+
+
+def test_flexible_sizes_and_defaults(tmp_path):
+    unpack("flexible", tmp_path / "f")
+    for n in (1, 7):
+        x = np.arange(3 * n, dtype=np.float32).reshape(n, 3)
+        np.save(tmp_path / "f/input_0.npy", x)
+        assert run(tmp_path / "f/model.mlmodel", tmp_path / "f", "--reference").returncode == 0
+        assert np.array_equal(np.load(tmp_path / "f/output_0.npy"), x.sum(0, keepdims=True))
+    model = unpack("optional", tmp_path / "o")
+    x = arrays("optional", "input")[0]
+    np.save(tmp_path / "o/input_1.npy", x * 2)
+    r = run(model, tmp_path / "o", "--reference", "--override", "s")
+    assert r.returncode == 0, r.stderr
+    assert np.allclose(np.load(tmp_path / "o/output_0.npy"), x * 3)
+
+
+def test_damaged(tmp_path):
+    """Bytes that are cut off or changed are an error, or another model: never a crash."""
+    rng = np.random.default_rng(3)
+    for name in ("lstm_peephole", "loop_break", "svc_poly_three_0"):
+        data = bytearray(CASES.read(name + "/model.mlmodel"))
+        file = tmp_path / "m"
+        for k in range(20):
+            bad = bytearray(data[: rng.integers(1, len(data))] if k % 2 else data)
+            for at in rng.integers(0, len(bad), 3):
+                bad[at] = rng.integers(0, 256)
+            file.write_bytes(bytes(bad))
+            r = subprocess.run([WICK, "plan", str(file)], capture_output=True, timeout=20)
+            assert r.returncode in (0, 1), (name, k, r.stderr)
+
+
+def test_refused_by_name(tmp_path):
+    model = unpack("refused", tmp_path / "m")
+    r = subprocess.run([WICK, "plan", str(model)], capture_output=True, text=True)
+    assert r.returncode == 1
+    assert 'node "n" (custom): the operator custom is not supported: its code is in the application' in r.stderr
+    assert 'node "m" (softmaxND): axis 7 is outside [-2, 1]' in r.stderr

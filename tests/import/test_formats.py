@@ -123,10 +123,10 @@ def test_folders(tmp_path):
         assert "s: at byte 1" in refused(command, tmp_path / "s")
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "Manifest.json").write_text("{}")
-    assert "this is a Core ML package" in refused("run", tmp_path / "p")
+    assert "p/Manifest.json: it names no root model" in refused("run", tmp_path / "p")
 
 
-NAMES = {"coreml": "a model of Core ML", "torchscript": "a TorchScript model"}
+NAMES = {"torchscript": "a TorchScript model"}
 
 
 @pytest.mark.skipif(not SHARED.exists(), reason="the samples of other formats are not there")
