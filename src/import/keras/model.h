@@ -153,7 +153,6 @@ wick_value keras_along(wick_import_node *n, wick_value v, uint32_t axis, uint32_
 wick_value keras_op2(wick_import_node *n, wick_opcode op, wick_value x, wick_value y);
 wick_value keras_by(wick_import_node *n, wick_opcode op, wick_value x, double number);
 wick_value keras_reverse(wick_import_node *n, wick_value x, uint32_t axis);
-wick_value keras_einsum(wick_import_node *n, const char *equation, wick_value x, wick_value y);
 /* A float of at least 32 bits. */
 wick_value keras_wide(wick_import_node *n, wick_value x);
 

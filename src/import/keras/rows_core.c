@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "import/keras/model.h"
+#include "import/kit/array.h"
 #include "import/keras/rows.h"
 
 /* ---- core ---- */
@@ -89,7 +90,7 @@ void keras_einsum_dense(wick_import_node *n)
 {
   wick_value kernel = keras_weight_get(n, "kernel");
   const char *equation = wick_import_text(n, "equation", "");
-  wick_value x = keras_einsum(n, equation, n->in[0], kernel);
+  wick_value x = wick_array_einsum(n, equation, n->in[0], kernel);
   if (keras_weight_has(n, "bias"))
     x = wick_build2(n->b, WICK_OP_add, x, keras_weight_get(n, "bias"));
   n->out[0] = keras_activate(n, keras_config(keras_of(n)->layer, "activation"), x);

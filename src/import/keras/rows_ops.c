@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "import/keras/model.h"
+#include "import/kit/array.h"
 #include "import/keras/rows.h"
 
 /* An argument of the call by its position or its name, else the member of the configuration. */
@@ -360,7 +361,7 @@ void keras_einsum_op(wick_import_node *n)
     wick_import_fail(n, WICK_EUNSUPPORTED, "products of %u tensors are not supported", n->nin);
     return;
   }
-  n->out[0] = keras_einsum(n, wick_import_text(n, "subscripts", ""), n->in[0], n->in[1]);
+  n->out[0] = wick_array_einsum(n, wick_import_text(n, "subscripts", ""), n->in[0], n->in[1]);
 }
 
 void keras_softmax_op(wick_import_node *n)

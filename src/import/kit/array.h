@@ -26,6 +26,14 @@ wick_dim wick_array_product(wick_import_node *n, uint32_t count, const wick_dim 
 wick_value wick_array_matrix(wick_import_node *n, wick_value x, uint32_t axis);
 /* A vector of sizes; 0 if there are none. */
 wick_value wick_array_sizes(wick_import_node *n, uint32_t count, const wick_dim *dim, wick_elem e);
+/* Element k of a vector: through the concat that made it, else by a slice. */
+wick_value wick_array_element(wick_import_node *n, wick_value v, uint32_t k);
+/* What is known of element k of a vector of integers. Returns false, without a failure, if that is
+ * nothing. */
+bool wick_array_element_dim(wick_import_node *n, wick_value v, uint32_t k, wick_dim *out);
+/* start, start + delta, ... below the limit (above it if delta is negative). */
+wick_value wick_array_range(wick_import_node *n, wick_value start, wick_value limit,
+                            wick_value delta);
 
 /* x reversed along the axes of a bit set. */
 wick_value wick_array_reverse(wick_import_node *n, wick_value x, uint32_t axes);
@@ -57,6 +65,9 @@ void wick_array_unstack(wick_import_node *n, wick_value x, uint32_t axis, uint32
 /* The indices [count, rank] of the true elements of x, in order: as many rows as x has elements, of
  * which the first are valid (wick_import_bounded), or exactly those where x is known. */
 wick_value wick_array_where(wick_import_node *n, wick_value x);
+/* The product of two tensors by an equation: "abc,cd->abd". Dimensions of one label are equal; there
+ * are no diagonals. */
+wick_value wick_array_einsum(wick_import_node *n, const char *equation, wick_value x, wick_value y);
 /* The broadcast of two shapes: NumPy's rule. Adds a failure if they do not fit. */
 bool wick_array_broadcast(wick_import_node *n, uint32_t na, const wick_dim *a, uint32_t nb,
                           const wick_dim *b, uint32_t *out_n, wick_dim *out);

@@ -2,6 +2,7 @@
 #ifndef WICK_IMPORT_TENSORFLOW_OPS_H
 #define WICK_IMPORT_TENSORFLOW_OPS_H
 
+#include "import/kit/array.h"
 #include "import/tensorflow/state.h"
 #include "ir/element.h"
 
@@ -12,10 +13,6 @@ wick_value wick_tf_channels_first(wick_import_node *n, wick_value x);
 wick_value wick_tf_channels_last(wick_import_node *n, wick_value x);
 /* What the attribute data_format says. */
 bool wick_tf_is_channels_last(wick_import_node *n);
-/* Element k of a vector as a scalar. */
-wick_value wick_tf_element(wick_import_node *n, wick_value v, uint32_t k);
-/* What is known of element k of operand i. */
-bool wick_tf_element_dim(wick_import_node *n, uint32_t i, uint32_t k, wick_dim *out);
 
 typedef void wick_tf_import(wick_import_node *n);
 wick_tf_import wick_tf_import_add_n, wick_tf_import_adjust_contrast, wick_tf_import_arg,

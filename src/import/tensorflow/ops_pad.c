@@ -138,38 +138,7 @@ void wick_tf_import_empty(wick_import_node *n) /* shape; its contents are undefi
 /* The number of steps from start to limit. Floats must be known. */
 void wick_tf_import_range(wick_import_node *n) /* start, limit, delta */
 {
-  wick_dims *t = n->c->module->dims;
-  wick_dim start, limit, delta, count;
-  wick_elem e = wick_import_info(n, 0)->elem;
-  if (wick_elem_is_float(e)) {
-    const double *v[3];
-    uint32_t one;
-    for (uint32_t i = 0; i < 3; i++)
-      if (!wick_import_reals(n, i, "a bound of the range", &one, &v[i])) return;
-    double steps = (*v[1] - *v[0]) / *v[2];
-    if (!(steps < 1e9)) {
-      wick_import_fail(n, WICK_ERANGE, "the range has no end, or too many numbers");
-      return;
-    }
-    int64_t whole = steps <= 0 ? 0 : (int64_t)steps;
-    count = wick_dim_const(whole + (steps > (double)whole));
-  } else {
-    if (!wick_tf_element_dim(n, 0, 0, &start) || !wick_tf_element_dim(n, 1, 0, &limit)) {
-      wick_import_unknown(n, n->in[1], "a bound of the range");
-      return;
-    }
-    if (!wick_tf_element_dim(n, 2, 0, &delta) || !wick_dim_is_const(delta) || !delta.v) {
-      wick_import_unknown(n, n->in[2], "the step of the range");
-      return;
-    }
-    wick_dim span = delta.v > 0 ? wick_dim_sub(t, limit, start) : wick_dim_sub(t, start, limit);
-    int64_t step = delta.v > 0 ? delta.v : -delta.v;
-    span = wick_dim_add(t, span, wick_dim_const(step - 1));
-    count = wick_dim_max(t, wick_dim_floordiv(t, span, wick_dim_const(step)), wick_dim_const(0));
-  }
-  wick_emit r = wick_emit_begin(n->b, WICK_OP_range);
-  wick_emit_set_dims(&r, "count", 1, &count);
-  n->out[0] = wick_emit_end2(&r, n->in[0], n->in[2]);
+  n->out[0] = wick_array_range(n, n->in[0], n->in[1], n->in[2]);
 }
 
 void wick_tf_import_linspace(wick_import_node *n) /* start, stop, count */

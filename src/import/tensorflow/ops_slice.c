@@ -3,45 +3,6 @@
 
 /* ---- slices ---- */
 
-/* Element k of a vector: through the concat that made it, else by a slice. */
-wick_value wick_tf_element(wick_import_node *n, wick_value v, uint32_t k)
-{
-  const wick_node *d = wick_emit_definer(n->b, v);
-  if (d && d->op == WICK_OP_concat) {
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < d->nin; i++) {
-      const wick_type_info *t = wick_built_info(n->b, d->in[i]);
-      if (t->rank != 1 || !wick_dim_is_const(t->dim[0])) break;
-      if (k == at && t->dim[0].v == 1) return wick_build_reshape(n->b, d->in[i], 0, NULL);
-      if (k < at + t->dim[0].v) break;
-      at += (uint32_t)t->dim[0].v;
-    }
-  }
-  if (wick_built_info(n->b, v)->rank == 0) return v;
-  wick_value part = wick_emit_slice(n->b, v, 0, wick_dim_const(k), wick_dim_const(1));
-  return wick_build_reshape(n->b, part, 0, NULL);
-}
-
-bool wick_tf_element_dim(wick_import_node *n, uint32_t i, uint32_t k, wick_dim *out)
-{
-  const wick_value_info *v = &n->b->values.at[n->in[i].id];
-  int64_t known;
-  if (v->content && k < v->ncontent) {
-    *out = v->content[k];
-    return true;
-  }
-  wick_value e = wick_tf_element(n, n->in[i], k);
-  if (n->b->status || !e.id) return false;
-  v = &n->b->values.at[e.id];
-  if (v->ncontent == 1)
-    *out = v->content[0];
-  else if (wick_import_known_int(n->c, e, &known))
-    *out = wick_dim_const(known < -((int64_t)1 << 60) ? -((int64_t)1 << 60) : known);
-  else
-    return false;
-  return true;
-}
-
 static wick_dim slice_clamp(wick_dims *t, wick_dim x, wick_dim lo, wick_dim hi)
 {
   return wick_dim_min(t, wick_dim_max(t, x, lo), hi);
@@ -63,7 +24,7 @@ static bool slice_dynamic(slice_cutter *s, uint32_t k, uint32_t axis)
   wick_import_node *n = s->n;
   if (!(s->shrink >> k & 1))
     return wick_import_unknown(n, n->in[1], "the begin of a slice that is no single index");
-  wick_value i = wick_build_cast(n->b, wick_tf_element(n, n->in[1], k), WICK_I64);
+  wick_value i = wick_build_cast(n->b, wick_array_element(n, n->in[1], k), WICK_I64);
   wick_value one = wick_emit_gather(n->b, WICK_OP_gather, s->x, i, axis);
   s->x = wick_emit_unsqueeze(n->b, one, axis);
   s->begin[axis] = wick_dim_const(0), s->shape[axis] = wick_dim_const(1), s->step[axis] = 1;
@@ -76,7 +37,7 @@ static bool slice_entry(slice_cutter *s, uint32_t k, uint32_t axis, wick_dim siz
   wick_import_node *n = s->n;
   wick_dims *t = n->c->module->dims;
   wick_dim begin, end, by, none = wick_dim_const(0), one = wick_dim_const(1);
-  if (!wick_tf_element_dim(n, 3, k, &by) || !wick_dim_is_const(by))
+  if (!wick_array_element_dim(n, n->in[3], k, &by) || !wick_dim_is_const(by))
     return wick_import_unknown(n, n->in[3], "the step of a slice");
   if (by.v == 0) {
     wick_import_fail(n, WICK_ETYPE, "a step is 0");
@@ -86,7 +47,7 @@ static bool slice_entry(slice_cutter *s, uint32_t k, uint32_t axis, wick_dim siz
   wick_dim lo = back ? wick_dim_const(-1) : none, hi = back ? wick_dim_sub(t, size, one) : size;
   begin = back ? hi : none;
   if (!(s->begin_mask >> k & 1) || single) {
-    if (!wick_tf_element_dim(n, 1, k, &begin)) return slice_dynamic(s, k, axis);
+    if (!wick_array_element_dim(n, n->in[1], k, &begin)) return slice_dynamic(s, k, axis);
     int64_t low, high;
     wick_dim_range(t, begin, &low, &high);
     if (high < 0) begin = wick_dim_add(t, begin, size);
@@ -105,7 +66,7 @@ static bool slice_entry(slice_cutter *s, uint32_t k, uint32_t axis, wick_dim siz
   }
   end = back ? wick_dim_const(-1) : size;
   if (!(s->end_mask >> k & 1)) {
-    if (!wick_tf_element_dim(n, 2, k, &end))
+    if (!wick_array_element_dim(n, n->in[2], k, &end))
       return wick_import_unknown(n, n->in[2], "the end of a slice");
     int64_t low, high;
     wick_dim_range(t, end, &low, &high);
@@ -192,8 +153,8 @@ void wick_tf_import_slice(wick_import_node *n) /* x, begin, size */
     return;
   }
   for (uint32_t k = 0; k < info.rank; k++) {
-    bool known = wick_tf_element_dim(n, 1, k, &begin[k]);
-    if (!wick_tf_element_dim(n, 2, k, &shape[k])) {
+    bool known = wick_array_element_dim(n, n->in[1], k, &begin[k]);
+    if (!wick_array_element_dim(n, n->in[2], k, &shape[k])) {
       wick_import_unknown(n, n->in[2], "the size of a slice");
       return;
     }
@@ -207,7 +168,7 @@ void wick_tf_import_slice(wick_import_node *n) /* x, begin, size */
       return;
     }
     /* a window that begins where only the run knows: its rows are gathered */
-    wick_value from = wick_build_cast(n->b, wick_tf_element(n, n->in[1], k), WICK_I64);
+    wick_value from = wick_build_cast(n->b, wick_array_element(n, n->in[1], k), WICK_I64);
     wick_value at = wick_build2(n->b, WICK_OP_add, wick_emit_count(n->b, shape[k]), from);
     x = wick_emit_gather(n->b, WICK_OP_gather, x, at, k);
     begin[k] = wick_dim_const(0);

@@ -2,7 +2,7 @@
  * batch), what only one has, and what is summed. */
 #include <string.h>
 
-#include "import/keras/model.h"
+#include "import/kit/array.h"
 
 enum { EINSUM_LABELS = 64, EINSUM_DOTS = 52 }; /* letters, then the axes of "..." */
 
@@ -121,14 +121,16 @@ static wick_value einsum_build(einsum_state *s, wick_value x, wick_value y, eins
   return wick_build_transpose(s->n->b, wick_build_reshape(s->n->b, r, have.n, dim), out->n, perm);
 }
 
-wick_value keras_einsum(wick_import_node *n, const char *equation, wick_value x, wick_value y)
+wick_value wick_array_einsum(wick_import_node *n, const char *equation, wick_value x, wick_value y)
 {
+  if (n->b->status || !x.id || !y.id) return x;
+  const wick_type_info tx = *wick_built_info(n->b, x), ty = *wick_built_info(n->b, y);
   einsum_state s = {.n = n};
   einsum_term t[3];
   uint32_t dots = 0;
   const char *at = equation;
-  bool good = einsum_read(&at, keras_rank(n, x), &dots, false, &t[0]) && *at++ == ',';
-  good = good && einsum_read(&at, keras_rank(n, y), &dots, false, &t[1]) && *at++ == '-';
+  bool good = einsum_read(&at, tx.rank, &dots, false, &t[0]) && *at++ == ',';
+  good = good && einsum_read(&at, ty.rank, &dots, false, &t[1]) && *at++ == '-';
   good = good && *at++ == '>' && einsum_read(&at, 0, &dots, true, &t[2]) && !*at;
   for (uint32_t k = 0; k < 3 && good; k++)
     for (uint32_t i = 0; i < t[k].n; i++) {
@@ -136,7 +138,7 @@ wick_value keras_einsum(wick_import_node *n, const char *equation, wick_value x,
       good = good && !s.in[k][l]; /* diagonals */
       s.in[k][l] = true;
       if (k < 2) {
-        wick_dim d = keras_dims(n, k ? y : x)[i];
+        wick_dim d = (k ? &ty : &tx)->dim[i];
         if (k == 1 && s.in[0][l] && !wick_import_equal(n, s.size[l], d)) return x;
         s.size[l] = d;
       } else {
@@ -144,7 +146,7 @@ wick_value keras_einsum(wick_import_node *n, const char *equation, wick_value x,
       }
     }
   if (!good) {
-    if (x.id && y.id && !n->b->status)
+    if (!n->b->status)
       wick_import_fail(n, WICK_EUNSUPPORTED, "the equation \"%s\" is not supported",
                        wick_import_shown(n->c, equation));
     return x;
