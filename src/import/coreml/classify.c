@@ -39,18 +39,17 @@ wick_value wick_coreml_labels(wick_import *c, const wick_coreml_message *part, u
                             (uint64_t)l.n * sizeof *l.key);
 }
 
-/* Describes an output that is a map with known keys. */
-static void classify_note(wick_import *c, const char *name, const classify_labels *l)
+void wick_coreml_keys(wick_import *c, const char *name, uint32_t n, bool texts, const int64_t *key)
 {
   wick_text t = wick_text_begin(c->tmp);
-  wick_string *text = wick_new(c->tmp, wick_string, (size_t)l->n + 1);
+  wick_string *text = wick_new(c->tmp, wick_string, (size_t)n + 1);
   uint32_t at = 0;
   while (at < c->outs.n && strcmp(c->outs.at[at].name, name) != 0) at++;
   if (at == c->outs.n) return; /* a model of a pipeline */
-  for (uint32_t i = 0; i < l->n && l->texts; i++)
-    text[i] = wick_string_table_get(&c->module->strings, l->key[i]);
-  wick_text_printf(&t, "%u 1 map(%s,f32) ", at, l->texts ? "string" : "i64");
-  wick_keys_write(&t, (wick_keys){l->n, l->texts ? NULL : l->key, l->texts ? text : NULL});
+  for (uint32_t i = 0; i < n && texts; i++)
+    text[i] = wick_string_table_get(&c->module->strings, key[i]);
+  wick_text_printf(&t, "%u 1 map(%s,f32) ", at, texts ? "string" : "i64");
+  wick_keys_write(&t, (wick_keys){n, texts ? NULL : key, texts ? text : NULL});
   wick_import_metadata(c, wick_str_printf(c->tmp, "onnx.output.%s", name), t.at);
 }
 
@@ -80,5 +79,5 @@ void wick_coreml_classified(wick_import *c, const wick_coreml_model *m,
   if (*label) wick_import_rebind(c, label, best);
   if (!*all) return;
   wick_import_rebind(c, all, wick_build_cast(b, scores, WICK_F32));
-  classify_note(c, all, &l);
+  wick_coreml_keys(c, all, l.n, l.texts, l.key);
 }

@@ -12,5 +12,7 @@ wick_value wick_coreml_labels(wick_import *c, const wick_coreml_message *part, u
  * elements. */
 void wick_coreml_classified(wick_import *c, const wick_coreml_model *m,
                             const wick_coreml_message *part, wick_value scores);
+/* Describes an output of the model that is a map with these keys: integers, or numbers of strings. */
+void wick_coreml_keys(wick_import *c, const char *name, uint32_t n, bool texts, const int64_t *key);
 
 #endif

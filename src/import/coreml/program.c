@@ -75,13 +75,40 @@ static wick_value program_typed(wick_import *c, wick_value v, const wick_mil_ten
   return wick_build_cast(&c->b, v, elem);
 }
 
+/* Declares a state, which is 0 before the first run. */
+static wick_mil_item program_state(wick_import *c, const wick_mil_named_type *in,
+                                   const char *location)
+{
+  wick_mil *m = wick_mil_of(c);
+  const wick_mil_type *type = in->type->state->wrapped;
+  const wick_mil_tensor_type *t = type ? type->tensor : NULL;
+  int64_t dim[WICK_MAX_RANK];
+  wick_elem elem;
+  bool good = t && wick_mil_elem(t->dtype, &elem) && t->dimensions.n <= WICK_MAX_RANK;
+  for (size_t k = 0; good && k < t->dimensions.n; k++) {
+    const wick_mil_dim *d = &t->dimensions.at[k];
+    dim[k] = d->constant ? d->constant->size : 0;
+    good = !d->unknown && dim[k] >= 0;
+  }
+  if (!good || c->b.nodes.n) {
+    wick_import_error(c, WICK_EUNSUPPORTED, location, "%s",
+                      good ? "a state of a model that is a part of another one"
+                           : "the type of a state must be known");
+    return (wick_mil_item){0};
+  }
+  wick_value v =
+      wick_import_state(c, wick_wire_text(c->tmp, in->name), elem, (uint32_t)t->dimensions.n, dim);
+  wick_push(c->tmp, &m->states, (wick_mil_variable){.first = v, .now = v});
+  return (wick_mil_item){.kind = v.id ? WICK_MIL_STATE : WICK_MIL_BROKEN, .state = m->states.n - 1};
+}
+
 static wick_mil_item program_input(wick_import *c, const wick_mil_named_type *in)
 {
   const char *name = wick_wire_text(c->tmp, in->name);
   const char *location =
       wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, wick_import_shown(c, name));
   const wick_value *v = wick_import_find(c, name);
-  if (in->type && in->type->state) return (wick_mil_item){.kind = WICK_MIL_STATE};
+  if (in->type && in->type->state) return program_state(c, in, location);
   if (!v)
     wick_import_error(c, WICK_EPARSE, location, "the description has no such input");
   else if (!in->type || !in->type->tensor)
@@ -106,12 +133,17 @@ static void program_run(wick_import *c, wick_mil *m)
   uint32_t nout = (uint32_t)m->block->outputs.n;
   wick_mil_item *out = wick_new(c->tmp, wick_mil_item, nout + 1u);
   wick_mil_enter(c);
-  for (size_t k = 0; k < m->function->inputs.n; k++) {
-    const wick_mil_named_type *in = &m->function->inputs.at[k];
-    wick_mil_bind(c, in->name, program_input(c, in), c->file);
-  }
+  for (int states = 1; states >= 0; states--) /* states come before the first node */
+    for (size_t k = 0; k < m->function->inputs.n; k++) {
+      const wick_mil_named_type *in = &m->function->inputs.at[k];
+      bool is_state = in->type && in->type->state;
+      if (is_state == states) wick_mil_bind(c, in->name, program_input(c, in), c->file);
+    }
   wick_mil_block_run(c, m->block, 0, NULL, nout, out);
   for (uint32_t k = 0; k < nout; k++) program_output(c, m->block->outputs.at[k], &out[k]);
+  for (uint32_t k = 0; k < m->states.n && !c->b.status; k++)
+    if (m->states.at[k].written)
+      wick_import_state_set(c, m->states.at[k].first, m->states.at[k].now);
 }
 
 static const wick_import_op *const program_families[] = {wick_mil_ops};

@@ -3,6 +3,7 @@
  * constant again. */
 #include <string.h>
 
+#include "import/coreml/classify.h"
 #include "import/coreml/program/ops.h"
 #include "ops/ref.h"
 
@@ -421,43 +422,55 @@ void wick_mil_import_sparse_blockwise(wick_import_node *n) /* mask, nonzero data
 
 /* ---- classifiers ---- */
 
-/* The labels as a constant of strings. */
-static wick_value constexpr_labels(wick_import_node *n, const wick_mil_item *item)
-{
-  wick_import *c = n->c;
-  int64_t count = item->ntext;
-  int64_t *text = wick_new(c->tmp, int64_t, item->ntext + 1u);
-  for (uint32_t k = 0; k < item->ntext; k++) {
-    wick_span s = item->text[k];
-    text[k] = wick_string_table_add(&c->module->strings, s.nbytes ? (const char *)s.at : "",
-                                    s.nbytes, true);
-  }
-  return wick_import_copied(c, n->name, WICK_STRING, 1, &count, text, item->ntext * sizeof *text);
-}
-
-/* The label of the largest probability, [1], and the probabilities in the order of the classes, which
- * Core ML gives as a dictionary. */
-void wick_mil_import_classify(wick_import_node *n) /* probabilities */
+/* The keys of the labels: numbers of strings, or integers. Returns false after a failure. */
+static bool constexpr_labels(wick_import_node *n, uint32_t *out_n, bool *texts, int64_t **key)
 {
   const wick_mil_arg *a = wick_mil_arg_find(n, "classes");
+  const wick_mil_item *item = a && a->n == 1 ? &a->item[0] : NULL;
+  constexpr_data d;
+  *texts = item && item->kind == WICK_MIL_TEXT;
+  if (!*texts && (!item || item->kind != WICK_MIL_TENSOR)) {
+    wick_import_fail(n, WICK_EPARSE, "it has no classes");
+    return false;
+  }
+  if (!*texts && !constexpr_get(n, item->v, "the classes", &d)) return false;
+  *out_n = *texts ? item->ntext : (uint32_t)d.numel;
+  *key = wick_new(n->c->tmp, int64_t, (size_t)*out_n + 1);
+  for (uint32_t k = 0; k < *out_n; k++) {
+    wick_span s = *texts ? item->text[k] : (wick_span){0};
+    (*key)[k] = *texts ? wick_string_table_add(&n->c->module->strings,
+                                               s.nbytes ? (const char *)s.at : "", s.nbytes, true)
+                       : wick_load_elem(d.elem, d.at, k).i;
+  }
+  return true;
+}
+
+/* The label of the largest probability, [1], and the probabilities in the order of the classes: a
+ * dictionary. */
+void wick_mil_import_classify(wick_import_node *n) /* probabilities */
+{
   wick_builder *b = n->b;
   wick_dim all = wick_type_numel(n->c->module, wick_mil_type_of(n, n->in[0])),
            one = wick_dim_const(1);
-  if (!a || a->n != 1) {
-    wick_import_fail(n, WICK_EPARSE, "it has no classes");
+  uint32_t count;
+  bool texts;
+  int64_t *key;
+  if (!constexpr_labels(n, &count, &texts, &key)) return;
+  if (!wick_dim_is(all, count)) {
+    wick_import_fail(n, WICK_ETYPE, "it has %u classes, which is not the number of probabilities",
+                     count);
     return;
   }
-  wick_value labels =
-      a->item[0].kind == WICK_MIL_TEXT ? constexpr_labels(n, &a->item[0]) : a->item[0].v;
+  int64_t dim = count;
+  wick_value labels = wick_import_copied(n->c, n->name, texts ? WICK_STRING : WICK_I64, 1, &dim,
+                                         key, (uint64_t)count * sizeof *key);
   wick_value p = wick_build_reshape(b, n->in[0], 1, &all);
-  if (b->status || !labels.id || !wick_import_equal(n, wick_mil_info(n, labels)->dim[0], all)) {
-    if (!n->failed && !b->status)
-      wick_import_fail(n, WICK_ETYPE, "the numbers of classes and probabilities differ");
-    return;
-  }
   wick_emit e = wick_emit_begin(b, WICK_OP_argmax);
   wick_emit_set_int(&e, "axis", 0);
   wick_value best = wick_build_reshape(b, wick_emit_end1(&e, p), 1, &one);
-  n->out[0] = wick_emit_gather(b, WICK_OP_gather, labels, best, 0);
-  if (n->nout > 1) n->out[1] = p;
+  if (n->nout) n->out[0] = wick_emit_gather(b, WICK_OP_gather, labels, best, 0);
+  if (n->nout < 2) return;
+  n->out[1] = wick_build_cast(b, p, WICK_F32);
+  wick_span name = wick_mil_op_of(n)->def->outputs.at[1].name;
+  wick_coreml_keys(n->c, wick_wire_text(n->c->tmp, name), count, texts, key);
 }

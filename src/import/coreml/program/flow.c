@@ -1,4 +1,4 @@
-/* Branches, loops, and lists of tensors. A list is its items, stacked. */
+/* Branches, loops, states, and lists of tensors. A list is its items, stacked. */
 #include "import/coreml/program/ops.h"
 
 /* ---- branches and loops ---- */
@@ -236,4 +236,40 @@ void wick_mil_import_list_scatter(wick_import_node *n) /* indices, value */
       if (at >= length && at < 1 << 24) length = at + 1;
     }
   flow_write(n, l, n->in[0], n->in[1], length);
+}
+
+/* ---- states ---- */
+
+/* The state among the arguments. NULL after a failure. */
+static wick_mil_variable *flow_state(wick_import_node *n)
+{
+  const wick_mil_arg *a = wick_mil_arg_find(n, "input");
+  wick_mil *m = wick_mil_of(n->c);
+  if (a && a->n == 1 && a->item[0].kind == WICK_MIL_STATE) return &m->states.at[a->item[0].state];
+  wick_import_fail(n, WICK_ETYPE, "its input is no state");
+  return NULL;
+}
+
+void wick_mil_import_read_state(wick_import_node *n)
+{
+  const wick_mil_variable *s = flow_state(n);
+  if (s && n->nout) n->out[0] = s->now;
+}
+
+/* A branch or a loop would have to give the state to what comes after it. */
+void wick_mil_import_write_state(wick_import_node *n) /* data */
+{
+  wick_mil_variable *s = flow_state(n);
+  if (!s) return;
+  const wick_type_info *t = wick_mil_info(n, s->first);
+  if (n->c->depth) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "a state that is written in a branch or a loop");
+    return;
+  }
+  wick_value v = wick_build_cast(n->b, n->in[0], t->elem);
+  if (!n->b->status && !wick_type_eq(wick_mil_type_of(n, v), wick_mil_type_of(n, s->first))) {
+    wick_import_fail(n, WICK_ETYPE, "the value has another shape than the state");
+    return;
+  }
+  s->now = v, s->written = true;
 }

@@ -55,17 +55,19 @@ wick_mil_import wick_mil_import_activation, wick_mil_import_affine, wick_mil_imp
     wick_mil_import_lut_to_sparse, wick_mil_import_make_list, wick_mil_import_matmul,
     wick_mil_import_non_maximum_suppression, wick_mil_import_non_zero, wick_mil_import_one_hot,
     wick_mil_import_pad, wick_mil_import_pixel_unshuffle, wick_mil_import_pool,
-    wick_mil_import_prelu, wick_mil_import_quantize, wick_mil_import_range, wick_mil_import_reduce,
-    wick_mil_import_resample, wick_mil_import_reshape, wick_mil_import_reshape_like,
-    wick_mil_import_resize, wick_mil_import_resize_bilinear, wick_mil_import_resize_nearest,
-    wick_mil_import_reverse, wick_mil_import_reverse_sequence, wick_mil_import_rnn,
-    wick_mil_import_scatter, wick_mil_import_scatter_along_axis, wick_mil_import_scatter_nd,
-    wick_mil_import_select, wick_mil_import_shape, wick_mil_import_slice_by_index,
-    wick_mil_import_slice_by_size, wick_mil_import_slice_update, wick_mil_import_sliding_windows,
-    wick_mil_import_softmax, wick_mil_import_softplus_parametric, wick_mil_import_space_to_batch,
+    wick_mil_import_prelu, wick_mil_import_quantize, wick_mil_import_range,
+    wick_mil_import_read_state, wick_mil_import_reduce, wick_mil_import_resample,
+    wick_mil_import_reshape, wick_mil_import_reshape_like, wick_mil_import_resize,
+    wick_mil_import_resize_bilinear, wick_mil_import_resize_nearest, wick_mil_import_reverse,
+    wick_mil_import_reverse_sequence, wick_mil_import_rnn, wick_mil_import_scatter,
+    wick_mil_import_scatter_along_axis, wick_mil_import_scatter_nd, wick_mil_import_select,
+    wick_mil_import_shape, wick_mil_import_slice_by_index, wick_mil_import_slice_by_size,
+    wick_mil_import_slice_update, wick_mil_import_sliding_windows, wick_mil_import_softmax,
+    wick_mil_import_softplus_parametric, wick_mil_import_space_to_batch,
     wick_mil_import_sparse_blockwise, wick_mil_import_sparse_to_dense, wick_mil_import_split,
     wick_mil_import_square, wick_mil_import_squeeze, wick_mil_import_stack, wick_mil_import_tile,
     wick_mil_import_top_k, wick_mil_import_transpose, wick_mil_import_unary,
-    wick_mil_import_upsample_bilinear, wick_mil_import_upsample_nearest, wick_mil_import_while;
+    wick_mil_import_upsample_bilinear, wick_mil_import_upsample_nearest, wick_mil_import_while,
+    wick_mil_import_write_state;
 
 #endif

@@ -160,9 +160,7 @@ const wick_import_op wick_mil_ops[] = {
     REFUSED("random_uniform", 5,
             "its numbers would not be those of Core ML, whose generator is not documented"),
     OP("range_1d", 5, 1, "end:v! start:v! step:v!", range, none, 0),
-    REFUSED("read_state", 8,
-            "state from run to run is not supported for Core ML; convert the model with the state "
-            "as inputs and outputs"),
+    OP("read_state", 8, 1, NULL, read_state, none, 0),
     OP("real_div", 5, 1, "x:v! y:v!", binary, div, 0),
     OP("reduce_argmax", 5, 1, "x:v! axis:i keep_dims:b output_dtype:s", arg, argmax, 0),
     OP("reduce_argmin", 5, 1, "x:v! axis:i keep_dims:b output_dtype:s", arg, argmin, 0),
@@ -251,8 +249,6 @@ const wick_import_op wick_mil_ops[] = {
     OP("upsample_nearest_neighbor", 5, 1, "x:v! scale_factor_height:f scale_factor_width:f",
        upsample_nearest, none, 0),
     OP("while_loop", 5, WICK_ANY, NULL, while, none, 0),
-    REFUSED("write_state", 8,
-            "state from run to run is not supported for Core ML; convert the model with the state "
-            "as inputs and outputs"),
+    OP("write_state", 8, 1, "data:v!", write_state, none, 0),
     {0},
 };

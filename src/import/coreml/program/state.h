@@ -32,7 +32,8 @@ typedef struct wick_mil_list_info {
 
 typedef struct wick_mil_item { /* what a name is bound to */
   wick_mil_kind kind;
-  wick_value v; /* TENSOR; LIST: [length, item...], or 0 if the shape of an item is not known */
+  wick_value v;   /* TENSOR; LIST: [length, item...], or 0 if the shape of an item is not known */
+  uint32_t state; /* STATE: its index in wick_mil */
   uint32_t ntext;
   const wick_span *text;          /* TEXT */
   const wick_mil_list_info *list; /* LIST */
@@ -73,12 +74,18 @@ const wick_mil_arg *wick_mil_arg_find(const wick_import_node *n, const char *nam
 
 /* ---- the import ---- */
 
+typedef struct wick_mil_variable { /* a state */
+  wick_value first, now;           /* when the run begins; after the operations so far */
+  bool written;
+} wick_mil_variable;
+
 typedef struct wick_mil { /* c->model while a program is imported */
   const wick_coreml_model *model;
   const wick_mil_function *function;
   const wick_mil_block *block; /* of the function */
   int opset;                   /* 5: iOS 15, and so on */
   wick_mil_scope *scope;
+  wick_list(wick_mil_variable) states;
 } wick_mil;
 
 static inline wick_mil *wick_mil_of(const wick_import *c) { return c->model; }
