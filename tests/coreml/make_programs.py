@@ -2,6 +2,7 @@
 
     python tests/coreml/make_programs.py            writes tests/coreml/programs.tar.xz
     python tests/coreml/make_programs.py gather     the cases of an operation alone, to programs.tar.xz here
+    python tests/coreml/make_programs.py models     writes tests/coreml/models.tar.xz: states, a classifier
 
 Needs coremltools 9. What an operation computes is said by its own value inference in coremltools
 ("MIL"), or by the functions of programs_oracle.py where it has none. Operands are inputs of the
@@ -684,9 +685,32 @@ def quantized():
 # ---- files ----
 
 def package(case):
+    return files_of(ct.convert(case.program(), convert_to='mlprogram', skip_model_load=True,
+                               pass_pipeline=ct.PassPipeline.EMPTY, minimum_deployment_target=TARGET[case.opset]))
+
+
+def counter():
+    """A state that sums up the inputs; the result is twice the state after a run."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(3,), dtype=types.fp16), mb.StateTensorSpec((3,), dtype=types.fp16)],
+                opset_version=ct.target.iOS18)
+    def program(x, s):
+        total = mb.add(x=mb.read_state(input=s), y=x)
+        return mb.mul(x=mb.coreml_update_state(state=s, value=total), y=np.float16(2), name='y')
+    return ct.convert(program, convert_to='mlprogram', skip_model_load=True,
+                      minimum_deployment_target=ct.target.iOS18)
+
+
+def classifier():
+    @mb.program(input_specs=[mb.TensorSpec(shape=(1, 3))], opset_version=ct.target.iOS16)
+    def program(x):
+        return mb.softmax(x=x, axis=-1, name='p')
+    return ct.convert(program, convert_to='mlprogram', skip_model_load=True, compute_precision=ct.precision.FLOAT32,
+                      minimum_deployment_target=ct.target.iOS16,
+                      classifier_config=ct.ClassifierConfig(['cat', 'dog', 'eel']))
+
+
+def files_of(model):
     """The files of the model, by their names in a package."""
-    model = ct.convert(case.program(), convert_to='mlprogram', skip_model_load=True,
-                       pass_pipeline=ct.PassPipeline.EMPTY, minimum_deployment_target=TARGET[case.opset])
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'm.mlpackage')
         model.save(path)
@@ -711,7 +735,23 @@ def saved(value):
     return out.getvalue()
 
 
+def write(archive, name, data):
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    archive.addfile(info, io.BytesIO(data))
+
+
+def models():
+    here = os.path.dirname(os.path.abspath(__file__))
+    with tarfile.open(os.path.join(here, 'models.tar.xz'), 'w:xz') as archive:
+        for make in (counter, classifier):
+            for file, data in files_of(make()).items():
+                write(archive, '%s.mlpackage/%s' % (make.__name__, file), data)
+
+
 def main():
+    if sys.argv[1:] == ['models']:
+        return models()
     for group in (elementwise, activations, reductions, shapes, slices, indices, layers, images, recurrent, flow,
                   quantized):
         group()
@@ -720,10 +760,6 @@ def main():
     counts, failed = {}, 0
     target = io.BytesIO()
     with tarfile.open(fileobj=target, mode='w:xz') as archive:
-        def write(name, data):
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
         for c in CASES:
             if only and c.op not in only:
                 continue
@@ -736,13 +772,13 @@ def main():
                 continue
             counts[c.op] = counts.get(c.op, 0) + 1
             for file, data in files.items():
-                write('%s/m.mlpackage/%s' % (name, file), data)
+                write(archive, '%s/m.mlpackage/%s' % (name, file), data)
             for k, value in enumerate(inputs):
-                write('%s/input_%d.npy' % (name, k), saved(value))
+                write(archive, '%s/input_%d.npy' % (name, k), saved(value))
             for k, value in enumerate(expected):
                 kind = value.dtype if value.dtype in (np.float32, np.float16, np.int32) else \
                     np.float32 if value.dtype.kind == 'f' else np.int32
-                write('%s/output_%d.npy' % (name, k), saved(value.astype(kind)))
+                write(archive, '%s/output_%d.npy' % (name, k), saved(value.astype(kind)))
     print('%d operations, %d programs, %d bytes' % (len(counts), sum(counts.values()), len(target.getvalue())))
     if only or not failed:
         with open(os.path.join('.' if only else here, 'programs.tar.xz'), 'wb') as f:

@@ -65,3 +65,65 @@ def test_compiled_programs(programs, tmp_path):
     every = int(os.environ.get('WICK_PROGRAMS', EVERY))
     names = sorted(os.listdir(programs))
     check(programs, tmp_path, [n for n in names if zlib.crc32(n.encode()) % every == 0])
+
+
+@pytest.fixture(scope='module')
+def models(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('models')
+    with tarfile.open(os.path.join(HERE, 'models.tar.xz')) as archive:
+        archive.extractall(folder, filter='data') if hasattr(tarfile, 'data_filter') else archive.extractall(folder)
+    return folder
+
+
+def test_a_state_is_kept_from_run_to_run(models):
+    wick = pytest.importorskip('wick')
+    session = wick.InferenceSession(str(models / 'counter.mlpackage'))
+    x = np.array([1, 2, -3], np.float16)
+    assert len(session.get_states()) == 1
+    for k in range(1, 4):
+        np.testing.assert_array_equal(session.run(None, {'x': x})[0], 2 * k * x)
+
+
+def test_labels(models, tmp_path):
+    np.save(tmp_path / 'x.npy', np.array([[1, 3, 2]], np.float32))
+    done = subprocess.run([WICK, 'run', str(models / 'classifier.mlpackage'), '--inputs', str(tmp_path / 'x.npy'),
+                           '--reference'], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert 'string[1]  dog' in done.stdout
+    assert done.stdout.split('%')[0].split()[-1] == '66.524', done.stdout
+
+
+def damaged(data, rng):
+    """Bytes with a few of them changed, or cut off."""
+    data = bytearray(data)
+    for _ in range(rng.integers(1, 5)):
+        data[rng.integers(len(data))] = rng.choice([rng.integers(256), 0, 1, 127, 128, 255])
+    return bytes(data[:rng.integers(1, len(data))]) if rng.integers(8) == 0 else bytes(data)
+
+
+def test_damaged_programs_are_refused_or_run(programs, tmp_path):
+    """No damage makes the reader crash, hang or take much memory."""
+    import resource
+    rng = np.random.default_rng(int(os.environ.get('WICK_SEED', 7)))
+    names = sorted(os.listdir(programs))
+    target = tmp_path / 'm.mlpackage' / 'Data' / 'com.apple.CoreML'
+    (target / 'weights').mkdir(parents=True)
+    for _ in range(int(os.environ.get('WICK_DAMAGED', 120))):
+        name = names[rng.integers(len(names))]
+        source = programs / name / 'm.mlpackage'
+        (tmp_path / 'm.mlpackage' / 'Manifest.json').write_bytes((source / 'Manifest.json').read_bytes())
+        weights = source / 'Data' / 'com.apple.CoreML' / 'weights' / 'weight.bin'
+        model = (source / 'Data' / 'com.apple.CoreML' / 'model.mlmodel').read_bytes()
+        blob = weights.read_bytes() if weights.exists() else b''
+        if blob and rng.integers(3) == 0:
+            blob = damaged(blob, rng)
+        else:
+            model = damaged(model, rng)
+        (target / 'model.mlmodel').write_bytes(model)
+        (target / 'weights' / 'weight.bin').write_bytes(blob)
+        done = subprocess.run([WICK, 'check', str(tmp_path / 'm.mlpackage')], capture_output=True, timeout=20,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30)))
+        if done.returncode < 0 or b'memory' in done.stderr:
+            kept = tmp_path / 'kept'
+            os.rename(tmp_path / 'm.mlpackage', kept)
+            raise AssertionError('%s: status %d, %s: %s' % (name, done.returncode, kept, done.stderr[:300]))
