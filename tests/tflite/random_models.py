@@ -155,7 +155,7 @@ def check(command, cases, count):
         return
     for index, case, want in cases:
         own, got = got[: len(case.results)], got[len(case.results) :]
-        found = [compare(case, g, w) for g, w in zip(own, want)]
+        found = [compare(case, g, w) for g, w in zip(case.trim(own), case.trim(want))]
         worst = next((f"output {k}: {f}" for k, f in enumerate(found) if f and f != "tie"), "")
         count.add("failed" if worst else "tie" if "tie" in found else "passed", index, case, worst)
 

@@ -27,6 +27,7 @@ class Case:
         self.code, self.version, self.operands, self.results = code, version, operands, results
         self.options, self.custom, self.intermediates = options, custom, list(intermediates)
         self.open_batch = False  # the first size of the inputs is open
+        self.trim = lambda results: results  # what of the results is compared
         self.undefined = None  # which elements of result 0 LiteRT leaves to chance
         self.exact = None  # result 0 before it is rounded, and how far from a tie it may be rounded otherwise
         self.real = None  # of an operator on 8 bits whose table holds a real function: that function, in float64

@@ -2,6 +2,7 @@
 
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
+from flatbuffers import flexbuffers
 from tflite_build import INT4, Case, Tensor, broadcast, constant, f32, numbers, operand, options, pick, result, same, scale, shape_of, weights
 
 MAKERS = {}
@@ -363,3 +364,52 @@ def stablehlo(rng, name):
     shape, dtype = shape_of(rng), pick(rng, "f4", "i4")
     x, y = Tensor(shape, dtype, None, numbers(rng, shape, dtype)), Tensor(shape, dtype, None, numbers(rng, shape, dtype))
     return Case(name, 1, [x, y], [Tensor([], dtype)], None)
+
+
+# ---- detection ----
+
+
+def distinct(rng, shape):
+    """Scores without ties: equal scores may come in any order."""
+    n = int(np.prod(shape))
+    return (rng.permutation(n).reshape(shape) + np.float32(0.5)).astype("f4") / np.float32(n)
+
+
+@maker("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5")
+def suppression(rng, name):
+    n, five = int(rng.integers(1, 30)), name[-1] == "5"
+    boxes, scores = rng.uniform(0, 1, [n, 4]).astype("f4"), distinct(rng, [n])
+    operands = [Tensor(boxes.shape, "f4", None, boxes), Tensor(scores.shape, "f4", None, scores), constant(int(rng.integers(1, 20)))]
+    operands += [constant(rng.uniform(0.1, 0.9), "f4"), constant(rng.uniform(0, 0.6), "f4"), *([constant(0.0, "f4")] if five else [])]
+    results = [Tensor([], "i4"), *([Tensor([], "f4")] if five else []), Tensor([], "i4")]
+    return Case(name, 1, operands, results, options(f"NonMaxSuppressionV{name[-1]}Options"))
+
+
+@maker("TFLite_Detection_PostProcess")
+def detection(rng, name):
+    n, classes, background = int(rng.integers(1, 40)), int(rng.integers(1, 6)), int(rng.integers(0, 2))
+    regular = bool(rng.integers(0, 2))
+    about = dict(max_detections=int(rng.integers(1, 12)), max_classes_per_detection=int(rng.integers(1, 3)), num_classes=classes, use_regular_nms=regular,
+                 nms_score_threshold=f32(rng.uniform(0, 0.6)), nms_iou_threshold=f32(rng.uniform(0.1, 1)), y_scale=10.0, x_scale=10.0, h_scale=5.0, w_scale=5.0)  # fmt: skip
+    if rng.integers(0, 2):
+        about["detections_per_class"] = int(rng.integers(1, 12))
+    code = (rng.normal(size=[1, n, 4]) * 3).astype("f4")
+    scores, anchors = distinct(rng, [1, n, classes + background]), rng.uniform(0.1, 0.9, [n, 4]).astype("f4")
+    operands = [Tensor(code.shape, "f4", None, code), Tensor(scores.shape, "f4", None, scores), Tensor(anchors.shape, "f4", None, anchors, True)]
+    if rng.random() < 0.3:
+        for t in operands:
+            t.dtype, t.quant, t.data = np.dtype("u1"), ([f32((t.data.max() - t.data.min() + 1e-3) / 250)], [100 if t is operands[0] else 0], 0), None
+            t.data = rng.integers(1, 256, t.shape).astype("u1")
+        total = n * (classes + background)
+        if total <= 255:
+            operands[1].data = rng.permutation(256)[:total].astype("u1").reshape(operands[1].shape)
+    case = Case(name, 1, operands, [Tensor([], "f4") for _ in range(4)], custom=bytes(flexbuffers.Dumps(about)))
+    each = 1 if regular else about["max_classes_per_detection"]
+    used = min(each, classes)
+
+    def written(y, count):  # LiteRT leaves the rest to chance
+        y = y[:, : int(count) * each]
+        return y.reshape(1, -1, each, *y.shape[2:])[:, :, :used]
+
+    case.trim = lambda y: [*(written(v, y[3][0]) for v in y[:3]), y[3]]
+    return case
