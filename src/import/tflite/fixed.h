@@ -43,6 +43,8 @@ wick_value wick_fixed_live_mul(wick_builder *b, wick_value x, wick_value y);
 wick_value wick_fixed_zeros(wick_builder *b, wick_value x);
 /* 1 / (1 + x) for x in [0, 1). */
 wick_value wick_fixed_live_reciprocal(wick_builder *b, wick_value x);
+/* log(x) with five integer bits, for x >= 1 with twelve. */
+wick_value wick_fixed_live_log(wick_builder *b, wick_value x);
 /* 1 / sqrt(x) for an integer x in [0, 2^31): a multiplier without integer bits and a right shift. */
 wick_value wick_fixed_live_inverse_root(wick_builder *b, wick_value x, wick_value *out_right);
 

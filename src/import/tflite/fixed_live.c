@@ -85,3 +85,42 @@ wick_value wick_fixed_live_inverse_root(wick_builder *b, wick_value x, wick_valu
   *out_right = wick_build3(b, WICK_OP_where, tiny, none, right);
   return wick_build3(b, WICK_OP_where, tiny, most, y);
 }
+
+/* x * 2^exponent with exponents that the run knows, saturated above. */
+static wick_value live_raise(wick_builder *b, wick_value x, wick_value exponent)
+{
+  return wick_emit_by(b, WICK_OP_min, wick_build2(b, WICK_OP_shift_left, x, exponent), INT32_MAX);
+}
+
+/* (12 - zeros) * 2^25 + more: the integer part of the logarithm, with six integer bits. */
+static wick_value live_power(wick_builder *b, wick_value zeros, double more)
+{
+  wick_value whole = wick_build2(b, WICK_OP_sub, wick_emit_number(b, zeros, 12), zeros);
+  return wick_emit_by(b, WICK_OP_add, wick_emit_by(b, WICK_OP_mul, whole, 1 << 25), more);
+}
+
+wick_value wick_fixed_live_log(wick_builder *b, wick_value x)
+{
+  const double quarter = 1 << 23, root = 1518500250,
+               fourth = 1805811301; /* sqrt(1/2) and its root */
+  wick_value zeros = wick_fixed_zeros(b, x), small = live_times(b, x, root);
+  wick_value near = live_raise(b, x, wick_emit_by(b, WICK_OP_sub, zeros, 1));
+  near = live_scale(b, live_times(b, near, root), 1);
+  wick_value room = wick_emit_by(b, WICK_OP_sub, wick_fixed_zeros(b, small), 1);
+  wick_value first = live_power(b, zeros, quarter), second = live_power(b, room, -quarter);
+  wick_value power = wick_build2(b, WICK_OP_max, first, second);
+  wick_value r = wick_build2(b, WICK_OP_min, near, live_raise(b, x, room));
+  wick_value p =
+      wick_emit_by(b, WICK_OP_shift_right, wick_emit_by(b, WICK_OP_add, r, fourth + 1), 1);
+  wick_value q = wick_emit_by(b, WICK_OP_mul, wick_emit_by(b, WICK_OP_sub, r, fourth), 2);
+  wick_value square = wick_fixed_live_mul(b, q, q);
+  wick_value cubic = live_times(b, wick_fixed_live_mul(b, q, square), 117049297);
+  wick_value over = wick_build2(b, WICK_OP_add, wick_fixed_live_mul(b, q, r), cubic);
+  wick_value under = wick_build2(b, WICK_OP_add, q, live_times(b, square, 127690142));
+  under = wick_fixed_live_mul(b, p, wick_emit_by(b, WICK_OP_add, under, 1057819769));
+  under = wick_build2(b, WICK_OP_add, under, live_times(b, q, 638450708));
+  wick_value part = wick_fixed_divide(b, over, 6);
+  part = wick_fixed_live_mul(b, part, wick_fixed_live_reciprocal(b, under));
+  wick_value whole = live_times(b, power, 1488522236); /* log(2) */
+  return live_scale(b, wick_build2(b, WICK_OP_add, whole, part), 1);
+}

@@ -46,6 +46,7 @@ void wick_tflite_softmax_wide(wick_import_node *n);
 
 /* quantized_row.c: operators along the last axis whose rows are scaled by what the run computes. */
 void wick_tflite_softmax_fixed(wick_import_node *n);
+void wick_tflite_log_softmax(wick_import_node *n);
 void wick_tflite_normalize(wick_import_node *n);
 
 /* quantized_nn.c: floats that are quantized in the run, with one scale for each row; the axes are those

@@ -267,6 +267,10 @@ bool wick_tflite_quantized_softmax(wick_import_node *n)
     (x->elem == WICK_I16 ? wick_tflite_softmax_wide : wick_tflite_softmax_fixed)(n);
     return true;
   }
+  if (n->row->arg && wick_elem_storage[x->elem].bits == 8 && y->elem == x->elem) {
+    wick_tflite_log_softmax(n);
+    return true;
+  }
   if (wick_elem_storage[x->elem].bits != 8 || n->row->arg) {
     wick_import_fail(n, WICK_EUNSUPPORTED, "it is not supported for quantized %s",
                      wick_elem_name(x->elem));
