@@ -244,13 +244,38 @@ static void tflite_scales(wick_import *c, const wick_tflite_graph *g, uint32_t n
   }
 }
 
-static void tflite_metadata(wick_import *c, const wick_tflite_model *m)
+static void tflite_metadata(wick_import *c, const wick_tflite_model *m, uint32_t graph)
 {
+  const wick_tflite_graph *g = &m->graph[graph];
   wick_span about = wick_flat_bytes(m->root, 3);
   if (about.nbytes) wick_import_metadata(c, "tflite.description", tflite_text(c, about));
   tflite_signatures(c, m);
-  tflite_scales(c, &m->graph[0], m->graph[0].nin, m->graph[0].in);
-  tflite_scales(c, &m->graph[0], m->graph[0].nout, m->graph[0].out);
+  tflite_scales(c, g, g->nin, g->in);
+  tflite_scales(c, g, g->nout, g->out);
+}
+
+/* The subgraph of the signature that is asked for, else the first. Returns false after an error. */
+static bool tflite_entry(wick_import *c, const wick_tflite_model *m, uint32_t *out_graph)
+{
+  wick_flat_list l = wick_flat_vector(m->root, 7, 4);
+  wick_text known = wick_text_begin(c->tmp);
+  *out_graph = 0;
+  if (!c->options->entry) return true;
+  for (uint32_t i = 0; i < l.n; i++) {
+    wick_flat s = wick_flat_item(l, i);
+    uint64_t graph = wick_flat_uint(s, 4, 4, 0);
+    const char *key = tflite_text(c, wick_flat_bytes(s, 2));
+    wick_text_printf(&known, "%s%s", i ? ", " : "", wick_import_shown(c, key));
+    if (strcmp(key, c->options->entry) != 0) continue;
+    if (graph >= m->ngraph)
+      wick_import_error(c, WICK_EPARSE, c->file, "the signature \"%s\" has subgraph %llu of %u",
+                        wick_import_shown(c, key), (unsigned long long)graph, m->ngraph);
+    *out_graph = (uint32_t)graph;
+    return graph < m->ngraph;
+  }
+  wick_import_error(c, WICK_EINVAL, c->file, "the model has no signature \"%s\", it has %s",
+                    wick_import_shown(c, c->options->entry), l.n ? known.at : "none");
+  return false;
 }
 
 static void tflite_graph(wick_import *c)
@@ -258,10 +283,12 @@ static void tflite_graph(wick_import *c)
   const wick_tflite_model *m = c->model;
   wick_tflite_run run = {.m = m, .called_once = wick_new(c->tmp, bool, m->ngraph)};
   wick_tflite_body body;
-  tflite_begin(c, &body, &run, 0);
+  uint32_t graph;
+  if (!tflite_entry(c, m, &graph)) return;
+  tflite_begin(c, &body, &run, graph);
   tflite_inputs(c, &body);
   tflite_declare(c, body.g);
-  tflite_metadata(c, m);
+  tflite_metadata(c, m, graph);
   if (c->interface) return;
   tflite_nodes(c, &body);
   for (uint32_t k = 0; k < body.g->nout && !c->over; k++) {
