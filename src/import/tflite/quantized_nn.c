@@ -353,6 +353,20 @@ static void nn_product(wick_import_node *n, uint32_t count, const int64_t *axes,
   n->out[0] = wick_build_reshape(b, product, keep ? t.rank : kept, out);
 }
 
+/* The only kernel of sums that writes its result computes in f32. */
+static wick_value nn_total(wick_import_node *n, wick_value sum, int64_t numel)
+{
+  const wick_tflite_tensor *x = wick_tflite_in(n, 0), *y = wick_tflite_out(n, 0);
+  float scale = (float)x->quant.scale[0] / (float)y->quant.scale[0];
+  float bias = (float)-x->quant.zero[0] * scale * (float)numel;
+  if (n->b->status) return sum;
+  sum = wick_build_cast(n->b, sum, WICK_F32);
+  sum = wick_emit_by(n->b, WICK_OP_mul, sum, (double)scale);
+  sum = wick_emit_by(n->b, WICK_OP_add, sum, (double)bias);
+  sum = wick_tflite_round(n->b, sum, INT32_MIN, INT32_MAX);
+  return n->b->status ? sum : wick_build_cast(n->b, sum, WICK_I32);
+}
+
 bool wick_tflite_quantized_reduce(wick_import_node *n, uint32_t count, const int64_t *axes,
                                   bool keep)
 {
@@ -373,11 +387,10 @@ bool wick_tflite_quantized_reduce(wick_import_node *n, uint32_t count, const int
     wick_import_must_be_known(n, "the number of elements", numel);
     return true;
   }
-  double real = x->quant.scale[0] / y->quant.scale[0];
-  wick_fixed f = mean ? nn_mean_factor(real, numel.v) : wick_fixed_of(real);
-  wick_value v = nn_centre(n, n->in[0], x->quant.zero[0], WICK_I32);
+  wick_fixed f = nn_mean_factor(x->quant.scale[0] / y->quant.scale[0], numel.v);
+  wick_value v = nn_centre(n, n->in[0], mean ? x->quant.zero[0] : 0, WICK_I32);
   v = wick_emit_reduce(b, WICK_OP_reduce_sum, v, count, axes, keep);
-  v = wick_fixed_mul(b, v, 1, &f);
+  v = mean ? wick_fixed_mul(b, v, 1, &f) : nn_total(n, v, numel.v);
   wick_tflite_range(n, 0, &lo, &hi);
   n->out[0] = wick_fixed_end(b, v, y->quant.zero[0], lo, hi, y->elem);
   return true;

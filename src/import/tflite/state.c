@@ -34,7 +34,8 @@ void wick_tflite_states(wick_import *c, wick_tflite_run *run)
 wick_value wick_tflite_variable(wick_import *c, wick_tflite_run *run, const wick_tflite_tensor *t)
 {
   wick_dim dim[WICK_MAX_RANK];
-  wick_tflite_resource *r = &run->resources.at[wick_tflite_resource_of(c, run, t->name, t)];
+  uint32_t i = wick_tflite_resource_of(c, run, t->name, t); /* may move the list */
+  wick_tflite_resource *r = &run->resources.at[i];
   int64_t zero = t->quant.n && wick_elem_is_int(t->elem) ? t->quant.zero[0] : 0;
   if (r->state.id && (!zero || r->value.id != r->state.id)) return r->value;
   for (uint32_t k = 0; k < t->rank; k++) dim[k] = wick_dim_const(t->dim[k] < 0 ? 1 : t->dim[k]);
