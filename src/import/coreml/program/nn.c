@@ -1,6 +1,7 @@
 /* Layers: convolutions, pools, products, normalizations, attention. Images have the channels second,
  * as Wick's have. */
 #include <math.h>
+#include <string.h>
 
 #include "import/coreml/program/ops.h"
 #include "import/kit/nhwc.h"
@@ -221,30 +222,36 @@ void wick_mil_import_matmul(wick_import_node *n) /* x, y */
   n->out[0] = wick_build2(n->b, WICK_OP_matmul, in[0], in[1]);
 }
 
-/* Dimensions of size 1 broadcast. */
+/* Operand i of a product by an equation: dimensions of size 1 become as large as those of the other
+ * operand that have the same letter. label: both terms, without spaces. */
+static wick_value nn_einsum_operand(wick_import_node *n, uint32_t i, const char *const label[2])
+{
+  const wick_type_info t = *wick_import_info(n, i), o = *wick_import_info(n, 1 - i);
+  size_t mine = strlen(label[i]), other = strlen(label[1 - i]);
+  wick_dim dim[WICK_MAX_RANK];
+  bool wider = false;
+  for (uint32_t k = 0; k < t.rank; k++) {
+    dim[k] = t.dim[k];
+    for (uint32_t j = 0; j < o.rank && j < other && k < mine && wick_dim_is(t.dim[k], 1); j++)
+      if (label[i][k] == label[1 - i][j] && !wick_dim_is(o.dim[j], 1))
+        dim[k] = o.dim[j], wider = true;
+  }
+  return wider ? wick_emit_expand(n->b, n->in[i], t.rank, dim) : n->in[i];
+}
+
 void wick_mil_import_einsum(wick_import_node *n)
 {
   const char *equation = wick_import_text(n, "equation", "");
+  size_t first = strcspn(equation, ","), rest = first + (equation[first] == ',');
+  const char *const label[2] = {
+      wick_str_dupn(n->c->tmp, equation, first),
+      wick_str_dupn(n->c->tmp, equation + rest, strcspn(equation + rest, "-"))};
   wick_value in[2];
   if (n->nin != 2) {
     wick_import_fail(n, WICK_EUNSUPPORTED, "it has %u values, expected 2", n->nin);
     return;
   }
-  const char *comma = equation;
-  while (*comma && *comma != ',') comma++;
-  for (uint32_t i = 0; i < 2; i++) {
-    const wick_type_info t = *wick_import_info(n, i), o = *wick_import_info(n, 1 - i);
-    const char *mine = i && *comma ? comma + 1 : equation, *other = i ? equation : comma + 1;
-    wick_dim dim[WICK_MAX_RANK];
-    bool wider = false;
-    for (uint32_t k = 0; k < t.rank; k++) {
-      dim[k] = t.dim[k];
-      for (uint32_t j = 0; j < o.rank && *comma && wick_dim_is(t.dim[k], 1); j++)
-        if (mine[k] == other[j] && !wick_dim_is(o.dim[j], 1)) dim[k] = o.dim[j], wider = true;
-      if (!mine[k] || mine[k] == ',') break;
-    }
-    in[i] = wider ? wick_emit_expand(n->b, n->in[i], t.rank, dim) : n->in[i];
-  }
+  for (uint32_t i = 0; i < 2; i++) in[i] = nn_einsum_operand(n, i, label);
   n->out[0] = wick_array_einsum(n, equation, in[0], in[1]);
 }
 
