@@ -71,6 +71,14 @@ class Draw:
         return a if self.r.random() < 0.5 else None
 
 
+def tokens(d):
+    for a in d.i(-2**31, 2**31, 7, kind=np.int32), d.i(0, 2**32, 3, 2, kind=np.uint32), d.i(-2**62, 2**62, 5), d.f(2, 3):
+        compare("MurmurHash3", [a], seed=d.n(0, 1000), positive=d.n(0, 1))
+    size, vocabulary = d.n(1, 4), d.n(3, 6)
+    compare("NGramRepeatBlock", [d.i(0, vocabulary, 2, d.n(1, 14)), d.f(2, vocabulary)], ngram_size=size)
+    compare("Unique", [np.round(d.f(d.n(1, 30)))], outputs=3)
+
+
 # ---- activations and sums ----
 
 def gelu(d):
@@ -337,7 +345,7 @@ def experts(d):
 
 
 @pytest.mark.parametrize("kind", [gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
-                                  linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts], ids=lambda f: f.__name__)
+                                  linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens], ids=lambda f: f.__name__)
 def test_random(kind):
     for seed in range(COUNT):
         kind(Draw(seed))

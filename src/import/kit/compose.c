@@ -12,6 +12,14 @@ static const wick_type_info *compose_info(wick_builder *b, wick_value x, uint32_
   return NULL;
 }
 
+wick_value wick_emit_bits(wick_builder *b, wick_value x, wick_elem elem)
+{
+  if (b->status || !x.id) return x;
+  const wick_type_info *t = wick_built_info(b, x);
+  wick_type want = wick_type_tensor(b->module, elem, t->rank, t->dim);
+  return wick_build(b, WICK_OP_bitcast, 1, &x, NULL, 1, &want);
+}
+
 wick_value wick_emit_expand(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim)
 {
   wick_emit e = wick_emit_begin(b, WICK_OP_broadcast_to);

@@ -38,6 +38,8 @@ wick_value wick_emit_by(wick_builder *b, wick_opcode op, wick_value x, double nu
 wick_value wick_emit_table(wick_builder *b, const char *name, wick_elem elem, uint32_t rank,
                            const int64_t *dim, const double *numbers);
 
+/* Returns the bits of x as another element type of the same size. */
+wick_value wick_emit_bits(wick_builder *b, wick_value x, wick_elem elem);
 wick_value wick_emit_expand(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim);
 /* Returns 0, 1, ... n - 1 in i64; along: with rank `rank`, where all axes but `axis` have size
  * 1. */

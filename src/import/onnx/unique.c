@@ -195,6 +195,7 @@ static void unique_as_met(wick_onnx_op *o, const unique_rows *u, const unique_gr
   out[2] = unique_at(o, unique_put(o, g->order, unique_at(o, g->size, g->number)), out[0]);
 }
 
+/* row->arg: com.microsoft's, which keeps the order and does not return positions. */
 static void unique_import(wick_onnx_op *o)
 {
   unique_rows u = {0};
@@ -212,18 +213,19 @@ static void unique_import(wick_onnx_op *o)
   }
   unique_groups g = unique_find(o, &u);
   if (o->b->status) return;
-  if (wick_onnx_int(o, "sorted", 1))
+  if (!o->row->arg && wick_onnx_int(o, "sorted", 1))
     unique_rising(o, &g, result);
   else
     unique_as_met(o, &u, &g, result);
   if (o->b->status) return;
   o->out[0] =
       wick_onnx_bound(o, wick_emit_gather(o->b, WICK_OP_gather, x, result[0], axis), axis, g.count);
-  for (uint32_t k = 1; k < o->nout; k++)
-    o->out[k] = k == 2 ? result[k - 1] : wick_onnx_bound(o, result[k - 1], 0, g.count);
+  for (uint32_t k = 1, at = o->row->arg ? 1 : 0; k < o->nout; k++, at++)
+    o->out[k] = at == 1 ? result[at] : wick_onnx_bound(o, result[at], 0, g.count);
 }
 
 const wick_onnx_row wick_onnx_unique_rows[] = {
     {"Unique", 11, {1, 1}, 4, "axis:i sorted:i", unique_import, 0, 0},
+    {"com.microsoft.Unique", 1, {1, 1}, 3, "", unique_import, 0, 1},
     {0},
 };

@@ -1,0 +1,120 @@
+/* Imports com.microsoft's operators on tokens: hashes of them, and scores without repeated n-grams. */
+#include <math.h>
+
+#include "import/onnx/microsoft.h"
+
+/* ---- MurmurHash3, 32 bits. Source: Appleby's public MurmurHash3_x86_32. ---- */
+
+static wick_value token_u32(wick_onnx_op *o, wick_value like, uint32_t number)
+{
+  return wick_emit_number(o->b, like, (double)number);
+}
+
+static wick_value token_by(wick_onnx_op *o, wick_opcode op, wick_value x, uint32_t number)
+{
+  return wick_build2(o->b, op, x, token_u32(o, x, number));
+}
+
+static wick_value token_turned(wick_onnx_op *o, wick_value x, uint32_t bits)
+{
+  wick_value high = token_by(o, WICK_OP_shift_left, x, bits);
+  wick_value low = token_by(o, WICK_OP_shift_right, x, 32 - bits);
+  return wick_build2(o->b, WICK_OP_bit_or, high, low);
+}
+
+static wick_value token_shifted(wick_onnx_op *o, wick_value h, uint32_t bits)
+{
+  return wick_build2(o->b, WICK_OP_bit_xor, h, token_by(o, WICK_OP_shift_right, h, bits));
+}
+
+/* Adds a block of four bytes to the hash. */
+static wick_value token_block(wick_onnx_op *o, wick_value h, wick_value k)
+{
+  k = token_by(o, WICK_OP_mul, k, 0xcc9e2d51);
+  k = token_by(o, WICK_OP_mul, token_turned(o, k, 15), 0x1b873593);
+  h = token_turned(o, wick_build2(o->b, WICK_OP_bit_xor, h, k), 13);
+  return token_by(o, WICK_OP_add, token_by(o, WICK_OP_mul, h, 5), 0xe6546b64);
+}
+
+/* Hashes the bytes of each element, which has four or eight. */
+static void token_hash(wick_onnx_op *o)
+{
+  wick_builder *b = o->b;
+  wick_elem elem = wick_onnx_info(o, 0)->elem;
+  int64_t seed = wick_onnx_int(o, "seed", 0);
+  bool wide = elem == WICK_I64 || elem == WICK_U64 || elem == WICK_F64;
+  if (!wide && elem != WICK_I32 && elem != WICK_U32 && elem != WICK_F32) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "elements of type %s are not supported",
+                   wick_elem_name(elem));
+    return;
+  }
+  wick_value low = {0}, high = {0};
+  if (wide) {
+    wick_value bits = wick_emit_bits(b, o->in[0], WICK_U64);
+    low = wick_build_cast(b, wick_emit_by(b, WICK_OP_bit_and, bits, 4294967295.0), WICK_U32);
+    high = wick_emit_by(b, WICK_OP_shift_right, bits, 32);
+    high = wick_build_cast(b, high, WICK_U32);
+  } else {
+    low = wick_emit_bits(b, o->in[0], WICK_U32);
+  }
+  wick_value h = token_u32(o, low, (uint32_t)seed);
+  h = token_block(o, h, low);
+  if (wide) h = token_block(o, h, high);
+  h = token_by(o, WICK_OP_bit_xor, h, wide ? 8 : 4);
+  h = token_by(o, WICK_OP_mul, token_shifted(o, h, 16), 0x85ebca6b);
+  h = token_by(o, WICK_OP_mul, token_shifted(o, h, 13), 0xc2b2ae35);
+  h = token_shifted(o, h, 16);
+  o->out[0] = wick_onnx_int(o, "positive", 1) ? h : wick_emit_bits(b, h, WICK_I32);
+}
+
+/* ---- repeated n-grams ---- */
+
+/* Sets the score of each token that would repeat an n-gram of the tokens so far to minus infinity. The
+ * tokens get n - 1 times -1 in front, so that there are windows even if they are few. */
+static void token_repeats(wick_onnx_op *o)
+{
+  enum { TOKEN_MOST = 64 };
+  wick_builder *b = o->b;
+  int64_t size = wick_onnx_int(o, "ngram_size", 0);
+  const wick_type_info t = *wick_onnx_info(o, 0);
+  wick_dims *d = o->c->module->dims;
+  if (size < 1 || size > TOKEN_MOST) {
+    wick_onnx_fail(o, WICK_ERANGE, "ngram_size is %lld, expected 1 to %d", (long long)size,
+                   TOKEN_MOST);
+    return;
+  }
+  if (t.rank != 2 || wick_onnx_info(o, 1)->rank != 2) {
+    wick_onnx_fail(o, WICK_ETYPE, "tokens of rank %u and scores of rank %u, expected 2", t.rank,
+                   wick_onnx_info(o, 1)->rank);
+    return;
+  }
+  wick_dim more = wick_dim_const(size - 1), one = wick_dim_const(1), steps = t.dim[1];
+  wick_value tokens = wick_build_cast(b, o->in[0], WICK_I64);
+  if (size > 1) {
+    wick_value none = wick_build_const(b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0, -1);
+    none = wick_emit_expand(b, none, 2, (wick_dim[]){t.dim[0], more});
+    tokens = wick_build_concat(b, 1, 2, (wick_value[]){none, tokens});
+  }
+  wick_value next = wick_emit_slice(b, tokens, 1, more, steps), same = {0};
+  for (int64_t k = 0; k + 1 < size; k++) {
+    wick_value window = wick_emit_slice(b, tokens, 1, wick_dim_const(k), steps);
+    wick_value last = wick_emit_slice(b, tokens, 1, wick_dim_add(d, steps, wick_dim_const(k)), one);
+    wick_value equal = wick_build2(b, WICK_OP_eq, window, last);
+    same = same.id ? wick_build2(b, WICK_OP_and, same, equal) : equal;
+  }
+  wick_value low = wick_emit_number(b, o->in[1], -(double)INFINITY),
+             high = wick_emit_number(b, o->in[1], (double)INFINITY);
+  wick_value update =
+      same.id ? wick_build3(b, WICK_OP_where, same, low, high) : wick_emit_expand(b, low, 2, t.dim);
+  enum { REDUCE_MIN = 4 };
+  wick_emit e = wick_emit_begin(b, WICK_OP_scatter_elements);
+  wick_emit_set_int(&e, "axis", 1);
+  wick_emit_set_int(&e, "reduction", REDUCE_MIN);
+  o->out[0] = wick_emit_end(&e, 3, (wick_value[]){o->in[1], next, update});
+}
+
+const wick_onnx_row wick_onnx_microsoft_token_rows[] = {
+    {"com.microsoft.MurmurHash3", 1, {1, 1}, 1, "seed:i positive:i", token_hash, 0, 0},
+    {"com.microsoft.NGramRepeatBlock", 1, {2, 2}, 1, "ngram_size:i!", token_repeats, 0, 0},
+    {0},
+};
