@@ -219,7 +219,7 @@ void wick_import_state_set(wick_import *c, wick_value state, wick_value v);
 /* For importers that find out only from the nodes which variables a run assigns: adds the variable to
  * c->found, with the type of the value that is assigned, and lets the import begin anew. Then the
  * importer declares what is in c->found. The name identifies the variable. */
-void wick_import_state_find(wick_import_node *n, const char *name, wick_value like);
+void wick_import_state_find(wick_import *c, const char *name, wick_value like);
 /* The kit's: adds the states to the function's n results in `out`. Returns how many there are then. */
 uint32_t wick_import_states_return(wick_import *c, uint32_t n, wick_value *out);
 

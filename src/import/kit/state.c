@@ -45,12 +45,11 @@ wick_value wick_import_state(wick_import *c, const char *name, wick_elem elem, u
   return v;
 }
 
-void wick_import_state_find(wick_import_node *n, const char *name, wick_value like)
+void wick_import_state_find(wick_import *c, const char *name, wick_value like)
 {
-  wick_import *c = n->c;
   wick_import_found found = {.name = name};
-  if (!like.id || n->b->status) return;
-  const wick_type_info *t = wick_built_info(n->b, like);
+  if (!like.id || c->b.status) return;
+  const wick_type_info *t = wick_built_info(&c->b, like);
   for (uint32_t i = 0; i < c->found->n; i++)
     if (strcmp(c->found->at[i].name, name) == 0) return;
   found.elem = t->elem, found.rank = t->rank;
@@ -58,10 +57,8 @@ void wick_import_state_find(wick_import_node *n, const char *name, wick_value li
     wick_push(c->tmp, c->found, found);
     return;
   }
-  wick_import_fail(
-      n, WICK_EUNSUPPORTED,
-      "the shape of the variable \"%s\", which is kept from run to run, is not constant",
-      wick_import_shown(c, name));
+  wick_import_error(c, WICK_EUNSUPPORTED, state_location(c, name),
+                    "it is kept from run to run, but its shape is not constant");
 }
 
 static bool state_has_type(wick_import *c, const wick_import_stateful *s, wick_value v)

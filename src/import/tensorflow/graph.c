@@ -164,7 +164,7 @@ static bool graph_names(wick_import *c, wick_tf_graph *g, const wick_tf_nodes *n
   return good;
 }
 
-static void graph_consume(wick_tf_graph *g, wick_tf_edge e)
+void wick_tf_consume(wick_tf_graph *g, wick_tf_edge e)
 {
   wick_tf_vertex *v = &g->vertex[e.node];
   if (e.output >= v->nout) v->nout = e.output + 1;
@@ -187,7 +187,7 @@ static bool graph_edges(wick_import *c, wick_tf_graph *g, wick_tf_vertex *v)
                         wick_import_shown(c, wick_wire_text(c->tmp, s)));
       return false;
     }
-    graph_consume(g, e);
+    wick_tf_consume(g, e);
     if (is_control)
       control[v->ncontrol++] = e.node;
     else
@@ -219,7 +219,7 @@ static bool graph_results(wick_import *c, wick_tf_graph *g)
       wick_import_error(c, WICK_EPARSE, location, "its result %zu is not computed", i);
       return false;
     }
-    graph_consume(g, ret[i]);
+    wick_tf_consume(g, ret[i]);
   }
   for (size_t i = 0; i < g->def->control_ret.n; i++) {
     wick_tf_edge e;

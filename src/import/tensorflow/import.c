@@ -307,6 +307,7 @@ static void import_signature_outputs(wick_import *c, import_results *list)
                         "the graph has no such tensor");
       continue;
     }
+    wick_tf_consume(t->main, r.edge);
     wick_push(c->tmp, list, r);
     wick_import_declare(c, r.name, c->interface ? import_declared(c, info) : (wick_type){0});
   }
@@ -369,6 +370,7 @@ static void import_graph(wick_import *c)
     import_signature_inputs(c, &in);
   else
     import_placeholders(c, &in);
+  wick_tf_states(c);
   if (t->signature)
     import_signature_outputs(c, &out);
   else
@@ -393,11 +395,7 @@ static void import_graph(wick_import *c)
       wick_import_error(c, WICK_EUNSUPPORTED, c->file, "the output \"%s\" is no tensor",
                         wick_import_shown(c, out.at[i].name));
   }
-  for (uint32_t i = 0; i < t->variables.n; i++)
-    if (t->variables.at[i].current.kind)
-      wick_import_error(c, WICK_EUNSUPPORTED, c->file,
-                        "the variable \"%s\" is assigned, and runs do not keep it",
-                        wick_import_shown(c, t->variables.at[i].name));
+  wick_tf_states_end(c);
 }
 
 /* ---- the formats ---- */

@@ -70,8 +70,8 @@ void wick_tf_import_gather_nd(wick_import_node *n)
 
 enum { INDEX_SET, INDEX_ADD, INDEX_MUL, INDEX_MAX, INDEX_MIN, INDEX_SUB };
 
-static wick_value index_scatter(wick_import_node *n, wick_value x, wick_value index,
-                                wick_value update, int how)
+wick_value wick_tf_scatter(wick_import_node *n, wick_value x, wick_value index, wick_value update,
+                           int how)
 {
   if (how == INDEX_SUB) update = wick_build1(n->b, WICK_OP_neg, update);
   wick_emit e = wick_emit_begin(n->b, WICK_OP_scatter_nd);
@@ -82,7 +82,7 @@ static wick_value index_scatter(wick_import_node *n, wick_value x, wick_value in
 
 void wick_tf_import_tensor_scatter(wick_import_node *n) /* x, indices, updates */
 {
-  n->out[0] = index_scatter(n, n->in[0], n->in[1], n->in[2], n->row->arg);
+  n->out[0] = wick_tf_scatter(n, n->in[0], n->in[1], n->in[2], n->row->arg);
 }
 
 static wick_value index_filled(wick_import_node *n, wick_elem e, uint32_t rank, const wick_dim *dim,
@@ -105,7 +105,7 @@ void wick_tf_import_scatter_nd(wick_import_node *n) /* indices, updates, shape *
   wick_elem e = wick_import_info(n, 1)->elem;
   bool logic = e == WICK_BOOL;
   wick_value none = index_filled(n, e, rank, dim, 0);
-  n->out[0] = index_scatter(n, none, n->in[0], n->in[1], logic ? INDEX_SET : INDEX_ADD);
+  n->out[0] = wick_tf_scatter(n, none, n->in[0], n->in[1], logic ? INDEX_SET : INDEX_ADD);
 }
 
 void wick_tf_import_one_hot(wick_import_node *n) /* indices, depth, on, off */
@@ -184,7 +184,7 @@ static wick_value index_segments(wick_import_node *n, wick_value x, wick_value i
   wick_value below = wick_build2(n->b, WICK_OP_lt, i, wick_emit_number(n->b, i, 0));
   i = wick_build3(n->b, WICK_OP_where, below, size, i);
   dim[0] = wick_dim_add(d, count, wick_dim_const(1));
-  wick_value y = index_scatter(n, index_filled(n, t.elem, rank, dim, first), i, x, how);
+  wick_value y = wick_tf_scatter(n, index_filled(n, t.elem, rank, dim, first), i, x, how);
   return wick_emit_slice(n->b, y, 0, wick_dim_const(0), count);
 }
 
@@ -382,7 +382,7 @@ void wick_tf_import_sparse_to_dense(wick_import_node *n)
   wick_builder *b = n->b;
   wick_value index = n->in[0], base;
   if (n->row->arg) {
-    n->out[0] = index_scatter(n, n->in[3], index_i64(n, index), n->in[1], INDEX_ADD);
+    n->out[0] = wick_tf_scatter(n, n->in[3], index_i64(n, index), n->in[1], INDEX_ADD);
     return;
   }
   uint32_t rank;
@@ -400,7 +400,7 @@ void wick_tf_import_sparse_to_dense(wick_import_node *n)
   }
   if (t.rank && wick_built_info(b, values)->rank == 0) /* the same value everywhere */
     values = wick_emit_expand(b, values, 1, t.dim);
-  n->out[0] = index_scatter(n, base, index_i64(n, index), values, INDEX_SET);
+  n->out[0] = wick_tf_scatter(n, base, index_i64(n, index), values, INDEX_SET);
 }
 
 /* indices [n, 2], values, shape, x [k, m]: sum over n of value * x[column] in each row */
@@ -415,7 +415,8 @@ void wick_tf_import_sparse_matmul(wick_import_node *n)
     return;
   }
   wick_value zero = index_filled(n, wick_import_info(n, 1)->elem, 2, dim, 0);
-  wick_value a = index_scatter(n, zero, index_i64(n, n->in[0]), n->in[1], INDEX_ADD), x = n->in[3];
+  wick_value a = wick_tf_scatter(n, zero, index_i64(n, n->in[0]), n->in[1], INDEX_ADD),
+             x = n->in[3];
   if (wick_import_int(n, "adjoint_a", 0)) a = wick_build_swap(b, a);
   if (wick_import_int(n, "adjoint_b", 0)) x = wick_build_swap(b, x);
   n->out[0] = wick_build2(b, WICK_OP_matmul, a, x);
@@ -517,7 +518,7 @@ void wick_tf_import_stitch(wick_import_node *n) /* indices..., data... */
     wick_value at = wick_build_reshape(b, index_i64(n, n->in[k]), 2, column);
     dim[0] = wick_dim_const(most + 1);
     if (!k) y = index_filled(n, t.elem, rank, dim, 0);
-    y = index_scatter(n, y, at, x, INDEX_SET);
+    y = wick_tf_scatter(n, y, at, x, INDEX_SET);
   }
   n->out[0] = y;
 }

@@ -50,6 +50,8 @@ wick_tf_graph *wick_tf_graph_make(wick_import *c, const wick_tf_nodes *nodes,
                                   const wick_tf_function *def);
 /* Finds "node", "node:1", or in functions "node:output:1". Returns false if there is none. */
 bool wick_tf_edge_find(const wick_tf_graph *g, wick_span text, wick_tf_edge *out);
+/* Records that something reads an output, so that its node has it. */
+void wick_tf_consume(wick_tf_graph *g, wick_tf_edge e);
 
 /* ---- values ---- */
 
@@ -106,6 +108,7 @@ typedef struct wick_tf_frame {
 typedef struct wick_tf_variable {
   const char *name;
   uint32_t constant;     /* its saved value in the module; 0: not read yet */
+  wick_value state;      /* of one that the run assigns: what it is when the run begins */
   wick_tf_value current; /* what was assigned; NOTHING: its saved value */
   const char *key;       /* in the checkpoint; NULL: not known */
 } wick_tf_variable;
@@ -191,10 +194,20 @@ wick_value wick_tf_list_items(wick_import *c, const wick_tf_value *list);
 /* A list of that length whose items are like those of `v`, [length, item...]. */
 wick_tf_value wick_tf_list_of(wick_import *c, wick_value v);
 
+/* ---- indices (ops_index.c) ---- */
+
+/* x with updates at tuples of indices. how: 0 set, 1 add, 2 multiply, 3 max, 4 min, 5 subtract. */
+wick_value wick_tf_scatter(wick_import_node *n, wick_value x, wick_value index, wick_value update,
+                           int how);
+
 /* ---- variables (variable.c) ---- */
 
 void wick_tf_restore_keys(wick_import *c);
 void wick_tf_initialize(wick_import *c, wick_tf_frame *f);
+/* Declares the variables that an earlier try has found to be assigned, and says at the end what they
+ * are then. */
+void wick_tf_states(wick_import *c);
+void wick_tf_states_end(wick_import *c);
 /* The value of a variable now. BROKEN after a failure. */
 wick_tf_value wick_tf_variable_value(wick_import_node *n, uint32_t variable);
 

@@ -115,10 +115,9 @@ void wick_tf_restore_keys(wick_import *c)
 
 /* ---- variables ---- */
 
-static uint32_t variable_find(wick_import *c, const wick_tf_vertex *v)
+static uint32_t variable_named(wick_import *c, const char *name)
 {
   wick_tf *t = wick_tf_of(c);
-  const char *name = variable_name(c, v);
   uint32_t i = 0;
   while (i < t->variables.n && strcmp(t->variables.at[i].name, name) != 0) i++;
   if (i < t->variables.n) return i;
@@ -127,6 +126,34 @@ static uint32_t variable_find(wick_import *c, const wick_tf_vertex *v)
   if (id) new.key = t->key.at[id];
   wick_push(c->tmp, &t->variables, new);
   return i;
+}
+
+static uint32_t variable_find(wick_import *c, const wick_tf_vertex *v)
+{
+  return variable_named(c, variable_name(c, v));
+}
+
+void wick_tf_states(wick_import *c)
+{
+  for (uint32_t i = 0; i < c->found->n; i++) {
+    const wick_import_found *f = &c->found->at[i];
+    wick_value v = wick_import_state(c, f->name, f->elem, f->rank, f->dim);
+    uint32_t at = variable_named(c, f->name);
+    wick_tf_of(c)->variables.at[at].state = v;
+  }
+}
+
+void wick_tf_states_end(wick_import *c)
+{
+  const wick_tf *t = wick_tf_of(c);
+  for (uint32_t i = 0; i < t->variables.n; i++) {
+    const wick_tf_variable *v = &t->variables.at[i];
+    if (v->current.kind != WICK_TF_TENSOR) continue;
+    if (v->state.id)
+      wick_import_state_set(c, v->state, v->current.v);
+    else
+      wick_import_state_find(c, v->name, v->current.v);
+  }
 }
 
 /* Reads the saved value. Returns 0 after a failure. */
@@ -175,7 +202,11 @@ static wick_value variable_saved(wick_import_node *n, wick_tf_variable *v)
 wick_tf_value wick_tf_variable_value(wick_import_node *n, uint32_t variable)
 {
   wick_tf_variable *v = &wick_tf_of(n->c)->variables.at[variable];
-  return v->current.kind ? v->current : wick_tf_tensor_value(variable_saved(n, v));
+  if (v->current.kind) return v->current;
+  wick_value saved = variable_saved(n, v);
+  if (!saved.id || !v->state.id) return wick_tf_tensor_value(saved);
+  wick_import_state_initial(n->c, v->state, saved);
+  return wick_tf_tensor_value(v->state);
 }
 
 void wick_tf_import_var_handle(wick_import_node *n)
@@ -216,23 +247,50 @@ void wick_tf_import_is_initialized(wick_import_node *n)
 /* Assigns x, value + x or value - x. Operators of version 1 return the new value. */
 static void variable_assign(wick_import_node *n, uint32_t at, wick_opcode op, wick_value x)
 {
-  wick_tf_variable *v = &wick_tf_of(n->c)->variables.at[at];
-  if (op != WICK_OP_none) {
+  if (op != WICK_OP_none || wick_tf_of(n->c)->variables.at[at].state.id) {
     wick_tf_value old = wick_tf_variable_value(n, at);
     if (old.kind != WICK_TF_TENSOR) return;
-    x = wick_build2(n->b, op, old.v, x);
+    if (op != WICK_OP_none) x = wick_build2(n->b, op, old.v, x);
   }
+  wick_tf_variable *v = &wick_tf_of(n->c)->variables.at[at];
   v->current = wick_tf_tensor_value(x);
   if (!n->b->status && x.id) return;
   n->failed = true;
+}
+
+/* Nodes that wait for an assignment read its result, the variable. */
+static void variable_pass(wick_import_node *n)
+{
+  for (uint32_t k = 0; k < n->nout && !n->failed; k++)
+    wick_tf_op_of(n)->out[k] = wick_tf_op_of(n)->in[0];
 }
 
 void wick_tf_import_assign_variable(wick_import_node *n)
 {
   uint32_t at;
   if (variable_in(n, 0, &at)) variable_assign(n, at, n->row->op, n->in[1]);
-  for (uint32_t k = 0; k < n->nout && !n->failed; k++)
-    wick_tf_op_of(n)->out[k] = wick_tf_op_of(n)->in[0];
+  variable_pass(n);
+}
+
+/* Scatters rows, or with arg 16 slices by tuples of indices, into a variable. */
+void wick_tf_import_resource_scatter(wick_import_node *n) /* variable, indices, updates */
+{
+  uint32_t at;
+  if (!variable_in(n, 0, &at)) return;
+  wick_tf_value old = wick_tf_variable_value(n, at);
+  if (old.kind != WICK_TF_TENSOR) return;
+  wick_value i = n->in[1];
+  bool rows = n->row->arg < 16;
+  uint32_t rank = wick_import_info(n, 1)->rank;
+  uint32_t expected = rank + wick_built_info(n->b, old.v)->rank;
+  if (rows && wick_import_info(n, 2)->rank + 1u != expected) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "the updates have rank %u, expected one for each index",
+                     wick_import_info(n, 2)->rank);
+    return;
+  }
+  if (rows) i = wick_emit_unsqueeze(n->b, i, rank);
+  variable_assign(n, at, WICK_OP_none, wick_tf_scatter(n, old.v, i, n->in[2], n->row->arg & 15));
+  variable_pass(n);
 }
 
 /* gather of rows of a variable */

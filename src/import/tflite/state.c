@@ -56,7 +56,7 @@ void wick_tflite_assign(wick_import_node *n, uint32_t resource, wick_value v)
     wick_import_state_initial(n->c, r->state, v);
     return;
   }
-  if (!run->first && !r->state.id) wick_import_state_find(n, r->name, v);
+  if (!run->first && !r->state.id) wick_import_state_find(n->c, r->name, v);
   if (r->state.id || !n->b->open.n) r->value = v;
 }
 
