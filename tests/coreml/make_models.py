@@ -1079,6 +1079,10 @@ def joined(x, t):
     m.pipeline.models.extend([first, second])
     score = ((v + 1) * [1, 2, 3, 4]) @ [1, -1, 0.5, 2] + 0.25
     save("pipeline", spec, [v], [np.array([0.5 * (1 + erf(np.array(score / np.sqrt(2))))])])
+    spec, m = model("dictVectorizer", [("a", "double")], [("y", 3)])
+    spec.description.input[0].type.dictionaryType.stringKeyType.MergeFromString(b"")
+    m.stringToIndex.vector.extend(["red", "green", "blue"])
+    save("dict_vectorizer", spec, [v[:3]], [v[:3]])
     spec, m = model("identity", [("a", 4)], [("y", 4)])
     save("identity", spec, [v], [v])
     detector()

@@ -154,3 +154,12 @@ def test_refused_by_name(tmp_path):
     assert r.returncode == 1
     assert 'node "n" (custom): the operator custom is not supported: its code is in the application' in r.stderr
     assert 'node "m" (softmaxND): axis 7 is outside [-2, 1]' in r.stderr
+
+
+def test_dictionary(tmp_path):
+    """A dictionary that a vectorizer reads is given as a map; keys that it lacks are 0."""
+    model = unpack("dict_vectorizer", tmp_path / "m")
+    (tmp_path / "d.json").write_text('{"blue": 3.0, "red": 1.0}')
+    r = subprocess.run([WICK, "run", str(model), "--inputs", str(tmp_path / "d.json"), "--outputs", str(tmp_path), "--reference"], capture_output=True, text=True)
+    assert r.returncode == 0, r.stderr
+    assert np.load(tmp_path / "output_0.npy").tolist() == [1, 0, 3]

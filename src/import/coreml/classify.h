@@ -7,6 +7,10 @@
 /* Builds the labels of a model's part, fields stringClassLabels or int64ClassLabels, as a constant
  * [n]. Returns 0 if it has none. */
 wick_value wick_coreml_labels(wick_import *c, const wick_coreml_message *part, uint32_t *out_n);
+/* Describes input number `at`, a dictionary that a DictVectorizer reads, as a map with these keys.
+ * Returns their number. */
+uint32_t wick_coreml_dictionary(wick_import *c, const wick_coreml_message *vectorizer, uint32_t at,
+                                const char *name);
 /* Binds the outputs of a classifier: the label of the largest score, [1], and the dictionary of the
  * probabilities, a tensor [n] whose keys are metadata (as in import/onnx/ports.c). `scores` has n
  * elements. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "import/coreml/classic.h"
+#include "import/coreml/classify.h"
 #include "import/coreml/coreml.h"
 #include "import/coreml/layers.h"
 #include "import/coreml/program.h"
@@ -315,6 +316,38 @@ static void model_overridable(wick_import *c, const wick_coreml_feature *f)
   wick_push(c->mem, c->options->overridable, o);
 }
 
+/* Finds the keys of a dictionary: those of the DictVectorizer that reads the input of that name, in
+ * the model or in a pipeline. Returns their number, 0 if there is none. */
+static uint32_t model_keys(wick_import *c, const wick_coreml_message *spec, uint32_t at,
+                           const char *name, uint32_t depth)
+{
+  wick_coreml_message part, inner, description = wick_coreml_part(spec, "description");
+  const wick_coreml_field *f = wick_coreml_choice(spec, MODEL_KIND_FIRST, MODEL_KIND_LAST, &part);
+  wick_coreml_messages in = wick_coreml_parts(&description, "input", c->tmp);
+  uint32_t n = 0;
+  if (f && wick_coreml_field_of(&part, "stringToIndex") && in.n &&
+      strcmp(wick_wire_text(c->tmp, wick_coreml_bytes(&in.at[0], "name")), name) == 0)
+    return wick_coreml_dictionary(c, &part, at, name);
+  inner = part;
+  if (f && wick_coreml_field_of(&part, "pipeline")) inner = wick_coreml_part(&part, "pipeline");
+  if (!f || !wick_coreml_field_of(&inner, "models") || depth >= MODEL_PIPELINES) return 0;
+  wick_coreml_messages models = wick_coreml_parts(&inner, "models", c->tmp);
+  for (uint32_t i = 0; i < models.n && !n; i++)
+    n = model_keys(c, &models.at[i], at, name, depth + 1);
+  return n;
+}
+
+/* A dictionary is the vector of the values of its known keys. */
+static void model_dictionary(wick_import *c, const wick_coreml_model *m, uint32_t at,
+                             wick_coreml_feature *f)
+{
+  uint32_t n = model_keys(c, &m->spec, at, f->name, 0);
+  f->elem = WICK_F64;
+  if (!n) return;
+  f->open = false, f->rank = 1;
+  f->lo[0] = f->hi[0] = n;
+}
+
 static void model_inputs(wick_import *c, const wick_coreml_model *m)
 {
   wick_coreml_messages in = wick_coreml_parts(&m->interface, "input", c->tmp);
@@ -327,6 +360,7 @@ static void model_inputs(wick_import *c, const wick_coreml_model *m)
     if (!wick_coreml_feature_of(c, &in.at[i], model_place(c, "input", &in.at[i]), &f[i])) continue;
     if (m->network && f[i].elem == WICK_F32 && wick_coreml_is_index(c, &kind, f[i].name))
       f[i].elem = WICK_I32;
+    if (strcmp(f[i].kind, "dictionaryType") == 0) model_dictionary(c, m, i, &f[i]);
     absent[i] = model_absent(c, &f[i]);
     if (f[i].optional) model_overridable(c, &f[i]);
     if (!absent[i]) v[i] = model_input(c, &f[i]);
