@@ -9,6 +9,7 @@
 #include "driver/bundle_data.h"
 #include "driver/donate.h"
 #include "driver/report/contract.h"
+#include "driver/states.h"
 #include "ir/copy.h"
 #include "ir/verify.h"
 #include "runtime/heap.h"
@@ -235,6 +236,25 @@ static void bundle_sizes(wick_compilation *c, const wick_lowered *l, wick_bundle
   b->mutable_bytes += bundle_ram(((uint64_t)l->sizes.slot.n + 1) * sizeof(int64_t));
 }
 
+/* The caller sets the states before the first run, to zeros; it does not know other values. */
+static wick_status bundle_check_states(const wick_compilation *c, const wick_bundle *b,
+                                       wick_arena *mem)
+{
+  uint32_t n = wick_states_count(c->graph);
+  const void *const *initial = wick_states_initial(c->graph, mem);
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_io *io = &b->io[b->ninput - n + i];
+    const unsigned char *at = initial[i];
+    bool zeros = true;
+    for (uint64_t k = 0; at && zeros && k < io->nbytes; k++) zeros = !at[k];
+    if (!zeros)
+      return wick_fail(mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
+                       "the state \"%s\" does not begin with zeros, which bundles cannot do",
+                       io->name);
+  }
+  return NULL;
+}
+
 static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wick_bundle *b)
 {
   wick_model_describe(c->graph, &c->mem, &b->ninput, &b->noutput, &b->io);
@@ -243,6 +263,7 @@ static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wic
   for (uint32_t i = 0; i < b->ninput + b->noutput; i++)
     bundle_most(c, i < b->ninput ? (wick_value){i + 1} : ret->in[i - b->ninput], &io[i]);
   b->io = io;
+  WICK_TRY(bundle_check_states(c, b, &c->mem));
   WICK_TRY(bundle_check_host(c, l, &c->mem));
   bundle_sizes(c, l, b);
   uint64_t *offset = wick_new(&c->mem, uint64_t, (size_t)b->ninput + b->noutput);
