@@ -150,6 +150,13 @@ def test_refused(tmp_path, operators, words):
     assert done.returncode and all(w in done.stderr for w in words), done.stderr
 
 
+def test_no_output(tmp_path):
+    """An operator whose result nobody names."""
+    path = write(tmp_path / "n", [operator("Relu", ["x"], ["y"]), operator("GivenTensorFill", [], [], shape=[1], values=[0.5])], ["x"], ["y"], {})
+    np.save(tmp_path / "x.npy", M)
+    subprocess.run([WICK, "run", path, "--inputs", tmp_path / "x.npy"], check=True, capture_output=True)
+
+
 def test_shapes_must_be_given(tmp_path):
     path = write(tmp_path / "n", [operator("Relu", ["x"], ["y"])], ["x"], ["y"], {})
     done = subprocess.run([WICK, "check", path], capture_output=True, text=True)

@@ -313,7 +313,7 @@ void wick_caffe2_given(wick_import_node *n)
   if (have && elem == WICK_F32) memcpy(data, values->floats.at, have * size);
   if (have && elem == WICK_I64) memcpy(data, values->ints.at, have * size);
   wick_type type = wick_type_tensor_const(n->c->module, elem, shape.n, shape.ints);
-  uint32_t k = wick_emit_constant(n->c->module, wick_wire_text(n->c->tmp, op->output.at[0]), type,
-                                  data, have * size);
+  const char *name = n->nout ? wick_wire_text(n->c->tmp, op->output.at[0]) : n->name;
+  uint32_t k = wick_emit_constant(n->c->module, name, type, data, have * size);
   n->out[0] = wick_build_constant(n->b, k);
 }
