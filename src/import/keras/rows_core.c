@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "import/keras/model.h"
-#include "import/kit/array.h"
 #include "import/keras/rows.h"
+#include "import/kit/array.h"
 
 /* ---- core ---- */
 

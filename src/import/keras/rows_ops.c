@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "import/keras/model.h"
-#include "import/kit/array.h"
 #include "import/keras/rows.h"
+#include "import/kit/array.h"
 
 /* An argument of the call by its position or its name, else the member of the configuration. */
 static wick_value ops_arg(wick_import_node *n, uint32_t at, const char *name, wick_value like)
