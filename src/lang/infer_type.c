@@ -45,6 +45,7 @@ static void infer_type_visit(infer *s, wick_ast *n, wick_ty_sort sort, bool *cha
   }
   const wick_lang_entity *e = n->ref;
   bool data = e && (e->kind == WICK_ENTITY_TYPE || e->kind == WICK_ENTITY_STRUCT);
+  if (!e && !infer_type_is(n, "Ref")) return; /* there is no such type, as is said already */
   if (e && e->kind == WICK_ENTITY_VARIABLE)
     infer_type_sort(s, n, n->flag ? WICK_SORT_ELEM : WICK_SORT_TYPE, changed);
   for (uint32_t i = 0; i < n->nkid; i++) {
