@@ -536,6 +536,10 @@ void keras_graph(wick_import *c)
   }
   uint32_t nout = graph_outputs(c, l);
   if (c->interface || c->errors.list.n) return;
+  for (uint32_t i = 0; i < c->found->n; i++) {
+    const wick_import_found *f = &c->found->at[i];
+    wick_import_state(c, f->name, f->elem, f->rank, f->dim);
+  }
   for (uint32_t i = 0; i < in.n; i++) in.at[i].v = wick_import_input_value(c, in.at[i].v);
   keras_tensor *out = wick_new(c->tmp, keras_tensor, nout + 1);
   uint32_t n = graph_model(c, l, in.n, in.at, out, nout);

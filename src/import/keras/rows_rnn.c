@@ -294,6 +294,49 @@ static uint32_t rnn_given(wick_import_node *n, uint32_t from, rnn_states *s)
   return count;
 }
 
+/* ---- layers that keep their states from run to run ---- */
+
+static bool rnn_is_stateful(const wick_import_node *n)
+{
+  return keras_is_true(n, "stateful", false);
+}
+
+static const char *rnn_state_name(const wick_import_node *n, const keras_layer *l, uint32_t i)
+{
+  return wick_str_printf(n->c->tmp, "%s/states/%u", *l->path ? l->path : l->name, i);
+}
+
+static wick_import_stateful *rnn_state(const wick_import_node *n, const keras_layer *l, uint32_t i)
+{
+  const char *name = rnn_state_name(n, l, i);
+  for (uint32_t k = 0; k < n->c->states.n; k++)
+    if (strcmp(n->c->states.at[k].name, name) == 0) return &n->c->states.at[k];
+  return NULL;
+}
+
+/* Sets the states of a stateful layer as the call or the run before left them, and returns how many there
+ * are. Returns 0 for other layers, and in the first try of the import, which finds their types. */
+static uint32_t rnn_kept(wick_import_node *n, const keras_layer *l, uint32_t count, rnn_states *s)
+{
+  for (uint32_t i = 0; i < count; i++) {
+    const wick_import_stateful *state = rnn_is_stateful(n) ? rnn_state(n, l, i) : NULL;
+    if (!state) return 0;
+    s->at[i] = state->last;
+  }
+  return count;
+}
+
+static void rnn_keep(wick_import_node *n, const keras_layer *l, const rnn_states *s)
+{
+  for (uint32_t i = 0; rnn_is_stateful(n) && i < s->n; i++) {
+    const wick_import_stateful *state = rnn_state(n, l, i);
+    if (state)
+      wick_import_state_set(n->c, state->first, s->at[i]);
+    else
+      wick_import_state_find(n->c, rnn_state_name(n, l, i), s->at[i]);
+  }
+}
+
 /* ---- Wick's recurrent operators ---- */
 
 typedef struct rnn_word {
@@ -461,16 +504,18 @@ static bool rnn_run(wick_import_node *n, keras_layer *l, bool reverse, bool sequ
   wick_value x = n->in[0];
   uint32_t rank = keras_rank(n, x), at = 0;
   rnn_cell cell = rnn_cell_of(l);
-  if (keras_is_true(n, "time_major", false) || keras_is_true(n, "stateful", false)) {
-    wick_import_fail(n, WICK_EUNSUPPORTED, "%s is not supported: build the layer without it",
-                     keras_is_true(n, "stateful", false) ? "stateful" : "time_major");
+  if (keras_is_true(n, "time_major", false)) {
+    wick_import_fail(n, WICK_EUNSUPPORTED,
+                     "time_major is not supported: build the layer without it");
     return false;
   }
   if (!wick_import_rank(n, 0, 3, 6)) return false;
   uint32_t ngiven = rnn_given(n, 1, &r->states);
+  if (!ngiven) ngiven = rnn_kept(n, l, rnn_nstate(&cell), &r->states);
   if (rank == 3 && !keras_of(n)->mask.id &&
       rnn_native(n, &cell, x, reverse, ngiven, &r->states, &r->all)) {
     r->last = r->states.at[0];
+    rnn_keep(n, l, &r->states);
     return !n->failed && !n->b->status;
   }
   wick_dim steps = keras_dims(n, x)[1];
@@ -486,6 +531,7 @@ static bool rnn_run(wick_import_node *n, keras_layer *l, bool reverse, bool sequ
   rnn_written(n, &cell, x, reverse, &r->states, steps.v, out);
   if (n->failed || n->b->status) return false;
   r->last = out[reverse ? 0 : steps.v - 1];
+  rnn_keep(n, l, &r->states);
   if (sequences) r->all = rnn_stack(n, steps.v, out);
   return true;
 }
