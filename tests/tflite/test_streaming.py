@@ -8,7 +8,9 @@ import subprocess
 import pytest
 
 np = pytest.importorskip("numpy")
-wick = pytest.importorskip("wick")
+
+import built  # noqa: E402, F401  (finds the package)
+import wick  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = pathlib.Path(__file__).parent / "files"
