@@ -2,17 +2,11 @@
  * several threads, and beside derivatives. */
 #include "driver/states.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "wick/wick.h"
+#include "driver/compile_testing.h"
 
 /* The states are before an input and an output, so that they have to be moved. */
 static const char last[] =
@@ -33,27 +27,6 @@ static const char product[] =
     "graph @main(%x: f32[2,2], @state(1, @eye) %w: f32[2,2]) -> (f32[2,2], f32[2,2]) {\n"
     "  %y = matmul %x, %w; %w2 = tanh %y\n  return %y, %w2\n}\n";
 
-static void ok(wick_error *e)
-{
-  if (e) print_error("%s\n", wick_error_message(e));
-  assert_null(e);
-}
-
-static void fails(wick_error *e, wick_code code, const char *message)
-{
-  assert_non_null(e);
-  assert_string_equal(wick_error_message(e), message);
-  assert_int_equal(wick_error_code(e), code);
-  wick_error_free(e);
-}
-
-typedef struct fixture {
-  wick_context *context;
-  wick_model *model;
-  wick_compiled *compiled;
-  wick_session *session;
-} fixture;
-
 static void load(fixture *t, const char *text)
 {
   *t = (fixture){0};
@@ -72,14 +45,6 @@ static void begin(fixture *t, const char *text)
 {
   load(t, text);
   compile(t);
-}
-
-static void end(fixture *t)
-{
-  wick_session_free(t->session);
-  wick_compiled_free(t->compiled);
-  wick_model_free(t->model);
-  wick_context_free(t->context);
 }
 
 /* Runs `last` on {x, 10 * x}. */

@@ -204,6 +204,24 @@ class Writer:
         return bytes(b.Output())
 
 
+MAKERS = {}  # of random cases, by the names of their operators
+
+
+def maker(*names):
+    def add(fn):
+        for name in names:
+            MAKERS[name] = fn
+        return fn
+
+    return add
+
+
+def open_batch(case):
+    """Its first size may be open."""
+    case.open_batch = None
+    return case
+
+
 def model(cases):
     w = Writer()
     for c in cases:

@@ -4,24 +4,7 @@ import math
 
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
-from tflite_build import INT4, Case, Tensor, broadcast, constant, f32, numbers, operand, options, pick, result, same, scale, shape_of, weights, zero_point
-
-MAKERS = {}
-
-
-def maker(*names):
-    def add(fn):
-        for name in names:
-            MAKERS[name] = fn
-        return fn
-
-    return add
-
-
-def open_batch(case):
-    """Its first size may be open."""
-    case.open_batch = None
-    return case
+from tflite_build import INT4, Case, Tensor, broadcast, constant, f32, maker, numbers, open_batch, operand, options, pick, result, same, scale, shape_of, weights, zero_point
 
 
 # ---- element-wise ----

@@ -3,24 +3,9 @@
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
-from tflite_build import INT4, Case, Tensor, broadcast, constant, f32, numbers, operand, options, pick, result, same, scale, shape_of, weights
+from tflite_build import INT4, Case, Tensor, broadcast, constant, f32, maker, numbers, open_batch, operand, options, pick, result, same, scale, shape_of, weights
 
-MAKERS = {}
 ANY = "f4", "i4", "i8", "i1", "u1", "i2", "?"
-
-
-def maker(*names):
-    def add(fn):
-        for name in names:
-            MAKERS[name] = fn
-        return fn
-
-    return add
-
-
-def open_batch(case):
-    case.open_batch = None
-    return case
 
 
 # ---- images ----

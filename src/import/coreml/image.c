@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "import/coreml/layers.h"
+#include "import/kit/array.h"
 
 /* ---- padding and cropping ---- */
 
@@ -358,7 +359,7 @@ static bool image_boxes(wick_import_node *n, wick_dim batch, wick_value *boxes, 
   if (b->status) return false;
   const wick_type_info t = *wick_built_info(b, all);
   uint32_t width = t.rank >= 3 ? t.rank - 3u : 0;
-  wick_dim columns = t.dim[width], rows = wick_coreml_product(n, width, t.dim);
+  wick_dim columns = t.dim[width], rows = wick_array_product(n, width, t.dim);
   *named = wick_dim_is(columns, 5);
   if (t.rank < 4 || (!*named && !wick_dim_is(columns, 4))) {
     wick_import_fail(n, WICK_ETYPE, "the boxes have no dimension of 4 or 5 numbers");
@@ -414,8 +415,8 @@ void wick_coreml_crop_resize(wick_import_node *n)
   y = wick_build_transpose(b, y, 4, (int64_t[]){0, 3, 1, 2});
   wick_dim batch = named ? one : t.dim[0],
            rows = named ? count
-                        : wick_coreml_product(n, wick_import_info(n, 1)->rank - 3u,
-                                              wick_import_info(n, 1)->dim);
+                        : wick_array_product(n, wick_import_info(n, 1)->rank - 3u,
+                                             wick_import_info(n, 1)->dim);
   n->out[0] = wick_build_reshape(b, y, 5, (wick_dim[]){rows, batch, t.dim[1], dim[1], dim[2]});
 }
 

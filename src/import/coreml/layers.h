@@ -62,7 +62,6 @@ wick_value wick_coreml_fold(wick_import_node *n, wick_value x, uint32_t inner);
 wick_value wick_coreml_unfold(wick_import_node *n, wick_value y, wick_value like, uint32_t inner);
 /* A number of the layer, where 0 stands for the default. */
 double wick_coreml_positive(const wick_import_node *n, const char *name, double otherwise);
-wick_dim wick_coreml_product(wick_import_node *n, uint32_t count, const wick_dim *dim);
 
 /* weights.c: the weights `name` of a message, in f32, with that shape. 0 after a failure. */
 wick_value wick_coreml_weight(wick_import_node *n, const wick_coreml_message *m, const char *name,

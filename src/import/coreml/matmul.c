@@ -1,5 +1,6 @@
 /* Products with matrices, and look-ups in them. */
 #include "import/coreml/layers.h"
+#include "import/kit/array.h"
 
 /* Ranks 4 and 5 have the vector in the last three dimensions, of which two remain as 1. */
 static wick_value matmul_flat(wick_import_node *n, wick_value x, bool *out_images)
@@ -11,7 +12,7 @@ static wick_value matmul_flat(wick_import_node *n, wick_value x, bool *out_image
   if (!*out_images) return x;
   uint32_t lead = t->rank - 3u;
   for (uint32_t k = 0; k < lead; k++) dim[k] = t->dim[k];
-  dim[lead] = wick_coreml_product(n, 3, t->dim + lead);
+  dim[lead] = wick_array_product(n, 3, t->dim + lead);
   return wick_build_reshape(n->b, x, lead + 1, dim);
 }
 

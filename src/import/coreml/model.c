@@ -451,6 +451,19 @@ static const model_kind model_kinds[] = {
     {"soundAnalysisPreprocessing", NULL, APPLE},
 };
 
+void wick_coreml_leave(wick_import *c, wick_import_scope *to, wick_coreml_messages outputs)
+{
+  wick_import_scope *own = c->scope;
+  for (uint32_t i = 0; i < outputs.n; i++) {
+    const char *name = wick_wire_text(c->tmp, wick_coreml_bytes(&outputs.at[i], "name"));
+    c->scope = own;
+    const wick_value *v = wick_import_find(c, name);
+    c->scope = to;
+    if (v) wick_import_rebind(c, name, *v);
+  }
+  c->scope = to;
+}
+
 void wick_coreml_import(wick_import *c, const wick_coreml_model *m)
 {
   wick_coreml_message part;

@@ -46,6 +46,8 @@ wick_value wick_coreml_turned(wick_import *c, wick_value x);
 
 /* Imports a model, whose inputs are bound in c->scope by their names: binds its outputs there. */
 void wick_coreml_import(wick_import *c, const wick_coreml_model *m);
+/* Leaves the scope of a model or network for the scope `to`, where its outputs are bound, too. */
+void wick_coreml_leave(wick_import *c, wick_import_scope *to, wick_coreml_messages outputs);
 
 extern const wick_import_format wick_coreml_format;
 

@@ -246,13 +246,5 @@ void wick_coreml_network(wick_import *c, const wick_coreml_model *m,
   bool exact = wick_coreml_is_exact(m->version, network, "arrayInputShapeMapping");
   for (uint32_t i = 0; i < out.n; i++) network_output(c, exact, &out.at[i]);
   if (wick_coreml_field_of(network, "stringClassLabels")) network_classify(c, m, network);
-  wick_import_scope *own = c->scope;
-  for (uint32_t i = 0; i < out.n; i++) {
-    const char *name = wick_wire_text(c->tmp, wick_coreml_bytes(&out.at[i], "name"));
-    c->scope = own;
-    const wick_value *v = wick_import_find(c, name);
-    c->scope = back;
-    if (v) wick_import_rebind(c, name, *v);
-  }
-  c->scope = back;
+  wick_coreml_leave(c, back, out);
 }

@@ -1,5 +1,6 @@
 /* Operands and numbers of layers. */
 #include "import/coreml/layers.h"
+#include "import/kit/array.h"
 
 wick_value wick_coreml_as(wick_import_node *n, wick_value x, wick_elem elem)
 {
@@ -36,13 +37,6 @@ bool wick_coreml_axis(wick_import_node *n, wick_value x, int64_t otherwise, uint
                           out);
 }
 
-wick_dim wick_coreml_product(wick_import_node *n, uint32_t count, const wick_dim *dim)
-{
-  wick_dim p = wick_dim_const(1);
-  for (uint32_t k = 0; k < count; k++) p = wick_dim_mul(n->c->module->dims, p, dim[k]);
-  return p;
-}
-
 wick_value wick_coreml_fold(wick_import_node *n, wick_value x, uint32_t inner)
 {
   if (n->b->status || !x.id) return x;
@@ -54,7 +48,7 @@ wick_value wick_coreml_fold(wick_import_node *n, wick_value x, uint32_t inner)
     return (wick_value){0};
   }
   uint32_t lead = t->rank - inner;
-  dim[0] = wick_coreml_product(n, lead, t->dim);
+  dim[0] = wick_array_product(n, lead, t->dim);
   for (uint32_t k = 0; k < inner; k++) dim[1 + k] = t->dim[lead + k];
   return lead == 1 ? x : wick_build_reshape(n->b, x, inner + 1, dim);
 }

@@ -16,16 +16,7 @@ static void pipeline_model(wick_import *c, const wick_coreml_model *m,
   c->model = &sub;
   wick_import_scope *back = wick_import_enter(c, true);
   wick_coreml_import(c, &sub);
-  wick_import_scope *own = c->scope;
-  wick_coreml_messages out = wick_coreml_parts(&sub.interface, "output", c->tmp);
-  for (uint32_t i = 0; i < out.n; i++) {
-    const char *name = wick_wire_text(c->tmp, wick_coreml_bytes(&out.at[i], "name"));
-    c->scope = own;
-    const wick_value *v = wick_import_find(c, name);
-    c->scope = back;
-    if (v) wick_import_rebind(c, name, *v);
-  }
-  c->scope = back;
+  wick_coreml_leave(c, back, wick_coreml_parts(&sub.interface, "output", c->tmp));
   c->model = outer;
 }
 

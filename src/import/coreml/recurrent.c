@@ -63,7 +63,7 @@ static bool recurrent_begin(wick_import_node *n, recurrent *r)
     wick_import_fail(n, WICK_ETYPE, "the rank of its input is %u, expected 3 to 5", t->rank);
     return false;
   }
-  wick_dim dim[] = {t->dim[0], t->dim[1], wick_coreml_product(n, t->rank - 2u, t->dim + 2)};
+  wick_dim dim[] = {t->dim[0], t->dim[1], wick_array_product(n, t->rank - 2u, t->dim + 2)};
   r->x = wick_build_reshape(n->b, x, 3, dim);
   if (wick_import_int(n, "reverseInput", 0)) r->x = wick_array_reverse(n, r->x, 1);
   return !n->b->status && !n->failed;

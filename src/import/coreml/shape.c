@@ -35,7 +35,7 @@ void wick_coreml_flatten(wick_import_node *n)
   if (!t) return;
   uint32_t c = t->rank - 3u;
   for (uint32_t k = 0; k < c; k++) dim[k] = t->dim[k];
-  dim[c] = wick_coreml_product(n, 3, t->dim + c);
+  dim[c] = wick_array_product(n, 3, t->dim + c);
   dim[c + 1] = dim[c + 2] = wick_dim_const(1);
   n->out[0] = wick_build_reshape(n->b, x, t->rank, dim);
 }
@@ -45,7 +45,7 @@ static bool shape_complete(wick_import_node *n, const wick_type_info *t, uint32_
                            wick_dim *dim, bool keep)
 {
   wick_dims *d = n->c->module->dims;
-  wick_dim rest = wick_coreml_product(n, t->rank, t->dim), product = wick_dim_const(1);
+  wick_dim rest = wick_array_product(n, t->rank, t->dim), product = wick_dim_const(1);
   uint32_t open = WICK_MAX_RANK;
   if (count > WICK_MAX_RANK) {
     wick_import_fail(n, WICK_EUNSUPPORTED, "its shape has %u sizes, the most is %d", count,
@@ -138,8 +138,8 @@ void wick_coreml_flatten_2d(wick_import_node *n)
     return;
   }
   uint32_t a = (uint32_t)axis;
-  wick_dim dim[2] = {wick_coreml_product(n, a, t->dim),
-                     wick_coreml_product(n, t->rank - a, t->dim + a)};
+  wick_dim dim[2] = {wick_array_product(n, a, t->dim),
+                     wick_array_product(n, t->rank - a, t->dim + a)};
   n->out[0] = wick_build_reshape(n->b, n->in[0], 2, dim);
 }
 

@@ -1,14 +1,8 @@
 /* Imports MXNet's products, softmaxes and recurrent layers. */
 #include <string.h>
 
+#include "import/kit/array.h"
 #include "import/mxnet/ops.h"
-
-static wick_dim matmul_size(wick_import_node *n, uint32_t count, const wick_dim *dim)
-{
-  wick_dim all = wick_dim_const(1);
-  for (uint32_t k = 0; k < count; k++) all = wick_dim_mul(n->c->module->dims, all, dim[k]);
-  return all;
-}
 
 /* x W^T + b, of whole images or of the last dimension. */
 void wick_mxnet_dense(wick_import_node *n)
@@ -21,7 +15,7 @@ void wick_mxnet_dense(wick_import_node *n)
     return;
   }
   if (wick_import_int(n, "flatten", 1) && t->rank != 2) {
-    const wick_dim dim[2] = {t->dim[0], matmul_size(n, t->rank - 1, t->dim + 1)};
+    const wick_dim dim[2] = {t->dim[0], wick_array_product(n, t->rank - 1, t->dim + 1)};
     x = wick_build_reshape(b, x, 2, dim);
   }
   wick_value y = wick_build2(b, WICK_OP_matmul, x, wick_build_swap(b, n->in[1]));
@@ -74,7 +68,7 @@ void wick_mxnet_softmax_output(wick_import_node *n)
   } else if (wick_import_int(n, "preserve_shape", 0) || t->rank < 3) {
     n->out[0] = matmul_softmax(n, WICK_OP_softmax, n->in[0], -1);
   } else {
-    const wick_dim dim[2] = {t->dim[0], matmul_size(n, t->rank - 1, t->dim + 1)};
+    const wick_dim dim[2] = {t->dim[0], wick_array_product(n, t->rank - 1, t->dim + 1)};
     wick_value y =
         matmul_softmax(n, WICK_OP_softmax, wick_build_reshape(n->b, n->in[0], 2, dim), 1);
     n->out[0] = wick_build_reshape(n->b, y, t->rank, t->dim);

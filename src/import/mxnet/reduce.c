@@ -51,9 +51,8 @@ void wick_mxnet_arg(wick_import_node *n)
   const wick_type_info *t = wick_import_info(n, 0);
   wick_value x = n->in[0];
   uint32_t axis = 0;
-  wick_dim all = wick_dim_const(1);
+  wick_dim all = wick_array_product(n, t->rank, t->dim);
   bool flat = !wick_import_attr_has(n, "axis") && !n->row->arg;
-  for (uint32_t k = 0; k < t->rank; k++) all = wick_dim_mul(n->c->module->dims, all, t->dim[k]);
   if (flat)
     x = wick_build_reshape(n->b, x, 1, &all);
   else if (!wick_mxnet_axis(n, "axis", 1, t->rank, &axis))
