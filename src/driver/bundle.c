@@ -236,23 +236,17 @@ static void bundle_sizes(wick_compilation *c, const wick_lowered *l, wick_bundle
   b->mutable_bytes += bundle_ram(((uint64_t)l->sizes.slot.n + 1) * sizeof(int64_t));
 }
 
-/* The caller sets the states before the first run, to zeros; it does not know other values. */
-static wick_status bundle_check_states(const wick_compilation *c, const wick_bundle *b,
-                                       wick_arena *mem)
+/* Places the initial values of the states after the constants. */
+static void bundle_states(wick_compilation *c, wick_bundle *b)
 {
-  uint32_t n = wick_states_count(c->graph);
-  const void *const *initial = wick_states_initial(c->graph, mem);
-  for (uint32_t i = 0; i < n; i++) {
-    const wick_io *io = &b->io[b->ninput - n + i];
-    const unsigned char *at = initial[i];
-    bool zeros = true;
-    for (uint64_t k = 0; at && zeros && k < io->nbytes; k++) zeros = !at[k];
-    if (!zeros)
-      return wick_fail(mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
-                       "the state \"%s\" does not begin with zeros, which bundles cannot do",
-                       io->name);
+  const void *const *value = wick_states_initial(c->graph, &c->mem);
+  uint64_t *initial = wick_new(&c->mem, uint64_t, b->nstate + 1u);
+  for (uint32_t i = 0; i < b->nstate; i++) {
+    if (!value[i]) continue;
+    initial[i] = b->constant_bytes;
+    b->constant_bytes += bundle_ram(b->io[b->ninput - b->nstate + i].nbytes);
   }
-  return NULL;
+  b->initial = initial;
 }
 
 static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wick_bundle *b)
@@ -263,7 +257,6 @@ static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wic
   for (uint32_t i = 0; i < b->ninput + b->noutput; i++)
     bundle_most(c, i < b->ninput ? (wick_value){i + 1} : ret->in[i - b->ninput], &io[i]);
   b->io = io;
-  WICK_TRY(bundle_check_states(c, b, &c->mem));
   WICK_TRY(bundle_check_host(c, l, &c->mem));
   bundle_sizes(c, l, b);
   uint64_t *offset = wick_new(&c->mem, uint64_t, (size_t)b->ninput + b->noutput);
@@ -281,6 +274,8 @@ static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wic
   b->mutable_bytes = bundle_ram(b->mutable_bytes);
   b->constant_bytes = bundle_ram(l->constant_bytes);
   b->arena_bytes = bundle_ram(l->arena_bytes);
+  b->nstate = wick_states_count(c->graph);
+  bundle_states(c, b);
   return NULL;
 }
 
@@ -301,6 +296,10 @@ static wick_span bundle_constants(wick_compilation *c, const wick_lowered *l, co
 {
   unsigned char *at = wick_arena_alloc(&c->mem, b->constant_bytes, WICK_BUNDLE_ALIGN);
   wick_compile_constants(c, l, at);
+  const void *const *value = wick_states_initial(c->graph, &c->mem);
+  for (uint32_t i = 0; i < b->nstate; i++)
+    if (b->initial[i])
+      memcpy(at + b->initial[i], value[i], b->io[b->ninput - b->nstate + i].nbytes);
   return (wick_span){at, b->constant_bytes};
 }
 

@@ -14,12 +14,13 @@ typedef struct wick_bundle {
   const char *name; /* of the C function */
   const wick_target *target;
   bool embed; /* the constants are in the object */
-  uint32_t ninput, noutput;
-  const wick_io *io;      /* inputs, then outputs; a dynamic size has its largest value, and a
-                             name */
+  uint32_t ninput, noutput, nstate;
+  const wick_io *io; /* inputs, then outputs, the last nstate of both are states; a dynamic size
+                             has its largest value, and a name */
   const uint64_t *offset; /* of each input and output, in the mutable data */
   uint64_t constant_bytes, mutable_bytes;
-  uint32_t nsize; /* dynamic sizes */
+  const uint64_t *initial; /* of each state, its offset in the constants; 0: it begins with zeros */
+  uint32_t nsize;          /* dynamic sizes */
   const struct wick_bundle_size *size;
   uint64_t table_offset;    /* of the table of sizes in the mutable data: their values, then memory
                                for those that follow from them */

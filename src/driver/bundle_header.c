@@ -124,7 +124,10 @@ static void bundle_example(const bundle_header *h)
     bundle_lines(h, " *     FILE *f = fopen(\"@.weights.bin\", \"rb\");\n"
                     " *     if (!f || fread(weights, sizeof weights, 1, f) != 1) return 1;\n"
                     " *     fclose(f);\n");
-  if (b->ninput && b->io[0].nbytes)
+  if (b->nstate)
+    bundle_lines(h, b->embed ? " *     @_reset(@_constants, data);\n"
+                             : " *     @_reset(weights, data);\n");
+  if (b->ninput > b->nstate && b->io[0].nbytes)
     bundle_lines(h,
                  " *     if (fread(#_INPUT_0(data), #_INPUT_0_BYTES, 1, stdin) != 1) return 2;\n");
   for (uint32_t i = 0; i < b->nsize; i++) {
@@ -134,7 +137,7 @@ static void bundle_example(const bundle_header *h)
   }
   bundle_lines(h, b->embed ? " *     if (@(@_constants, data, arena)) return 3;\n"
                            : " *     if (@(weights, data, arena)) return 3;\n");
-  if (b->noutput)
+  if (b->noutput > b->nstate)
     bundle_lines(h, " *     for (long i = 0; i < #_OUTPUT_0_ELEMENTS; i++)\n"
                     " *       printf(\"%g\\n\", (double)#_OUTPUT_0(data)[i]);\n");
   bundle_lines(h, " *     return 0;\n *   }\n");
@@ -253,11 +256,17 @@ static void bundle_io(const bundle_header *h, const char *what, const wick_io *i
                    h->macro, what, bundle_elems[io->elem].c, h->macro, what);
 }
 
+static void bundle_io_of(const bundle_header *h, const char *kind, uint32_t i, uint32_t k)
+{
+  const char *what = wick_str_printf(h->out->mem, "%s_%u", kind, i);
+  bundle_io(h, what, &h->b->io[k], h->b->offset[k]);
+}
+
 /* Is an output where a donated input is? */
 static bool bundle_shares(const wick_bundle *b)
 {
-  for (uint32_t k = b->ninput; k < b->ninput + b->noutput; k++)
-    for (uint32_t i = 0; i < b->ninput; i++)
+  for (uint32_t k = b->ninput; k < b->ninput + b->noutput - b->nstate; k++)
+    for (uint32_t i = 0; i < b->ninput - b->nstate; i++)
       if (b->offset[k] == b->offset[i]) return true;
   return false;
 }
@@ -292,14 +301,48 @@ static void bundle_ios(const bundle_header *h)
       h->out,
       "\n/* Where inputs and outputs lie in the mutable data, last dimension fastest.%s */\n",
       bundle_shares(b) ? "\n * A donated input is updated: its output has the same place." : "");
-  bundle_define(h, "INPUTS", b->ninput);
-  bundle_define(h, "OUTPUTS", b->noutput);
-  for (uint32_t i = 0; i < b->ninput + b->noutput; i++) {
-    bool input = i < b->ninput;
-    wick_text w = wick_text_begin(h->out->mem);
-    wick_text_printf(&w, "%s_%u", input ? "INPUT" : "OUTPUT", input ? i : i - b->ninput);
-    bundle_io(h, w.at, &b->io[i], b->offset[i]);
+  bundle_define(h, "INPUTS", b->ninput - b->nstate);
+  bundle_define(h, "OUTPUTS", b->noutput - b->nstate);
+  for (uint32_t i = 0; i < b->ninput - b->nstate; i++) bundle_io_of(h, "INPUT", i, i);
+  for (uint32_t i = 0; i < b->noutput - b->nstate; i++) bundle_io_of(h, "OUTPUT", i, b->ninput + i);
+}
+
+/* ---- states ---- */
+
+static void bundle_reset(const bundle_header *h)
+{
+  const wick_bundle *b = h->b;
+  bundle_lines(
+      h, "\n$ifdef __GNUC__\n__attribute__((unused))\n$endif\n"
+         "static void @_reset(const void *constants, void *mutable_data)\n{\n"
+         "  static const unsigned long state[#_STATES][3] = { /* offset, bytes, initial value */");
+  for (uint32_t i = 0; i < b->nstate; i++) {
+    uint32_t k = b->ninput - b->nstate + i;
+    wick_text_printf(h->out, "%s\n    {%lluUL, %lluUL, %lluUL}", i ? "," : "",
+                     (unsigned long long)b->offset[k], (unsigned long long)b->io[k].nbytes,
+                     (unsigned long long)b->initial[i]);
   }
+  bundle_lines(
+      h, "};\n  unsigned long i, k;\n"
+         "  for (i = 0; i < #_STATES; i++)\n"
+         "    for (k = 0; k < state[i][1]; k++)\n"
+         "      ((unsigned char *)mutable_data)[state[i][0] + k] = (unsigned char)\n"
+         "        (state[i][2] ? ((const unsigned char *)constants)[state[i][2] + k] : 0);\n}\n");
+}
+
+static void bundle_states(const bundle_header *h)
+{
+  const wick_bundle *b = h->b;
+  if (!b->nstate) return;
+  bundle_lines(
+      h, "\n/* States: what a run leaves in the mutable data for the next. Before the first run, "
+         "and to\n"
+         " * begin anew, call\n"
+         " *   @_reset(constants, mutable_data)\n"
+         " * A run that fails may leave some states of the run before, and some of its own. */\n");
+  bundle_define(h, "STATES", b->nstate);
+  for (uint32_t i = 0; i < b->nstate; i++) bundle_io_of(h, "STATE", i, b->ninput - b->nstate + i);
+  bundle_reset(h);
 }
 
 static void bundle_shared(const bundle_header *h)
@@ -431,6 +474,7 @@ void wick_bundle_header(const wick_bundle *b, wick_arena *tmp, wick_text *out)
   bundle_shared(&h);
   bundle_open(&h);
   bundle_ios(&h);
+  bundle_states(&h);
   wick_bundle_data(b, macro, out);
   bundle_declaration(&h);
 }
