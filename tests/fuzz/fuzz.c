@@ -205,6 +205,7 @@ static int fuzz_report(const fuzz_seeds *s, uint64_t seed, uint64_t iteration, c
   }
   printf("%s in iteration %" PRIu64 " of seed %" PRIu64 ": its %zu bytes are in %s\n", what,
          iteration, seed, in.n, path);
+  free(in.at);
   return 1;
 }
 

@@ -19,8 +19,8 @@ void wick_tflite_limits(wick_elem e, int64_t *lo, int64_t *hi)
 {
   uint32_t bits = wick_elem_storage[e].bits;
   bool sign = wick_elem_class(e) == WICK_SINT;
-  *lo = sign ? -((int64_t)1 << (bits - 1)) : 0;
-  *hi = ((int64_t)1 << (bits - sign)) - 1;
+  *lo = !sign ? 0 : bits < 64 ? -((int64_t)1 << (bits - 1)) : INT64_MIN;
+  *hi = bits < 64 ? ((int64_t)1 << (bits - sign)) - 1 : INT64_MAX;
 }
 
 static int64_t quantized_clamp(double v, int64_t lo, int64_t hi)
