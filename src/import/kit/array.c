@@ -42,7 +42,8 @@ typedef struct array_slice { /* of x, before dimensions are dropped and inserted
   int64_t step[WICK_MAX_RANK];
   uint32_t
       index[WICK_MAX_RANK]; /* of the entry whose element `at` selects the index, plus 1; or 0 */
-  wick_dim out[2 * WICK_MAX_RANK]; /* the result's dimensions */
+  wick_dim
+      out[3 * WICK_MAX_RANK]; /* the result's dimensions: of each entry, and of the rest of x */
   uint32_t rank, nout;
 } array_slice;
 
@@ -98,9 +99,16 @@ static void array_whole(const wick_type_info *x, uint32_t axis, array_slice *out
 static bool array_entries(wick_import_node *n, const wick_type_info *x, const wick_array_strided *s,
                           array_slice *out)
 {
-  uint32_t axis = 0, named = 0;
-  for (uint32_t k = 0; k < s->n; k++)
-    named += !(s->new_axis_mask >> k & 1) && !(s->ellipsis_mask >> k & 1);
+  uint32_t axis = 0, named = 0, dots = 0;
+  for (uint32_t k = 0; k < s->n && k < 2 * WICK_MAX_RANK; k++) {
+    bool ellipsis = s->ellipsis_mask >> k & 1;
+    dots += ellipsis;
+    named += !ellipsis && !(s->new_axis_mask >> k & 1);
+  }
+  if (dots > 1) {
+    wick_import_fail(n, WICK_ETYPE, "it has %u ellipses, at most one is possible", dots);
+    return false;
+  }
   if (named > x->rank || s->n > 2 * WICK_MAX_RANK) {
     wick_import_fail(n, WICK_ETYPE, "it slices %u dimensions of an input of rank %u", named,
                      x->rank);
