@@ -31,6 +31,11 @@ static inline int64_t wick_min_i64(int64_t a, int64_t b) { return a < b ? a : b;
 static inline uint64_t wick_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t wick_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline int64_t wick_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+/* The whole part of v: the end of i64 beyond which it is, and 0 for NaN. */
+static inline int64_t wick_whole_i64(double v)
+{
+  return v >= 0x1p63 ? INT64_MAX : v >= -0x1p63 ? (int64_t)v : v < 0 ? INT64_MIN : 0;
+}
 
 /* Rounds towards minus infinity; b is not 0, and not (INT64_MIN, -1). */
 static inline int64_t wick_floordiv_i64(int64_t a, int64_t b)

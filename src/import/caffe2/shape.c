@@ -276,7 +276,7 @@ void wick_caffe2_fill(wick_import_node *n)
   wick_import_attr value = wick_import_attr_of(n, "value", 'f');
   wick_type type = wick_type_tensor(n->c->module, elem, rank + extra.n, all);
   double f = value.kind == 'f' ? value.f : (double)value.i;
-  int64_t i = value.kind == 'f' && value.f > -9e18 && value.f < 9e18 ? (int64_t)value.f : value.i;
+  int64_t i = value.kind == 'f' ? wick_whole_i64(value.f) : value.i;
   n->out[0] = wick_build_const(n->b, type, wick_elem_is_float(elem) ? f : 0,
                                wick_elem_is_float(elem) ? 0 : i);
 }

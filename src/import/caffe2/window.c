@@ -232,7 +232,7 @@ static wick_dim window_scaled(wick_import_node *n, wick_dim size, double scale)
 {
   if (scale == floor(scale) && scale >= 1 && scale < 1e6)
     return wick_dim_mul(n->c->module->dims, size, wick_dim_const((int64_t)scale));
-  if (wick_dim_is_const(size)) return wick_dim_const((int64_t)((double)size.v * scale));
+  if (wick_dim_is_const(size)) return wick_dim_const(wick_whole_i64((double)size.v * scale));
   wick_import_must_be_known(n, "the image's size", size);
   return size;
 }

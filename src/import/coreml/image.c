@@ -171,7 +171,7 @@ void wick_coreml_upsample(wick_import_node *n)
       return;
     }
     size[k] = exact ? wick_dim_mul(t, have, wick_dim_const((int64_t)scale[k]))
-                    : wick_dim_const((int64_t)floor((double)have.v * scale[k]));
+                    : wick_dim_const(wick_whole_i64(floor((double)have.v * scale[k])));
   }
   int coordinates = !linear                  ? IMAGE_ASYMMETRIC
                     : corners == ALIGN_TRUE  ? IMAGE_CORNERS

@@ -37,11 +37,6 @@ static bool attr_numbers(wick_arena *mem, const char *t, uint32_t *out_n, const 
   return true;
 }
 
-static int64_t attr_whole(double v)
-{
-  return v <= -9.2e18 ? INT64_MIN : v >= 9.2e18 ? INT64_MAX : (int64_t)v;
-}
-
 wick_import_attr wick_mxnet_attr(const wick_import_node *n, const char *name, char kind)
 {
   const char *t = attr_text(n, name);
@@ -54,9 +49,9 @@ wick_import_attr wick_mxnet_attr(const wick_import_node *n, const char *name, ch
   if (!attr_numbers(mem, t, &count, &v)) return (wick_import_attr){.kind = 'o'};
   if (kind == 'I' || kind == 'F') {
     int64_t *ints = wick_new(mem, int64_t, (size_t)count + 1);
-    for (uint32_t k = 0; k < count; k++) ints[k] = attr_whole(v[k]);
+    for (uint32_t k = 0; k < count; k++) ints[k] = wick_whole_i64(v[k]);
     return (wick_import_attr){.kind = kind, .n = count, .ints = ints, .floats = v};
   }
   if (count != 1) return (wick_import_attr){.kind = 'o'};
-  return (wick_import_attr){.kind = kind, .i = attr_whole(v[0]), .f = v[0]};
+  return (wick_import_attr){.kind = kind, .i = wick_whole_i64(v[0]), .f = v[0]};
 }

@@ -198,7 +198,7 @@ void wick_mxnet_full(wick_import_node *n)
   for (uint32_t k = 0; k < shape.n; k++)
     dim[k] = wick_dim_const(shape.ints[k] > 0 ? shape.ints[k] : 1);
   wick_type type = wick_type_tensor(n->c->module, elem, shape.n, dim);
-  n->out[0] = wick_build_const(n->b, type, value, (int64_t)value);
+  n->out[0] = wick_build_const(n->b, type, value, wick_whole_i64(value));
 }
 
 void wick_mxnet_like(wick_import_node *n)
@@ -206,7 +206,7 @@ void wick_mxnet_like(wick_import_node *n)
   const wick_type_info *t = wick_import_info(n, 0);
   wick_type type = wick_type_tensor(n->c->module, t->elem, t->rank, t->dim);
   double value = n->row->arg == 2 ? wick_import_real(n, "fill_value", 0) : n->row->arg;
-  n->out[0] = wick_build_const(n->b, type, value, (int64_t)value);
+  n->out[0] = wick_build_const(n->b, type, value, wick_whole_i64(value));
 }
 
 /* start, start + step, ... below stop; as long as the operand along `axis` if there is one. */

@@ -178,8 +178,8 @@ void wick_mxnet_one_hot(wick_import_node *n)
   if (n->b->status) return;
   wick_type one = wick_type_tensor(n->c->module, elem, 0, NULL);
   double on = wick_import_real(n, "on_value", 1), off = wick_import_real(n, "off_value", 0);
-  wick_value yes = wick_build_const(n->b, one, on, (int64_t)on);
-  wick_value no = wick_build_const(n->b, one, off, (int64_t)off);
+  wick_value yes = wick_build_const(n->b, one, on, wick_whole_i64(on));
+  wick_value no = wick_build_const(n->b, one, off, wick_whole_i64(off));
   n->out[0] = wick_build3(n->b, WICK_OP_where, is, yes, no);
 }
 

@@ -79,6 +79,8 @@ static uint32_t graph_noutput(const char *op)
 static wick_span graph_before(wick_span s, char c, wick_span *rest)
 {
   size_t n = 0;
+  *rest = s;
+  if (!s.nbytes) return s; /* and perhaps no address */
   while (n < s.nbytes && s.at[n] != (unsigned char)c) n++;
   bool found = n < s.nbytes;
   *rest = (wick_span){s.at + n + found, s.nbytes - n - found};

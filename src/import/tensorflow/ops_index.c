@@ -90,7 +90,7 @@ static wick_value index_filled(wick_import_node *n, wick_elem e, uint32_t rank, 
 {
   wick_type type = wick_type_tensor(n->c->module, e, rank, dim);
   bool is_float = wick_elem_is_float(e);
-  return wick_build_const(n->b, type, is_float ? number : 0, is_float ? 0 : (int64_t)number);
+  return wick_build_const(n->b, type, is_float ? number : 0, is_float ? 0 : wick_whole_i64(number));
 }
 
 void wick_tf_import_scatter_nd(wick_import_node *n) /* indices, updates, shape */

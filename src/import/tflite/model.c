@@ -101,9 +101,12 @@ static bool model_external(model_read *r, uint64_t id, wick_span *out)
 
 static void model_quant(model_read *r, wick_flat t, wick_tflite_tensor *out)
 {
+  static const double one = 1;
+  static const int64_t none = 0;
   wick_flat q = wick_flat_table(t, 4);
   wick_flat_list scale = wick_flat_vector(q, 2, 4), zero = wick_flat_vector(q, 3, 8);
   int64_t axis = wick_flat_int(q, 6, 4, 0);
+  out->quant = (wick_tflite_quant){0, 0, &one, &none};
   if (wick_flat_uint(q, 4, 1, 0) >= 2)
     model_fail(r, "the tensor \"%s\" is quantized in blocks, which is not supported",
                wick_import_shown(r->c, out->name));

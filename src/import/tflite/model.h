@@ -12,7 +12,7 @@
 enum { WICK_TFLITE_RESOURCE = 13, WICK_TFLITE_VARIANT = 14 };
 
 /* How the numbers of a tensor stand for reals: real = scale * (number - zero). n is 0 if they do
- * not. */
+ * not: then there are the scale 1 and the zero point 0. */
 typedef struct wick_tflite_quant {
   uint32_t n, axis;    /* n: 1, or one for each slice along the axis */
   const double *scale; /* values of f32 */

@@ -509,7 +509,8 @@ bool wick_tflite_quantized(wick_import_node *n)
   if (result && (quantized_unary_real(n) || wick_tflite_quantized_wide(n))) return true;
   for (size_t i = 0; i < WICK_COUNT(quantized_rows); i++)
     if (strcmp(quantized_rows[i].name, n->row->name) == 0 &&
-        (bits == 8 || quantized_rows[i].wide) && (result || y->elem == WICK_BOOL)) {
+        (bits == 8 || quantized_rows[i].wide) &&
+        (result || (quantized_rows[i].fn == quantized_compare && y->elem == WICK_BOOL))) {
       quantized_rows[i].fn(n);
       return true;
     }

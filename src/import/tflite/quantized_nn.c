@@ -372,14 +372,14 @@ bool wick_tflite_quantized_reduce(wick_import_node *n, uint32_t count, const int
 {
   wick_builder *b = n->b;
   const wick_tflite_tensor *x = wick_tflite_in(n, 0), *y = wick_tflite_out(n, 0);
-  bool mean = n->row->op == WICK_OP_reduce_mean;
+  bool mean = n->row->op == WICK_OP_reduce_mean, product = n->row->op == WICK_OP_reduce_prod;
   int64_t lo, hi;
-  if (!wick_tflite_is_quantized(x)) return false;
-  if (n->row->op == WICK_OP_reduce_prod) {
+  if (!mean && !product && n->row->op != WICK_OP_reduce_sum) return false;
+  if (!nn_is_quantized(n, 0, 0) || n->failed) return n->failed;
+  if (product) {
     nn_product(n, count, axes, keep);
     return true;
   }
-  if (!mean && n->row->op != WICK_OP_reduce_sum) return false;
   wick_dim numel = wick_dim_const(1);
   for (uint32_t k = 0; k < count; k++)
     numel = wick_dim_mul(n->c->module->dims, numel, wick_import_info(n, 0)->dim[axes[k]]);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes ellipses.tflite, a slice with three ellipses, and axes.tflite, one with thirty new axes. Both are wrong:
-LiteRT refuses them. Needs ai-edge-litert."""
+"""Writes models that are wrong, which LiteRT refuses: ellipses.tflite, a slice with three ellipses, axes.tflite, one with thirty new
+axes, and bools.tflite, a quantized sum whose result is of truth values. Needs ai-edge-litert."""
 
 import pathlib
 
@@ -19,3 +19,7 @@ def strided(name, rank, entries, **masks):
 
 strided("ellipses", 8, 3, ellipsisMask=7)
 strided("axes", 16, 31, ellipsisMask=1, newAxisMask=0x7FFFFFFE)
+
+numbers = (Tensor([2], "i1", ([0.5], [3], 0), np.zeros(2, "i1")) for _ in range(2))
+case = Case("ADD", 2, list(numbers), [Tensor([2], "?")], options("AddOptions"))
+(FOLDER / "bools.tflite").write_bytes(model([case]))
