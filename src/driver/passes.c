@@ -274,7 +274,8 @@ static const wick_step passes_graph[] = {
     {"simplify", NULL}, /* transpositions that meet */
     {"delay_scalars", NULL},
     {"constant_fold", NULL},
-    {"cse", NULL}, /* packed weights of nodes that share them */
+    {"licm", NULL}, /* the packing of weights that do not change in a loop */
+    {"cse", NULL},  /* packed weights of nodes that share them */
     {NULL, NULL},
 };
 

@@ -62,6 +62,12 @@ static void assign_layouts_leave(wick_layouts *s, assign_layouts_regions *r)
   }
 }
 
+static const wick_node *assign_layouts_loop(const assign_layouts_regions *r)
+{
+  const wick_node *n = r->open.n ? r->open.at[r->open.n - 1].node : NULL;
+  return n && n->op == WICK_OP_loop ? n : NULL;
+}
+
 /* Copies a node with plain operands. */
 static void assign_layouts_plain(wick_layouts *s, assign_layouts_regions *r, const wick_node *n)
 {
@@ -92,6 +98,7 @@ wick_status wick_pass_assign_layouts(const wick_pass_context *pass, const wick_f
   assign_layouts_regions regions = {0};
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
+    s.loop = assign_layouts_loop(&regions);
     bool inner = n->nregion || wick_op_of(n)->terminator;
     if (inner || s.block <= 1 || !assign_layouts_node(&s, n)) assign_layouts_plain(&s, &regions, n);
   }

@@ -30,6 +30,9 @@ struct wick_layouts {
   /* per old value: a constant factor of many nodes, in the form that they need */
   wick_value *weights;
   const uint32_t *definer;
+  const wick_node
+      *loop; /* the loop whose step the node at hand belongs to; NULL if there is none, or a branch
+                          * is nearer */
   wick_uses uses;
   wick_arena *mem;
   const wick_target *target;

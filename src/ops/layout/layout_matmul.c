@@ -147,32 +147,65 @@ static const wick_node *layout_matmul_transpose(const wick_layouts *s, wick_valu
              : NULL;
 }
 
+/* Returns true if v is the same in each step of the loop around the product, so that it is packed before the
+ * loop (licm). */
+static bool layout_matmul_is_invariant(const wick_layouts *s, wick_value v)
+{
+  uint32_t d = s->definer[v.id];
+  if (!s->loop) return false;
+  return d == UINT32_MAX ? v.id <= s->c.f->nparam : d < (uint32_t)(s->loop - s->c.f->node);
+}
+
+/* Returns true if only products read v, the transposition, so that it is not made. */
+static bool layout_matmul_alone(const wick_layouts *s, wick_value v)
+{
+  for (uint32_t i = s->uses.first[v.id]; i < s->uses.first[v.id + 1]; i++)
+    if (s->c.f->node[s->uses.use[i]].op != WICK_OP_matmul) return false;
+  return true;
+}
+
 /* Returns true if the rows together save more than it takes to pack the weights. A tile of rows reads a line
  * of each row of a plain matrix; such lines share few sets of the caches, and rows of a page and more are not
  * prefetched (of the ceiling, on Zen 3: 128 x 768 x 768 66 %, packed 91; 128 x 1024 x 1024 35 and 70; 32 x 64 x 1024
- * 38 and 98). Packing a line costs as much as 6 such reads from the second cache, and 11 from the third; a
- * transposition is made in any case. */
+ * 38 and 98). Packing a line costs as much as 6 such reads from the second cache, and 11 from the third. It is
+ * `free` if many steps share it, or if it takes the place of a transposition. */
 static bool layout_matmul_is_worth(const wick_layouts *s, const wick_type_info *x,
-                                   const int64_t *wd, bool transposed)
+                                   const int64_t *wd, bool free)
 {
   enum { SHORT = 32, PAGE = 4096 };
   const uint64_t *cache = wick_target_processor(s->target)->cache_bytes;
   uint64_t nbytes = (uint64_t)(wd[0] * wd[1]) * 4;
   double tiles = layout_matmul_rows(s, x) / MATMUL_TILE;
   if (wd[0] < SHORT || nbytes <= cache[0] || tiles < 1) return false;
-  return transposed || tiles * (wd[1] * 4 < PAGE ? 1 : 2) > (nbytes <= cache[1] ? 6 : 11);
+  return free || tiles * (wd[1] * 4 < PAGE ? 1 : 2) > (nbytes <= cache[1] ? 6 : 11);
 }
 
-/* Packs a matrix that a run computes, or is given. Returns 0 if that does not save time. */
+/* Multiplies by a matrix that a run computes, or is given. Returns 0 if packing it does not save time. */
 static wick_value layout_matmul_computed(wick_layouts *s, const wick_node *n, const int64_t *wd,
                                          int64_t v)
 {
   const wick_node *turn = layout_matmul_transpose(s, n->in[1]);
-  if (!layout_matmul_is_worth(s, wick_layout_info(s, n->in[0]), wd, turn)) return (wick_value){0};
+  wick_value from = turn ? turn->in[0] : n->in[1];
+  bool free = layout_matmul_is_invariant(s, from) || (turn && layout_matmul_alone(s, n->in[1]));
+  if (!layout_matmul_is_worth(s, wick_layout_info(s, n->in[0]), wd, free)) return (wick_value){0};
   wick_order order = wick_order_make(wd[1], 1, v, false);
-  wick_value w = wick_layout_plain(s, turn ? turn->in[0] : n->in[1]);
+  wick_value w = wick_layout_plain(s, from);
   w = wick_build_pack(&s->c.b, w, turn ? 0 : 1, &order);
-  return turn ? w : wick_build_transpose(&s->c.b, w, 3, (int64_t[]){1, 0, 2});
+  if (!turn) w = wick_build_transpose(&s->c.b, w, 3, (int64_t[]){1, 0, 2});
+  wick_value in[2] = {wick_layout_plain(s, n->in[0]), w};
+  return wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL);
+}
+
+/* Multiplies by a constant. Returns 0 if the plain matrix takes less time. */
+static wick_value layout_matmul_constant(wick_layouts *s, const wick_node *n, uint32_t k,
+                                         const int64_t *wd, int64_t v)
+{
+  wick_value from = wick_layout_narrow(s, n->in[0]);
+  wick_value y = wick_layout_matmul_narrow(s, n, k, v);
+  if (y.id || layout_matmul_is_short(s, from, wd, v)) return y;
+  wick_value packed = layout_matmul_packed(s, k, wd, v, wick_layout_info(s, from)->elem);
+  wick_value in[2] = {wick_layout_plain(s, from), packed};
+  return wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL);
 }
 
 bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
@@ -181,19 +214,12 @@ bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
   const wick_type_info *x = wick_layout_info(s, n->in[0]), *w = wick_layout_info(s, n->in[1]);
   int64_t wd[WICK_MAX_RANK];
   if (x->elem == WICK_I32) return wick_layout_matmul_bytes(s, n);
-  wick_value from = wick_layout_narrow(s, n->in[0]), y = {0}, packed = {0};
   if (x->elem != WICK_F32 || w->rank != 2 || x->rank < 2 || !wick_type_const_dims(w, wd) ||
       wd[1] < s->block)
     return false;
   int64_t v = wick_layout_matmul_width(s, x, wd[1]);
-  if (!k) packed = layout_matmul_computed(s, n, wd, v);
-  if (k) y = wick_layout_matmul_narrow(s, n, k, v);
-  if (!y.id && (k ? layout_matmul_is_short(s, from, wd, v) : !packed.id)) return false;
-  if (!y.id) {
-    if (k) packed = layout_matmul_packed(s, k, wd, v, wick_layout_info(s, from)->elem);
-    wick_value in[2] = {wick_layout_plain(s, k ? from : n->in[0]), packed};
-    y = wick_build(&s->c.b, WICK_OP_matmul_packed, 2, in, NULL, 0, NULL);
-  }
+  wick_value y = k ? layout_matmul_constant(s, n, k, wd, v) : layout_matmul_computed(s, n, wd, v);
+  if (!y.id) return false;
   wick_layout_set_columns(s, n, y, v);
   return true;
 }
