@@ -1,5 +1,4 @@
 # wick-codegen: the helper program that turns loop functions into object code. It alone links LLVM.
-option(WICK_LLVM_STATIC "Link LLVM into wick-codegen, so that it runs where LLVM is not installed" OFF)
 file(GLOB wick_codegen_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codegen/llvm/*.c)
 list(FILTER wick_codegen_sources EXCLUDE REGEX "_test\\.c$")
 set(WICK_HAVE_CODEGEN OFF)
@@ -13,16 +12,26 @@ if(wick_codegen_sources)
   endfunction()
   wick_llvm_config(llvm_include --includedir)
   wick_llvm_config(llvm_libdir --libdir)
+  wick_llvm_config(llvm_shared --libs --link-shared)
+
+  # Where LLVM's archives are, wick-codegen holds the parts that it needs (docs/decisions/0054).
+  include(CheckLanguage)
+  check_language(CXX) # whose library LLVM needs
+  set(llvm_static ON)
+  if(NOT LINUX OR NOT CMAKE_CXX_COMPILER OR NOT EXISTS ${llvm_libdir}/libLLVMX86CodeGen.a OR WICK_SANITIZE)
+    set(llvm_static OFF)
+  endif()
+  option(WICK_LLVM_STATIC "Link LLVM into wick-codegen: it starts sooner, and runs where LLVM is not installed"
+    ${llvm_static})
+  set(llvm_libs ${llvm_shared})
   if(WICK_LLVM_STATIC)
-    enable_language(CXX) # whose library LLVM needs
-    wick_llvm_config(llvm_libs --libs --link-static all-targets passes)
+    enable_language(CXX)
+    wick_llvm_config(llvm_libs --libs --link-static X86 AArch64 ARM RISCV WebAssembly passes)
     # Of what LLVM was built with, its code needs these two alone, which every Debian has, with or
     # without headers; not the solver and the parser, which Wick never calls.
     find_library(WICK_ZLIB NAMES libz.a z libz.so.1 REQUIRED)
     find_library(WICK_ZSTD NAMES libzstd.a zstd libzstd.so.1 REQUIRED)
     list(APPEND llvm_libs ${WICK_ZLIB} ${WICK_ZSTD} -static-libstdc++ -static-libgcc -Wl,--gc-sections -ldl -lm)
-  else()
-    wick_llvm_config(llvm_libs --libs --link-shared)
   endif()
 
   set(wick_codegen_main ${wick_codegen_sources})
@@ -31,8 +40,11 @@ if(wick_codegen_sources)
   if(wick_codegen_sources)
     add_library(wick_llvm STATIC ${wick_codegen_sources})
     target_include_directories(wick_llvm SYSTEM PUBLIC ${llvm_include})
-    target_link_directories(wick_llvm PUBLIC ${llvm_libdir})
-    target_link_libraries(wick_llvm PUBLIC wick_internal ${llvm_libs})
+    target_link_libraries(wick_llvm PUBLIC wick_internal)
+    # For the unit tests, which need not start soon.
+    add_library(wick_llvm_shared INTERFACE)
+    target_link_directories(wick_llvm_shared INTERFACE ${llvm_libdir})
+    target_link_libraries(wick_llvm_shared INTERFACE wick_llvm ${llvm_shared})
   endif()
   if(wick_codegen_main)
     set(WICK_HAVE_CODEGEN ON)
@@ -40,7 +52,9 @@ if(wick_codegen_sources)
     target_include_directories(wick-codegen SYSTEM PRIVATE ${llvm_include})
     target_link_directories(wick-codegen PRIVATE ${llvm_libdir})
     if(WICK_LLVM_STATIC)
+      # Without relocations, which take longer than all else of the start.
       set_target_properties(wick-codegen PROPERTIES LINKER_LANGUAGE CXX)
+      target_link_options(wick-codegen PRIVATE -no-pie)
     else()
       set_target_properties(wick-codegen PROPERTIES INSTALL_RPATH ${llvm_libdir})
     endif()

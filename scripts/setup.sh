@@ -6,10 +6,10 @@
 # WICK_SETUP=no in the environment, it does nothing, and the build says what it misses.
 set -eu
 
-build='gcc libc6-dev make cmake ninja-build pkg-config llvm-19-dev
+build='gcc g++ libc6-dev make cmake ninja-build pkg-config llvm-19-dev
   libpng-dev libjpeg-dev libzip-dev libjansson-dev zlib1g-dev
   libpcre2-dev libwebp-dev libtiff-dev libopenjp2-7-dev'
-test='libcmocka-dev python3 python3-venv python3-dev g++
+test='libcmocka-dev python3 python3-venv python3-dev
   clang libclang-rt-14-dev clang-format lld-19 binutils
   gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross
   gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-user qemu-system-arm nodejs'
