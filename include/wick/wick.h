@@ -362,7 +362,7 @@ typedef struct wick_compile_options {
   const char *cache;    /* a folder; NULL: $WICK_CACHE_DIR, else `wick` in the user's cache folder;
                            "": no cache */
   uint64_t cache_bytes; /* the cache's limit, beyond which the least recently used files are
-                           removed; 0: 4 GiB */
+                           removed, now and then; 0: 4 GiB */
   void (*stage)(void *arg, const char *name, double seconds); /* called after each stage, or NULL */
   void *arg;                                                  /* the argument of stage */
   bool strict;           /* allows only rewrites that keep the rounding of the operators: for

@@ -321,26 +321,26 @@ static int cache_older(const void *a, const void *b)
   return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-/* Lists files of the cache, also those whose writing was interrupted. */
-static uint32_t cache_list(const char *folder, uint32_t capacity, cache_entry *out)
+typedef wick_list(cache_entry) cache_entries;
+
+/* Lists files of the cache, also those whose writing was interrupted; the least recently used come first. */
+static cache_entries cache_list(const char *folder, wick_arena *mem)
 {
   DIR *d = opendir(folder);
-  uint32_t n = 0;
-  if (!d) return 0;
+  cache_entries all = {0};
+  if (!d) return all;
   for (const struct dirent *e; (e = readdir(d)) != NULL;) {
     struct stat st;
     if (!cache_is_entry(e->d_name) || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISREG(st.st_mode))
       continue;
-    if (n < capacity) {
-      strcpy(out[n].name, e->d_name);
-      out[n].nbytes = (uint64_t)st.st_size;
-      out[n].used = st.st_mtim;
-    }
-    n++;
+    cache_entry entry = {.nbytes = (uint64_t)st.st_size, .used = st.st_mtim};
+    strcpy(entry.name, e->d_name);
+    wick_push(mem, &all, entry);
   }
   closedir(d);
-  return n;
+  if (all.n) qsort(all.at, all.n, sizeof *all.at, cache_older);
+  return all;
 }
 
 static bool cache_is_beside(wick_span key, wick_span of)
@@ -353,11 +353,9 @@ static bool cache_is_beside(wick_span key, wick_span of)
 void wick_cache_all_beside(const char *folder, wick_span key, wick_files *files, wick_arena *mem,
                            wick_spans *out)
 {
-  uint32_t capacity = cache_list(folder, 0, NULL);
-  cache_entry *entry = wick_new(mem, cache_entry, capacity);
-  uint32_t n = cache_list(folder, capacity, entry);
-  for (uint32_t i = 0; i < n && i < capacity; i++) {
-    const char *path = wick_path_join(mem, folder, entry[i].name), *end = strrchr(path, '.');
+  cache_entries all = cache_list(folder, mem);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const char *path = wick_path_join(mem, folder, all.at[i].name), *end = strrchr(path, '.');
     wick_file *file;
     wick_artifact a;
     if (strcmp(end, ".wick") != 0 || wick_files_map(files, path, &file)) continue;
@@ -404,18 +402,14 @@ static void cache_describe(const char *folder, wick_cache_entry *e, wick_files *
 uint32_t wick_cache_entries(const char *folder, wick_files *files, wick_arena *mem,
                             wick_cache_entry **out)
 {
-  uint32_t capacity = cache_list(folder, 0, NULL);
-  cache_entry *entry = wick_new(mem, cache_entry, capacity);
-  uint32_t n = cache_list(folder, capacity, entry);
-  if (n > capacity) n = capacity;
-  qsort(entry, n, sizeof *entry, cache_older);
-  *out = wick_new(mem, wick_cache_entry, n);
-  for (uint32_t i = 0; i < n; i++) {
-    (*out)[i] =
-        (wick_cache_entry){.name = entry[i].name, entry[i].nbytes, (int64_t)entry[i].used.tv_sec};
+  cache_entries all = cache_list(folder, mem);
+  *out = wick_new(mem, wick_cache_entry, all.n);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const cache_entry *e = &all.at[i];
+    (*out)[i] = (wick_cache_entry){.name = e->name, e->nbytes, (int64_t)e->used.tv_sec};
     cache_describe(folder, &(*out)[i], files, mem);
   }
-  return n;
+  return all.n;
 }
 
 bool wick_cache_remove(const char *folder, const char *name, wick_arena *mem)
@@ -423,19 +417,26 @@ bool wick_cache_remove(const char *folder, const char *name, wick_arena *mem)
   return cache_is_entry(name) && unlink(wick_path_join(mem, folder, name)) == 0;
 }
 
+/* Returns true for one file out of many, so that about a 64th of the limit is written between two of
+ * them: listing a cache of 30,000 files takes longer than compiling a small model. Nothing is
+ * remembered for it; keys are as good as random. */
+static bool cache_is_trim_due(const wick_cache *cache, uint64_t nbytes)
+{
+  enum { SHARE = 64 };
+  uint64_t share = cache->most_bytes / SHARE;
+  return nbytes >= share || wick_hash_str(WICK_HASH_SEED, cache->key) % share < nbytes;
+}
+
 static void cache_trim(const wick_cache *cache, wick_arena *tmp)
 {
-  uint32_t capacity = cache_list(cache->folder, 0, NULL);
-  cache_entry *entry = wick_new(tmp, cache_entry, capacity);
-  uint32_t n = cache_list(cache->folder, capacity, entry);
-  if (n > capacity) n = capacity;
+  cache_entries all = cache_list(cache->folder, tmp);
   uint64_t total = 0;
-  for (uint32_t i = 0; i < n; i++) total += entry[i].nbytes;
-  qsort(entry, n, sizeof *entry, cache_older);
+  for (uint32_t i = 0; i < all.n; i++) total += all.at[i].nbytes;
   const char *kept = wick_path_base(cache->path);
-  for (uint32_t i = 0; i < n && total > cache->most_bytes; i++) {
-    if (strcmp(entry[i].name, kept) == 0) continue;
-    if (unlink(wick_path_join(tmp, cache->folder, entry[i].name)) == 0) total -= entry[i].nbytes;
+  for (uint32_t i = 0; i < all.n && total > cache->most_bytes; i++) {
+    const cache_entry *e = &all.at[i];
+    if (strcmp(e->name, kept) == 0) continue;
+    if (unlink(wick_path_join(tmp, cache->folder, e->name)) == 0) total -= e->nbytes;
   }
 }
 
@@ -445,6 +446,6 @@ bool wick_cache_end(const wick_cache *cache, wick_draft *d, const wick_artifact_
   if (!d || parts->nbytes > cache->most_bytes) return false;
   bool good = cache_write(tmp->guard, d, parts) && rename(d->path, cache->path) == 0;
   if (good) d->path = NULL;
-  cache_trim(cache, tmp);
+  if (cache_is_trim_due(cache, parts->nbytes)) cache_trim(cache, tmp);
   return good;
 }

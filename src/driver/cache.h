@@ -57,8 +57,8 @@ wick_draft *wick_cache_begin(const wick_cache *cache, uint64_t first, uint64_t n
                              wick_arena *mem);
 
 /* Writes the rest of the artifact, whose first section is the draft's, and gives the file its final
- * name. Then removes the least recently used files beyond the cache's limit. Returns false if the
- * file was not written. */
+ * name. Removes the least recently used files beyond the cache's limit, whenever about a 64th of it
+ * was written. Returns false if the file was not written. */
 bool wick_cache_end(const wick_cache *cache, wick_draft *draft, const wick_artifact_parts *parts,
                     wick_arena *tmp);
 
