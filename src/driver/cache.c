@@ -350,19 +350,32 @@ static bool cache_is_beside(wick_span key, wick_span of)
          memcmp(key.at + n, of.at, of.nbytes) == 0;
 }
 
+/* Opens an artifact of the cache and finds its key. Returns false for other files. */
+static bool cache_open(const char *path, wick_files *files, wick_arena *mem, wick_span *bytes,
+                       wick_span *key)
+{
+  wick_file *file;
+  wick_artifact a;
+  if (strcmp(strrchr(path, '.'), ".wick") != 0 || wick_files_map(files, path, &file)) return false;
+  *bytes = (wick_span){file->at, file->nbytes};
+  if (wick_artifact_read(*bytes, path, mem, &a)) return false;
+  *key = wick_artifact_section(&a, "key");
+  return key->at != NULL;
+}
+
 void wick_cache_all_beside(const char *folder, wick_span key, wick_files *files, wick_arena *mem,
                            wick_spans *out)
 {
   cache_entries all = cache_list(folder, mem);
   for (uint32_t i = 0; i < all.n; i++) {
-    const char *path = wick_path_join(mem, folder, all.at[i].name), *end = strrchr(path, '.');
+    const char *path = wick_path_join(mem, folder, all.at[i].name);
+    wick_files one = wick_files_begin(mem); /* most are others', and soon closed */
+    wick_span bytes, its;
     wick_file *file;
-    wick_artifact a;
-    if (strcmp(end, ".wick") != 0 || wick_files_map(files, path, &file)) continue;
-    wick_span bytes = {file->at, file->nbytes};
-    if (!wick_artifact_read(bytes, path, mem, &a) &&
-        cache_is_beside(wick_artifact_section(&a, "key"), key))
-      wick_push(mem, out, bytes);
+    bool beside = cache_open(path, &one, mem, &bytes, &its) && cache_is_beside(its, key);
+    wick_files_close(&one);
+    if (beside && !wick_files_map(files, path, &file))
+      wick_push(mem, out, (wick_span){file->at, file->nbytes});
   }
 }
 
@@ -383,31 +396,24 @@ static const char *cache_key_word(wick_span key, const char *word, wick_arena *m
   return "";
 }
 
-/* Describes an artifact by its key. Other files are listed without a description. */
-static void cache_describe(const char *folder, wick_cache_entry *e, wick_files *files,
-                           wick_arena *mem)
+void wick_cache_describe(const char *folder, wick_cache_entry *e, wick_arena *mem)
 {
-  wick_file *file;
-  wick_artifact a;
-  e->model = e->target = "";
-  const char *end = strrchr(e->name, '.'), *path = wick_path_join(mem, folder, e->name);
-  if (strcmp(end, ".wick") != 0 || wick_files_map(files, path, &file)) return;
-  if (wick_artifact_read((wick_span){file->at, file->nbytes}, path, mem, &a)) return;
-  wick_span key = wick_artifact_section(&a, "key");
-  if (!key.at) return;
-  e->model = cache_key_word(key, "file ", mem);
-  e->target = cache_key_word(key, "target ", mem);
+  wick_files files = wick_files_begin(mem);
+  wick_span bytes, key;
+  if (cache_open(wick_path_join(mem, folder, e->name), &files, mem, &bytes, &key)) {
+    e->model = cache_key_word(key, "file ", mem);
+    e->target = cache_key_word(key, "target ", mem);
+  }
+  wick_files_close(&files);
 }
 
-uint32_t wick_cache_entries(const char *folder, wick_files *files, wick_arena *mem,
-                            wick_cache_entry **out)
+uint32_t wick_cache_entries(const char *folder, wick_arena *mem, wick_cache_entry **out)
 {
   cache_entries all = cache_list(folder, mem);
   *out = wick_new(mem, wick_cache_entry, all.n);
   for (uint32_t i = 0; i < all.n; i++) {
     const cache_entry *e = &all.at[i];
-    (*out)[i] = (wick_cache_entry){.name = e->name, e->nbytes, (int64_t)e->used.tv_sec};
-    cache_describe(folder, &(*out)[i], files, mem);
+    (*out)[i] = (wick_cache_entry){e->name, e->nbytes, (int64_t)e->used.tv_sec, "", ""};
   }
   return all.n;
 }

@@ -40,7 +40,8 @@ static wick_status cache_list(cache_command *c)
   wick_invocation *j = &c->invocation;
   json_t *list = json_array();
   for (uint32_t i = 0; i < c->n; i++) {
-    const wick_cache_entry *e = &c->entry[i];
+    wick_cache_entry *e = &c->entry[i];
+    wick_cache_describe(c->folder, e, &j->mem);
     if (!c->json)
       printf("%-28s %12llu  %s  %s  %s\n", e->name, (unsigned long long)e->nbytes,
              cache_time(e, &j->mem), *e->target ? e->target : "-", *e->model ? e->model : "-");
@@ -100,7 +101,7 @@ static wick_status cache_work(cache_command *c, const char *what)
     puts(c->folder);
     return NULL;
   }
-  c->n = wick_cache_entries(c->folder, &j->files, &j->mem, &c->entry);
+  c->n = wick_cache_entries(c->folder, &j->mem, &c->entry);
   for (uint32_t i = 0; i < c->n; i++) c->nbytes += c->entry[i].nbytes;
   if (strcmp(what, "list") == 0) return cache_list(c);
   return strcmp(what, "clear") == 0 ? cache_clear(c) : cache_size(c);
