@@ -344,7 +344,71 @@ def experts(d):
             k=d.n(1, 2), activation_type="swiglu", swiglu_fusion=1, normalize_routing_weights=1, activation_alpha=1.702, activation_beta=1.0, swiglu_limit=d.one(2.0, 7.0), rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("kind", [gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
+# ---- streams, images, matrices ----
+
+def streams(d):
+    outer, count, width = d.one([], [d.n(1, 4)], [2, d.n(1, 5)]), d.n(1, 4), d.n(1, 6)
+    flat = d.one(0, count) if outer else 0
+    x = d.f(*outer, count * width) if flat else d.f(*outer, count, width)
+    post = d.one(d.f(*outer, count), d.f(*outer, count, 1), d.f(*outer, count, width))
+    pre = d.one(post, d.f(*outer, count * width)) if flat else post
+    more = {"num_branches": flat} if flat else {}
+    compare("HyperConnectionPreMix", [x, pre], **more, **d.one({}, {"reduction_scale": 0.3}))
+    compare("HyperConnectionPostMix", [x, d.f(*outer, width), post, d.maybe(d.f(*outer, count, count))], **more)
+    compare("ScaledSiLU", [d.f(d.n(1, 9)), d.maybe(np.array(1.7, np.float32))], alpha=d.one(0.5, 1.702))
+    compare("ScaledSiLU", [d.f(3, 5).astype(np.float16)], alpha=1.3, rtol=1e-3, atol=1e-3)
+    compare("SampleOp", [d.f(2, 3)])
+
+
+def causal_oracle(x, w, bias, past, act, last, gap, window):
+    """The documentation's definition. x and the states have their channels last if `last`."""
+    first = (lambda a: np.moveaxis(a.reshape(*a.shape[:2], -1), 2, 1)) if last else (lambda a: a)  # noqa: E731
+    back = (lambda a: np.moveaxis(a, 1, 2).reshape(a.shape[0], a.shape[2], *x.shape[2:])) if last else (lambda a: a)  # noqa: E731
+    wide, taps = first(x), w.shape[2]
+    before, length = (taps - 1) * gap, wide.shape[2]
+    old = np.zeros((*wide.shape[:2], before), x.dtype) if past is None else first(past[-1] if window else past)
+    whole = np.concatenate([old, wide], 2)
+    y = sum(whole[:, :, k * gap:k * gap + length] * w[None, :, 0, k, None] for k in range(taps)) + (0 if bias is None else bias[None, :, None])
+    y = y / (1 + np.exp(-y)) if act != "none" else y
+    ends = [length] if not window else range(length - window + 1, length + 1)
+    states = [back(whole[:, :, e:e + before]) if e > 0 else back(np.zeros_like(old)) for e in ends]
+    return back(y), np.stack(states) if window else states[0]
+
+
+def causal_convolutions(d):
+    b, c, length, taps, gap, last, window = d.n(1, 3), d.n(1, 5), d.n(1, 7), d.n(1, 4), d.n(1, 3), d.one(0, 1), d.one(0, 1, 3)
+    inner = d.one([c], [c, 2]) if last else [c]
+    channels, before = int(np.prod(inner)), (taps - 1) * gap
+    x = d.f(b, length, *inner) if last else d.f(b, *inner, length)
+    state = [b, before, *inner] if last else [b, *inner, before]
+    act, past = d.one("none", "silu", "swish"), d.maybe(d.f(*([window] if window else []), *state))
+    operands = [x, d.f(channels, 1, taps), d.maybe(d.f(channels)), past]
+    attributes = dict(activation=act, channels_last=last, dilation=gap, state_window=window)
+    bytes_, feeds = model("CausalConvWithState", operands, (), [True] * 2, attributes)
+    for g, e in zip(wick.InferenceSession(bytes_, cache="").run(None, feeds), causal_oracle(*operands, act, last, gap, window), strict=True):
+        assert g.shape == e.shape
+        np.testing.assert_allclose(g, e, rtol=1e-4, atol=1e-5)
+    x, past = d.f(b, c, length), d.maybe(d.f(b, c, taps - 1))  # all that the provider has
+    compare("CausalConvWithState", [x, d.f(c, 1, taps), d.maybe(d.f(c)), past], outputs=2, activation=act)
+
+
+def crops(d):
+    n, c, h, w, r = d.n(1, 3), d.n(1, 3), d.n(2, 7), d.n(2, 7), d.n(1, 4)
+    box = d.np.uniform(-0.2, 1.2, (r, 4)).astype(np.float32)
+    size = np.array([d.n(1, 5), d.n(1, 5)], np.int32)
+    compare("CropAndResize", [d.f(n, c, h, w), box, d.i(0, n, r, kind=np.int32), size], constants=[3], mode=d.one("bilinear", "nearest"),
+            extrapolation_value=d.one(0.0, 2.5))
+
+
+def matrices(d):
+    for kind in np.float32, np.float64:
+        n = d.n(1, 6)
+        compare("Inverse", [(d.f(*d.one([], [2], [2, 3]), n, n) + 3 * np.eye(n)).astype(kind)], rtol=1e-3, atol=1e-3)
+    cost = np.round(d.f(d.n(1, 9), d.n(1, 12)) * d.one(1, 4)) if d.one(True, False) else d.f(d.n(1, 9), d.n(1, 12))
+    compare("DynamicTimeWarping", [d.one(cost, cost[None])])
+
+
+@pytest.mark.parametrize("kind", [streams, causal_convolutions, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
                                   linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens], ids=lambda f: f.__name__)
 def test_random(kind):
     for seed in range(COUNT):

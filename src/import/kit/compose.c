@@ -1,4 +1,6 @@
 /* Helpers for operators of a format that are compositions of several operators of Wick. */
+#include <assert.h>
+
 #include "import/kit/emit.h"
 
 /* Returns the type of x, which must have that axis. Returns NULL after a failure. */
@@ -128,4 +130,35 @@ wick_value wick_emit_table(wick_builder *b, const char *name, wick_elem elem, ui
       wick_arena_copy(&b->module->mem, numbers, n * sizeof *numbers, sizeof *numbers);
   uint32_t k = wick_emit_constant(b->module, name, type, kept, n * sizeof *numbers);
   return wick_build_cast(b, wick_build_constant(b, k), elem);
+}
+
+/* ---- loops ---- */
+
+enum { COMPOSE_CARRIED = 15 };
+
+wick_value wick_emit_loop_begin(wick_builder *b, wick_value count, uint32_t n,
+                                const wick_value *carried, uint32_t stacked, wick_dim most)
+{
+  wick_value in[1 + COMPOSE_CARRIED] = {count};
+  wick_type type[1 + COMPOSE_CARRIED];
+  wick_attr attr[WICK_MAX_ATTR] = {{0}};
+  assert(n <= COMPOSE_CARRIED);
+  if (b->status) return (wick_value){0};
+  for (uint32_t k = 0; k < n; k++) in[1 + k] = carried[k];
+  for (uint32_t k = 0; k <= n; k++) type[k] = wick_built_type(b, in[k]);
+  attr[WICK_ATTR_loop_stacked].i = stacked;
+  attr[WICK_ATTR_loop_most].dims = &most;
+  attr[WICK_ATTR_loop_most].n = stacked ? 1 : 0;
+  wick_build_open(b, WICK_OP_loop, 1 + n, in, attr, 0, NULL);
+  return wick_region_begin(b, 1 + n, type);
+}
+
+wick_value wick_emit_loop_end(wick_builder *b, uint32_t n, const wick_value *next)
+{
+  wick_value y[1 + 2 * COMPOSE_CARRIED];
+  assert(n <= 2 * COMPOSE_CARRIED);
+  y[0] = wick_build_const(b, wick_type_tensor(b->module, WICK_BOOL, 0, NULL), 0, 1);
+  for (uint32_t k = 0; k < n; k++) y[1 + k] = next[k];
+  wick_yield(b, 1 + n, y);
+  return wick_build_close(b);
 }

@@ -57,6 +57,13 @@ wick_value wick_emit_reduce(wick_builder *b, wick_opcode op, wick_value x, uint3
                             const int64_t *axes, bool keepdims);
 wick_value wick_emit_reduce1(wick_builder *b, wick_opcode op, wick_value x, int64_t axis,
                              bool keepdims);
+/* A loop of `count` steps that carries n values. Begin returns the region's first parameter: the index,
+ * after which the carried values follow. End gets their next values, then the `stacked` values, of which
+ * each step's is a row of a result with `most` rows; it returns the first result. */
+wick_value wick_emit_loop_begin(wick_builder *b, wick_value count, uint32_t n,
+                                const wick_value *carried, uint32_t stacked, wick_dim most);
+wick_value wick_emit_loop_end(wick_builder *b, uint32_t n, const wick_value *next);
+
 /* Converts x to a type that Wick's operator accepts, if the format accepts more: integers to f64,
  * narrow floats to f32. */
 wick_value wick_emit_widen(wick_builder *b, wick_opcode op, wick_value x);

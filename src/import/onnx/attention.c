@@ -1,5 +1,5 @@
-/* Imports Attention and related operators: rotary embedding, linear attention, causal
- * convolution. */
+/* Imports Attention and related operators: rotary embedding and linear
+ * attention. */
 #include <math.h>
 
 #include "import/onnx/attention.h"
@@ -280,44 +280,6 @@ static void attention_rotary(wick_onnx_op *o)
   o->out[0] = flat ? wick_build_reshape(o->b, y, 3, t->dim) : y;
 }
 
-/* ---- causal convolution ---- */
-
-/* A depthwise convolution along the last axis, whose input follows the past state. */
-static void attention_causal_conv(wick_onnx_op *o)
-{
-  wick_builder *b = o->b;
-  const wick_type_info *x = wick_onnx_info(o, 0), *w = wick_onnx_info(o, 1);
-  if (x->rank != 3 || w->rank != 3 || wick_dim_is(w->dim[2], 0)) {
-    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, expected 3 and 3 with elements", x->rank,
-                   w->rank);
-    return;
-  }
-  for (uint32_t k = 0; k < 3; k += 2)
-    if (!wick_dim_is_const(w->dim[k])) {
-      wick_onnx_must_be_known(o, "the size of the weights", w->dim[k]);
-      return;
-    }
-  wick_dim before = wick_dim_const(w->dim[2].v - 1);
-  const wick_dim state[] = {x->dim[0], x->dim[1], before};
-  wick_value past = wick_onnx_has(o, 3)
-                        ? o->in[3]
-                        : wick_emit_expand(o->b, wick_emit_number(o->b, o->in[0], 0), 3, state);
-  wick_value whole = wick_build_concat(o->b, 2, 2, (wick_value[]){past, o->in[0]});
-  wick_onnx_window window = {.n = 1, .kernel = {w->dim[2].v}, .stride = {1}, .dilation = {1}};
-  wick_emit e = wick_emit_begin(o->b, WICK_OP_conv);
-  wick_onnx_window_set(&e, &window);
-  wick_emit_set_int(&e, "group", w->dim[0].v);
-  wick_value y =
-      wick_emit_end(&e, wick_onnx_has(o, 2) ? 3 : 2, (wick_value[]){whole, o->in[1], o->in[2]});
-  if (wick_onnx_word(o, "activation", "none silu swish") && !b->status) {
-    wick_value f = wick_build_cast(b, y, WICK_F32);
-    y = wick_build_cast(b, wick_build2(b, WICK_OP_mul, f, wick_build1(b, WICK_OP_sigmoid, f)),
-                        x->elem);
-  }
-  o->out[0] = y;
-  o->out[1] = wick_emit_slice(o->b, whole, 2, x->dim[2], before);
-}
-
 /* ---- linear attention ---- */
 
 enum { ATTENTION_STEPS = 4096 }; /* as for recurrent layers: docs/decisions/0007 */
@@ -438,7 +400,6 @@ const wick_onnx_row wick_onnx_attention_rows[] = {
      attention_flex,
      0,
      0},
-    {"CausalConvWithState", 27, {2, 4}, 2, "activation:s", attention_causal_conv, 0, 0},
     {"LinearAttention",
      27,
      {3, 6},

@@ -1,0 +1,152 @@
+/* Imports com.microsoft's operators on images. */
+#include "import/onnx/microsoft.h"
+
+/* ---- CropAndResize ---- */
+
+typedef struct image_crops { /* R regions of images, resized to the same size */
+  wick_onnx_op *o;
+  wick_builder *b;
+  wick_value image;    /* [R, 1, 1], the number of each region's image */
+  wick_value pixels;   /* [images, rows, columns, channels] */
+  wick_value at[2];    /* the row [R, rows, 1], and the column [R, 1, columns], of each element */
+  wick_value limit[2]; /* the last row and column of an image; floats of rank 0 */
+  int64_t size[2];
+  wick_dim regions;
+} image_crops;
+
+static bool image_crops_read(image_crops *c)
+{
+  wick_onnx_op *o = c->o;
+  uint32_t n;
+  const int64_t *size;
+  if (wick_onnx_info(o, 0)->rank != 4 || wick_onnx_info(o, 1)->rank != 2 ||
+      wick_onnx_info(o, 2)->rank != 1 || !wick_dim_is(wick_onnx_info(o, 1)->dim[1], 4)) {
+    wick_onnx_fail(
+        o, WICK_ETYPE, "ranks %u, %u and %u, expected 4, 2 with rows of 4 numbers, and 1",
+        wick_onnx_info(o, 0)->rank, wick_onnx_info(o, 1)->rank, wick_onnx_info(o, 2)->rank);
+    return false;
+  }
+  if (!wick_onnx_numbers(o, 3, "crop_size", &n, &size)) return false;
+  if (n != 2 || size[0] < 1 || size[1] < 1 || size[0] > 1 << 16 || size[1] > 1 << 16) {
+    wick_onnx_fail(o, WICK_ERANGE, "crop_size is no pair of sizes");
+    return false;
+  }
+  c->size[0] = size[0], c->size[1] = size[1];
+  c->regions = wick_onnx_info(o, 1)->dim[0];
+  return true;
+}
+
+/* Sets the positions along an axis: from the region's first to its last row or column, or in the middle
+ * between them. */
+static void image_crops_axis(image_crops *c, uint32_t axis)
+{
+  wick_builder *b = c->b;
+  wick_onnx_op *o = c->o;
+  wick_dim one = wick_dim_const(1), size = wick_dim_const(c->size[axis]);
+  wick_value last = wick_onnx_size(o, wick_onnx_info(o, 0)->dim[2 + axis]);
+  last = wick_build_cast(b, wick_emit_by(b, WICK_OP_sub, last, 1), WICK_F32);
+  c->limit[axis] = last;
+  wick_value from = wick_emit_slice(b, o->in[1], 1, wick_dim_const(axis), one);
+  wick_value to = wick_emit_slice(b, o->in[1], 1, wick_dim_const(2 + axis), one);
+  wick_value at;
+  if (c->size[axis] > 1) {
+    wick_value step = wick_build2(b, WICK_OP_mul, wick_build2(b, WICK_OP_sub, to, from), last);
+    step = wick_emit_by(b, WICK_OP_div, step, (double)(c->size[axis] - 1));
+    wick_value index = wick_emit_count_along(b, size, 1, 2);
+    wick_value final = wick_emit_by(b, WICK_OP_eq, index, (double)(c->size[axis] - 1));
+    at = wick_build2(b, WICK_OP_mul, wick_build_cast(b, index, WICK_F32), step);
+    at = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, from, last), at);
+    at = wick_build3(b, WICK_OP_where, final, wick_build2(b, WICK_OP_mul, to, last), at);
+  } else {
+    at = wick_emit_by(b, WICK_OP_mul, wick_build2(b, WICK_OP_add, from, to), 0.5);
+    at = wick_build2(b, WICK_OP_mul, at, last);
+  }
+  c->at[axis] = wick_build_reshape(
+      b, at, 3, axis ? (wick_dim[]){c->regions, one, size} : (wick_dim[]){c->regions, size, one});
+}
+
+/* The pixels at whole rows and columns: [R, rows, columns, channels]. Those outside are clamped. */
+static wick_value image_crops_pixels(const image_crops *c, wick_value row, wick_value column)
+{
+  wick_builder *b = c->b;
+  wick_value part[3] = {c->image, row, column};
+  const wick_dim all[] = {c->regions, wick_dim_const(c->size[0]), wick_dim_const(c->size[1])};
+  for (uint32_t k = 0; k < 3; k++) {
+    if (k) {
+      part[k] = wick_emit_by(b, WICK_OP_max, part[k], 0);
+      part[k] = wick_build2(b, WICK_OP_min, part[k], c->limit[k - 1]);
+    }
+    part[k] = wick_emit_expand(b, wick_build_cast(b, part[k], WICK_I64), 3, all);
+    part[k] = wick_emit_unsqueeze(b, part[k], 3);
+  }
+  wick_value index = wick_build_concat(b, 3, 3, part);
+  return wick_build2(b, WICK_OP_gather_nd, c->pixels, index);
+}
+
+static wick_value image_crops_between(wick_builder *b, wick_value x, wick_value y, wick_value share)
+{
+  wick_value d = wick_build2(b, WICK_OP_mul, wick_build2(b, WICK_OP_sub, y, x), share);
+  return wick_build2(b, WICK_OP_add, x, d);
+}
+
+static wick_value image_crops_linear(const image_crops *c)
+{
+  wick_builder *b = c->b;
+  wick_value low[2], high[2], share[2], line[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    low[k] = wick_build1(b, WICK_OP_floor, c->at[k]);
+    high[k] = wick_build1(b, WICK_OP_ceil, c->at[k]);
+    share[k] = wick_emit_unsqueeze(b, wick_build2(b, WICK_OP_sub, c->at[k], low[k]), 3);
+  }
+  for (uint32_t k = 0; k < 2; k++) {
+    wick_value left = image_crops_pixels(c, k ? high[0] : low[0], low[1]);
+    wick_value right = image_crops_pixels(c, k ? high[0] : low[0], high[1]);
+    line[k] = image_crops_between(b, left, right, share[1]);
+  }
+  return image_crops_between(b, line[0], line[1], share[0]);
+}
+
+/* The nearest pixels; those in the middle between two are rounded up. */
+static wick_value image_crops_nearest(const image_crops *c)
+{
+  wick_value at[2];
+  for (uint32_t k = 0; k < 2; k++)
+    at[k] = wick_build1(c->b, WICK_OP_floor, wick_emit_by(c->b, WICK_OP_add, c->at[k], 0.5));
+  return image_crops_pixels(c, at[0], at[1]);
+}
+
+static void image_crop_and_resize(wick_onnx_op *o)
+{
+  static const int64_t last[] = {0, 2, 3, 1}, first[] = {0, 3, 1, 2};
+  wick_builder *b = o->b;
+  image_crops c = {.o = o, .b = b};
+  int nearest = wick_onnx_word(o, "mode", "bilinear nearest");
+  wick_dim one = wick_dim_const(1);
+  if (o->failed || !image_crops_read(&c)) return;
+  c.pixels = wick_build_transpose(b, o->in[0], 4, last);
+  c.image = wick_build_reshape(b, o->in[2], 3, (wick_dim[]){c.regions, one, one});
+  for (uint32_t k = 0; k < 2; k++) image_crops_axis(&c, k);
+  wick_value y = nearest ? image_crops_nearest(&c) : image_crops_linear(&c), inside = {0};
+  for (uint32_t k = 0; k < 2; k++) {
+    wick_value low = wick_emit_by(b, WICK_OP_ge, c.at[k], 0);
+    wick_value high = wick_build2(b, WICK_OP_le, c.at[k], c.limit[k]);
+    low = wick_build2(b, WICK_OP_and, low, high);
+    inside = k ? wick_build2(b, WICK_OP_and, inside, low) : low;
+  }
+  if (b->status) return;
+  wick_value outside = wick_emit_number(b, y, wick_onnx_float(o, "extrapolation_value", 0));
+  y = wick_build3(b, WICK_OP_where, wick_emit_unsqueeze(b, inside, 3), y, outside);
+  o->out[0] = wick_build_transpose(b, y, 4, first);
+}
+
+const wick_onnx_row wick_onnx_microsoft_image_rows[] = {
+    {"com.microsoft.CropAndResize",
+     1,
+     {4, 4},
+     1,
+     "extrapolation_value:f mode:s",
+     image_crop_and_resize,
+     0,
+     0},
+    {0},
+};
