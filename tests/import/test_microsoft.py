@@ -13,6 +13,7 @@ ort = pytest.importorskip("onnxruntime")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 import built  # noqa: E402, F401: finds the package
+import generators  # noqa: E402
 import wick  # noqa: E402
 
 COUNT = 3  # configurations of each operator
@@ -344,6 +345,33 @@ def experts(d):
             k=d.n(1, 2), activation_type="swiglu", swiglu_fusion=1, normalize_routing_weights=1, activation_alpha=1.702, activation_beta=1.0, swiglu_limit=d.one(2.0, 7.0), rtol=1e-3, atol=1e-3)
 
 
+# ---- searches ----
+
+def searches(d):
+    """ONNX Runtime leaves what follows the end of all sequences as it is in memory: it is not compared."""
+    words, b, s, beams = d.n(9, 12), d.n(1, 2), d.n(1, 3), d.n(1, 3)
+    most, pad = s + d.n(1, 3), d.one(0, words - 1)
+    number = lambda v, kind=np.int32: np.array([v], kind)  # noqa: E731
+    masks = [d.maybe(d.i(0, 9, words, kind=np.int32)), d.maybe(d.i(0, 9, b, words, kind=np.int32)), d.maybe((np.arange(s) >= d.i(0, s, b, 1)).astype(np.int32))]
+    more = dict(decoder=generators.decoder(d, words, d.n(1, 2), 8), eos_token_id=d.n(0, words - 1), pad_token_id=pad, **d.one({}, {"no_repeat_ngram_size": d.n(1, 2)}))
+    ids, least, penalty = d.i(0, words, b, s, kind=np.int32), number(d.one(0, s + 2)), number(d.one(1.0, 1.5), np.float32)
+    by = number(d.one(0.5, 1.0, 2.0), np.float32)
+    for op, operands, constants, results, extra in (
+            ("GreedySearch", [ids, number(most), least, penalty, *masks], [1], 1, {}),
+            ("Sampling", [ids, number(most), least, penalty, *masks, None, number(3)], [1], 1, dict(top_p=1e-6, custom=d.one(0, 1), temperature=0.7)),
+            ("BeamSearch", [ids, number(most), least, number(beams), number(d.n(1, beams)), by, penalty, *masks], [1, 3, 4], 2, dict(early_stopping=d.one(0, 1)))):
+        bytes_, feeds = model(op, operands, constants, [True] * results, {**more, **extra})
+        expected = ort.InferenceSession(bytes_, providers=["CPUExecutionProvider"]).run(None, feeds)
+        got = wick.InferenceSession(bytes_, cache="").run(None, feeds)
+        n = most
+        while results == 1 and n > s and (got[0][..., n - 1] == pad).all():
+            n -= 1
+        n = min(n + 1, most)
+        assert got[0].shape == expected[0].shape and (got[0][..., :n] == expected[0][..., :n]).all(), op
+        if results > 1:
+            np.testing.assert_allclose(got[1], expected[1], rtol=1e-4, atol=1e-4)
+
+
 # ---- streams, images, matrices ----
 
 def streams(d):
@@ -408,7 +436,7 @@ def matrices(d):
     compare("DynamicTimeWarping", [d.one(cost, cost[None])])
 
 
-@pytest.mark.parametrize("kind", [streams, causal_convolutions, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
+@pytest.mark.parametrize("kind", [searches, streams, causal_convolutions, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
                                   linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens], ids=lambda f: f.__name__)
 def test_random(kind):
     for seed in range(COUNT):

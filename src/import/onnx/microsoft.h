@@ -12,6 +12,11 @@ void wick_microsoft_same(wick_onnx_op *o);
 /* x + bias, or x if operand i is missing. */
 wick_value wick_microsoft_biased(wick_onnx_op *o, wick_value x, uint32_t i);
 
+/* Lowers the score of each token that would repeat an n-gram of the tokens so far, i64 [rows, steps], to
+ * `low`. The scores are [rows, vocabulary]. */
+wick_value wick_microsoft_unrepeated(wick_onnx_op *o, wick_value tokens, wick_value scores,
+                                     int64_t size, double low);
+
 /* Returns true if the node has all operands whose bits are set; a row's least number does not count
  * those after an optional one. Adds a failure for each that is missing. */
 bool wick_microsoft_needs(wick_onnx_op *o, uint32_t operands);

@@ -69,27 +69,15 @@ static void token_hash(wick_onnx_op *o)
 
 /* ---- repeated n-grams ---- */
 
-/* Sets the score of each token that would repeat an n-gram of the tokens so far to minus infinity. The
- * tokens get n - 1 times -1 in front, so that there are windows even if they are few. */
-static void token_repeats(wick_onnx_op *o)
+/* The tokens get n - 1 times -1 in front, so that there are windows even if they are few. */
+wick_value wick_microsoft_unrepeated(wick_onnx_op *o, wick_value tokens, wick_value scores,
+                                     int64_t size, double low)
 {
-  enum { TOKEN_MOST = 64 };
   wick_builder *b = o->b;
-  int64_t size = wick_onnx_int(o, "ngram_size", 0);
-  const wick_type_info t = *wick_onnx_info(o, 0);
   wick_dims *d = o->c->module->dims;
-  if (size < 1 || size > TOKEN_MOST) {
-    wick_onnx_fail(o, WICK_ERANGE, "ngram_size is %lld, expected 1 to %d", (long long)size,
-                   TOKEN_MOST);
-    return;
-  }
-  if (t.rank != 2 || wick_onnx_info(o, 1)->rank != 2) {
-    wick_onnx_fail(o, WICK_ETYPE, "tokens of rank %u and scores of rank %u, expected 2", t.rank,
-                   wick_onnx_info(o, 1)->rank);
-    return;
-  }
+  if (b->status) return scores;
+  const wick_type_info t = *wick_built_info(b, tokens);
   wick_dim more = wick_dim_const(size - 1), one = wick_dim_const(1), steps = t.dim[1];
-  wick_value tokens = wick_build_cast(b, o->in[0], WICK_I64);
   if (size > 1) {
     wick_value none = wick_build_const(b, wick_type_tensor(o->c->module, WICK_I64, 0, NULL), 0, -1);
     none = wick_emit_expand(b, none, 2, (wick_dim[]){t.dim[0], more});
@@ -102,15 +90,33 @@ static void token_repeats(wick_onnx_op *o)
     wick_value equal = wick_build2(b, WICK_OP_eq, window, last);
     same = same.id ? wick_build2(b, WICK_OP_and, same, equal) : equal;
   }
-  wick_value low = wick_emit_number(b, o->in[1], -(double)INFINITY),
-             high = wick_emit_number(b, o->in[1], (double)INFINITY);
-  wick_value update =
-      same.id ? wick_build3(b, WICK_OP_where, same, low, high) : wick_emit_expand(b, low, 2, t.dim);
+  wick_value lowest = wick_emit_number(b, scores, low),
+             high = wick_emit_number(b, scores, (double)INFINITY);
+  wick_value update = same.id ? wick_build3(b, WICK_OP_where, same, lowest, high)
+                              : wick_emit_expand(b, lowest, 2, t.dim);
   enum { REDUCE_MIN = 4 };
   wick_emit e = wick_emit_begin(b, WICK_OP_scatter_elements);
   wick_emit_set_int(&e, "axis", 1);
   wick_emit_set_int(&e, "reduction", REDUCE_MIN);
-  o->out[0] = wick_emit_end(&e, 3, (wick_value[]){o->in[1], next, update});
+  return wick_emit_end(&e, 3, (wick_value[]){scores, next, update});
+}
+
+static void token_repeats(wick_onnx_op *o)
+{
+  enum { TOKEN_MOST = 64 };
+  int64_t size = wick_onnx_int(o, "ngram_size", 0);
+  if (size < 1 || size > TOKEN_MOST) {
+    wick_onnx_fail(o, WICK_ERANGE, "ngram_size is %lld, expected 1 to %d", (long long)size,
+                   TOKEN_MOST);
+    return;
+  }
+  if (wick_onnx_info(o, 0)->rank != 2 || wick_onnx_info(o, 1)->rank != 2) {
+    wick_onnx_fail(o, WICK_ETYPE, "tokens of rank %u and scores of rank %u, expected 2",
+                   wick_onnx_info(o, 0)->rank, wick_onnx_info(o, 1)->rank);
+    return;
+  }
+  wick_value tokens = wick_build_cast(o->b, o->in[0], WICK_I64);
+  o->out[0] = wick_microsoft_unrepeated(o, tokens, o->in[1], size, -(double)INFINITY);
 }
 
 const wick_onnx_row wick_onnx_microsoft_token_rows[] = {
