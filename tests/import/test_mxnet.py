@@ -1,5 +1,6 @@
 """Networks of MXNet: each operator beside NumPy or ONNX Runtime, and what is refused."""
 import json
+import pathlib
 import struct
 import subprocess
 
@@ -10,6 +11,7 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
 
 import built  # noqa: E402
+import mxnet_cases  # noqa: E402
 from oracle import like, resized  # noqa: E402
 
 WICK = built.BUILD / "wick"
@@ -237,3 +239,18 @@ def test_samples(tmp_path):
         subprocess.run([WICK, "run", folder / about["model"], "--inputs", *inputs, "--outputs", tmp_path / "out"], check=True)
         for k in range(len(about["outputs"])):
             np.testing.assert_allclose(np.load(tmp_path / f"out/output_{k}.npy"), np.load(folder / f"output_{k}.npy"), rtol=1e-4, atol=1e-5, err_msg=str(folder))
+
+
+@pytest.mark.parametrize(("name", "case"), list(mxnet_cases.cases()), ids=lambda v: v if isinstance(v, str) else "")
+def test_beside_mxnet(tmp_path, name, case):
+    kind, arrays, attributes, count = case
+    r = run(tmp_path / "net", kind, arrays, [], attributes, count)
+    assert r.returncode == 0, r.stderr
+    kept = np.load(pathlib.Path(__file__).parent / "mxnet/results.npz")
+    for k in range(count):
+        got, expected = np.load(tmp_path / f"net/out/output_{k}.npy"), kept[f"{name}/{k}"]
+        assert got.dtype == expected.dtype and got.shape == expected.shape
+        if expected.dtype.kind == "f":
+            np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+        else:
+            np.testing.assert_array_equal(got, expected)

@@ -82,6 +82,10 @@ void wick_mxnet_cumsum(wick_import_node *n);
 void wick_mxnet_sequence_reverse(wick_import_node *n);
 void wick_mxnet_scatter_nd(wick_import_node *n);
 
+/* boxes.c */
+void wick_mxnet_box_nms(wick_import_node *n);
+void wick_mxnet_multibox_detection(wick_import_node *n);
+
 /* regions.c */
 void wick_mxnet_roi_pool(wick_import_node *n);
 void wick_mxnet_roi_align(wick_import_node *n);

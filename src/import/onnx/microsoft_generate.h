@@ -10,10 +10,10 @@ typedef struct wick_microsoft_generate {
   wick_onnx_op *o;
   wick_builder *b;
   const wick_onnx_graph *decoder, *first; /* first: for the first call */
-  int64_t eos, pad, beams, start, most;   /* start: tokens that are given; most: with the new ones */
-  wick_dim batch, rows;                   /* rows = batch * beams */
-  uint32_t at_vocab, at_prefix, at_mask;  /* operands; repetition_penalty is before at_vocab */
-  wick_value tokens;                      /* i64 [rows, length], the sequences so far */
+  int64_t eos, pad, beams, start, most;  /* start: tokens that are given; most: with the new ones */
+  wick_dim batch, rows;                  /* rows = batch * beams */
+  uint32_t at_vocab, at_prefix, at_mask; /* operands; repetition_penalty is before at_vocab */
+  wick_value tokens;                     /* i64 [rows, length], the sequences so far */
   int64_t length;
   uint32_t nfeed; /* ids, positions, mask, caches */
   wick_value *feed;
