@@ -7,19 +7,20 @@ import numpy as np
 
 import mxnet_cases
 
-results = {}
-for name, (kind, arrays, attributes, count) in mxnet_cases.cases():
+FOLDER = pathlib.Path(__file__).parent / "mxnet"
 
-    graph = {"nodes": [{"op": "null", "name": f"x{k}", "inputs": []} for k in range(len(arrays))] +
-            [{"op": kind, "name": "y", "attrs": {k: str(v) for k, v in attributes.items()}, "inputs": [[k, 0, 0] for k in range(len(arrays))]}],
-            "arg_nodes": list(range(len(arrays))), "node_row_ptr": list(range(len(arrays) + 2)), "heads": [[len(arrays), k, 0] for k in range(count)],
-            "attrs": {"mxnet_version": ["int", 10901]}}
 
-    net = mx.sym.load_json(json.dumps(graph))
-    out = net.bind(mx.cpu(), {f"x{k}": mx.nd.array(a, dtype=a.dtype) for k, a in enumerate(arrays)}).forward()
-    for k, y in enumerate(out):
-        results[f"{name}/{k}"] = y.asnumpy()
-folder = pathlib.Path(__file__).parent / "mxnet"
-folder.mkdir(exist_ok=True)
-np.savez_compressed(folder / "results.npz", **results)
-print(len(results))
+def results():
+    for name, (kind, arrays, attributes, count) in mxnet_cases.cases():
+        n = len(arrays)
+        nodes = [{"op": "null", "name": f"x{k}", "inputs": []} for k in range(n)]
+        nodes.append({"op": kind, "name": "y", "attrs": {k: str(v) for k, v in attributes.items()}, "inputs": [[k, 0, 0] for k in range(n)]})
+        graph = {"nodes": nodes, "arg_nodes": list(range(n)), "node_row_ptr": list(range(n + 2)), "heads": [[n, k, 0] for k in range(count)],
+                 "attrs": {"mxnet_version": ["int", 10901]}}
+        feeds = {f"x{k}": mx.nd.array(a, dtype=a.dtype) for k, a in enumerate(arrays)}
+        for k, y in enumerate(mx.sym.load_json(json.dumps(graph)).bind(mx.cpu(), feeds).forward()):
+            yield f"{name}/{k}", y.asnumpy()
+
+
+FOLDER.mkdir(exist_ok=True)
+np.savez_compressed(FOLDER / "results.npz", **dict(results()))

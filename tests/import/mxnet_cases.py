@@ -23,11 +23,64 @@ def detection(r):
     return "_contrib_MultiBoxDetection", [p, r.standard_normal((batch, count * 4)).astype(np.float32), boxes(r, 1, count)], attributes, 1
 
 
-KINDS = [suppression, detection]
+def span(r, low=None):
+    high = np.float32(r.uniform(0.5, 3))
+    return [np.array([-high if low is None else low], np.float32), np.array([high], np.float32)]
+
+
+def i8(r, *shape):
+    return r.randint(-127, 128, shape).astype(np.int8)
+
+
+def u8(r, *shape):
+    return r.randint(0, 256, shape).astype(np.uint8)
+
+
+def quantize(r):
+    x, how = (2 * r.standard_normal((3, r.randint(1, 20)))).astype(np.float32), r.randint(3)
+    if how == 0:
+        return "_contrib_quantize", [x, *span(r)], dict(out_type="int8"), 3
+    given = {} if how == 1 else dict(min_calib_range=-1.5, max_calib_range=1.25)
+    return "_contrib_quantize_v2", [x], dict(out_type=r.choice(["int8", "auto"]), **given), 3
+
+
+def dequantize(r):
+    if r.randint(2):
+        return "_contrib_dequantize", [i8(r, 3, 5), *span(r)], {}, 1
+    x = r.randint(-2**30, 2**30, (2, r.randint(1, 9))).astype(np.int32)
+    given = r.choice([{}, dict(min_calib_range=-0.4, max_calib_range=0.3)])
+    return "_contrib_requantize", [x, *span(r)], dict(out_type="int8", **given), 3
+
+
+def products(r):
+    """MXNet's convolution reads u8 alone. Weights are small: sums of two products saturate at 16 bits on some processors."""
+    bias, whole = bool(r.randint(2)), u8 if r.randint(2) else i8
+    small = lambda *shape: r.randint(-60, 61, shape).astype(np.int8)  # noqa: E731
+    if r.randint(2):
+        c, o = r.randint(1, 5), r.randint(1, 5)
+        arrays, attributes = [u8(r, 2, c, 6, 5), small(o, c, 3, 2), i8(r, o)], dict(kernel=(3, 2), num_filter=o, stride=(r.randint(1, 3), 1), pad=(1, 0))
+        kind, whole = "_contrib_quantized_conv", u8
+    else:
+        k, o = r.randint(1, 30), r.randint(1, 6)
+        arrays, attributes = [whole(r, 3, k), small(o, k), i8(r, o)], dict(num_hidden=o)
+        kind = "_contrib_quantized_fully_connected"
+    n = 3 if bias else 2
+    ranges = span(r, 0 if whole is u8 else None) + [a for _ in range(n - 1) for a in span(r)]
+    return kind, arrays[:n] + ranges, dict(no_bias=not bias, **attributes), 3
+
+
+def moves(r):
+    x = [i8(r, 2, 3, 6, 7), *span(r)]
+    return [("_contrib_quantized_act", x, dict(act_type="relu"), 3), ("_contrib_quantized_flatten", x, {}, 3),
+            ("_contrib_quantized_pooling", x, dict(kernel=(2, 3), stride=(2, 1), pool_type="max"), 3),
+            ("_contrib_quantized_pooling", x, dict(kernel=(3, 3), stride=(1, 2), pad=(1, 1), pool_type="max"), 3)][r.randint(4)]
+
+
+KINDS = [suppression, detection, quantize, dequantize, products, moves]
 
 
 def cases():
     """operator, arrays, attributes, number of results"""
     for k, kind in enumerate(KINDS):
-        for seed in range(8):
+        for seed in range(6):
             yield f"{kind.__name__}_{seed}", kind(np.random.RandomState(100 * k + seed))

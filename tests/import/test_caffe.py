@@ -184,3 +184,33 @@ def test_damaged(tmp_path):
     done = subprocess.run([WICK, "check", *files], capture_output=True, text=True)
     assert done.returncode in (0, 1, 2), done.stderr
     assert "internal" not in done.stderr
+
+
+def adaptive(boxes, scores, threshold, eta):
+    """The indices that NMSFast of bbox_util.cpp keeps."""
+    kept = []
+    for i in np.argsort(-scores, kind="stable"):
+        low, high = np.maximum(boxes[kept][:, :2], boxes[i, :2]), np.minimum(boxes[kept][:, 2:], boxes[i, 2:])
+        common, area = np.clip(high - low, 0, None).prod(1), (boxes[:, 2:] - boxes[:, :2]).prod(1)
+        if (common / (area[kept] + area[i] - common) <= threshold).all():
+            kept.append(i)
+            threshold *= eta if eta < 1 and threshold > 0.5 else 1
+    return kept
+
+
+@pytest.mark.parametrize(("eta", "least"), [(0.7, 0.0), (1.0, 0.0), (0.9, 2.0)])
+def test_detections_by_an_adaptive_threshold(tmp_path, eta, least):
+    """The offsets are 0, so the boxes are the priors. `least` of 2 finds nothing: one row of -1 for each image."""
+    r, count = np.random.default_rng(7), 12
+    corner = r.uniform(0, 0.3, (count, 2))
+    priors = np.concatenate([corner, corner + r.uniform(0.3, 0.6, (count, 2))], 1).astype(np.float32)
+    p = np.stack([priors.ravel(), np.full(count * 4, 0.1, np.float32)])[None]
+    conf = r.uniform(0.1, 1, (2, count, 3)).astype(np.float32)
+    arrays = {"loc": np.zeros((2, count * 4), np.float32), "conf": conf.reshape(2, -1), "p": p}
+    nms = {"nms_threshold": 0.8, "top_k": 40, "eta": eta}
+    net = inputs(arrays) + [layer("DetectionOutput", ["loc", "conf", "p"], ["y"], detection_output_param={**cases.DETECT, "confidence_threshold": least, "nms_param": nms, "keep_top_k": 50})]
+    got = result(tmp_path, write(tmp_path, net), arrays)[0, 0]
+    rows = [[i, c, conf[i, k, c], *priors[k]] for i in range(2) for c in (1, 2) for k in adaptive(priors, conf[i, :, c], 0.8, eta)]
+    want = rows if least < 1 else [[i, *[-1] * 6] for i in range(2)]
+    order = lambda v: np.array(sorted(map(tuple, np.round(np.asarray(v, np.float32), 4))))  # noqa: E731
+    close(order(got), order(want))

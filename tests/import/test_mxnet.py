@@ -48,7 +48,8 @@ def symbol(nodes, heads):
 
 def run(folder, kind, arrays, weights, attributes, results=1):
     folder.mkdir(exist_ok=True)
-    nodes = [("null", f"x{k}", {}, []) for k in range(len(arrays))] + [("null", f"w{k}", {}, []) for k in range(len(weights))]
+    kinds = {"f4": {}, "u1": {"__dtype__": 3}, "i4": {"__dtype__": 4}, "i1": {"__dtype__": 5}}
+    nodes = [("null", f"x{k}", kinds.get(a.dtype.str[1:], {}), []) for k, a in enumerate(arrays)] + [("null", f"w{k}", {}, []) for k in range(len(weights))]
     nodes.append((kind, "y", attributes, range(len(nodes))))
     (folder / "n-symbol.json").write_text(symbol(nodes, [(len(nodes) - 1, k) for k in range(results)]))
     (folder / "n-0003.params").write_bytes(params({f"w{k}": w for k, w in enumerate(weights)}))

@@ -5,6 +5,7 @@
 
 #include "import/caffe/ops.h"
 #include "import/kit/array.h"
+#include "import/kit/suppress.h"
 
 /* ---- prior boxes ---- */
 
@@ -191,7 +192,7 @@ static bool detection_read(detection *d)
     return false;
   d->priors /= 4;
   if (d->classes < 1 || d->classes > 1 << 16 || d->priors < 1 || d->priors > PRIOR_MOST ||
-      d->images < 1 || d->images > 1 << 16 || wick_import_real(n, "nms_param.eta", 1) != 1 ||
+      d->images < 1 || d->images > 1 << 16 || !(wick_import_real(n, "nms_param.eta", 1) > 0) ||
       wick_import_real(n, "objectness_score", 0) > 0) {
     wick_import_fail(n, WICK_EUNSUPPORTED,
                      "%lld classes and %lld prior boxes, with eta %g and objectness_score %g",
@@ -213,6 +214,29 @@ static bool detection_read(detection *d)
   d->boxes = detection_decoded(d, loc, prior);
   d->scores = wick_build_transpose(b, detection_shaped(b, n->in[1], 3, conf_dim), 3, turned);
   return !n->failed && !b->status;
+}
+
+/* Selects by a threshold that adapts. scores and order [images * sets, classes of a set, most] are sorted;
+ * boxes are [images * sets, 4, priors]. Sets the number of selected boxes, and returns their indices. */
+static wick_value detection_adaptive(detection *d, wick_value boxes, wick_value sorted,
+                                     wick_value order, double eta, wick_value *count)
+{
+  wick_import_node *n = d->n;
+  wick_builder *b = n->b;
+  int64_t per = d->classes / d->sets, lines = d->images * d->classes;
+  const int64_t each[] = {d->images * d->sets, 1, d->priors, 4}, flat[] = {lines, d->most},
+                whole[] = {lines, d->priors, 4};
+  const wick_dim all[] = {wick_dim_const(each[0]), wick_dim_const(per), wick_dim_const(d->priors),
+                          wick_dim_const(4)};
+  boxes = detection_shaped(b, wick_build_swap(b, boxes), 4, each);
+  boxes = detection_shaped(b, wick_emit_expand(b, boxes, 4, all), 3, whole);
+  order = detection_shaped(b, order, 2, flat);
+  wick_boxes s = {.overlap = wick_import_real(n, "nms_param.nms_threshold", 0.3), .eta = eta};
+  s.corners = wick_boxes_rows(b, boxes, order);
+  s.valid = wick_emit_by(b, WICK_OP_gt, detection_shaped(b, sorted, 2, flat), -(double)INFINITY);
+  wick_value kept = wick_boxes_kept(b, &s);
+  *count = wick_emit_reduce1(b, WICK_OP_reduce_sum, wick_build_cast(b, kept, WICK_I64), 1, false);
+  return wick_emit_gather(b, WICK_OP_gather_elements, order, wick_boxes_first(b, kept), 1);
 }
 
 /* Selects boxes of each class. Sets their indices and scores [images * classes * most]; those that are
@@ -244,14 +268,21 @@ static void detection_select(detection *d, wick_value *index, wick_value *score)
   wick_emit_set_dims(&e, "k", 1, &most);
   wick_value sorted = wick_emit_end1(&e, masked), order = {sorted.id + 1};
   if (b->status) return;
-  e = wick_emit_begin(b, WICK_OP_non_max_suppression);
-  wick_emit_set_dims(&e, "most", 1, &most);
-  wick_emit_set_float(&e, "overlap", wick_import_real(n, "nms_param.nms_threshold", 0.3));
-  wick_value y = wick_emit_end(&e, 3, (wick_value[]){boxes, sorted, order});
+  double eta = wick_import_real(n, "nms_param.eta", 1);
+  wick_value y, total;
+  if (eta < 1) {
+    y = detection_adaptive(d, boxes, sorted, order, eta, &total);
+  } else {
+    e = wick_emit_begin(b, WICK_OP_non_max_suppression);
+    wick_emit_set_dims(&e, "most", 1, &most);
+    wick_emit_set_float(&e, "overlap", wick_import_real(n, "nms_param.nms_threshold", 0.3));
+    y = wick_emit_end(&e, 3, (wick_value[]){boxes, sorted, order});
+    total = (wick_value){y.id + 1};
+  }
   if (b->status) return;
   const int64_t all[] = {d->images, d->classes, d->most}, counts[] = {d->images, d->classes, 1},
                 flat[] = {d->images * d->classes * d->most};
-  wick_value count = detection_shaped(b, (wick_value){y.id + 1}, 3, counts);
+  wick_value count = detection_shaped(b, total, 3, counts);
   y = detection_shaped(b, y, 3, all);
   *score = wick_emit_gather(b, WICK_OP_gather_elements, d->scores, y, 2);
   wick_value valid = wick_build2(b, WICK_OP_lt, wick_emit_count_along(b, most, 2, 3), count);
@@ -290,6 +321,21 @@ static wick_value detection_kept(detection *d, wick_value score, int64_t *out_ro
   return wick_emit_by(b, WICK_OP_min, y, (double)(all * d->images - 1));
 }
 
+/* If nothing was found, there is a row for each image, its number and then -1. */
+static wick_value detection_or_none(detection *d, wick_value found, int64_t rows, wick_value *count)
+{
+  wick_builder *b = d->n->b;
+  const wick_dim six[] = {wick_dim_const(rows), wick_dim_const(6)};
+  wick_value number = wick_emit_count_along(b, wick_dim_const(rows), 0, 2);
+  number = wick_build_cast(b, number, WICK_F32);
+  wick_value none = wick_emit_expand(b, wick_emit_number(b, number, -1), 2, six);
+  none = wick_build_concat(b, 1, 2, (wick_value[]){number, none});
+  wick_value empty = wick_emit_by(b, WICK_OP_eq, *count, 0);
+  *count =
+      wick_build3(b, WICK_OP_where, empty, wick_emit_number(b, *count, (double)d->images), *count);
+  return wick_build3(b, WICK_OP_where, empty, none, found);
+}
+
 /* Rows of image, class, score and box [1, 1, rows, 7]; how many there are depends on the data. */
 void wick_caffe_detection_output(wick_import_node *n)
 {
@@ -320,7 +366,9 @@ void wick_caffe_detection_output(wick_import_node *n)
   part[1] = detection_shaped(b, wick_build_cast(b, label, WICK_F32), 2, column);
   part[2] = detection_shaped(b, wick_emit_gather(b, WICK_OP_gather, score, at, 0), 2, column);
   part[3] = wick_emit_gather(b, WICK_OP_gather, boxes, box, 0);
-  n->out[0] = detection_shaped(b, wick_build_concat(b, 1, 4, part), 4, out);
+  wick_value found = wick_build_concat(b, 1, 4, part);
+  found = detection_or_none(&d, found, rows, &count);
+  n->out[0] = detection_shaped(b, found, 4, out);
   if (!b->status) wick_import_bounded(n->c, n->out[0], 2, count);
 }
 

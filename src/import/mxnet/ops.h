@@ -86,6 +86,16 @@ void wick_mxnet_scatter_nd(wick_import_node *n);
 void wick_mxnet_box_nms(wick_import_node *n);
 void wick_mxnet_multibox_detection(wick_import_node *n);
 
+/* quantized.c */
+void wick_mxnet_quantize(wick_import_node *n); /* row->arg: the range is in operands */
+void wick_mxnet_dequantize(wick_import_node *n);
+void wick_mxnet_requantize(wick_import_node *n);
+void wick_mxnet_quantized_conv(wick_import_node *n);
+void wick_mxnet_quantized_dense(wick_import_node *n);
+void wick_mxnet_quantized_pool(wick_import_node *n);
+void wick_mxnet_quantized_activation(wick_import_node *n);
+void wick_mxnet_quantized_flatten(wick_import_node *n);
+
 /* regions.c */
 void wick_mxnet_roi_pool(wick_import_node *n);
 void wick_mxnet_roi_align(wick_import_node *n);
