@@ -70,6 +70,18 @@ void wick_export_if(wick_export_op *o)
   wick_export_end_results(o, n, o->n->nout);
 }
 
+/* Is the loop's count the number of rows? */
+static bool control_is_whole(const wick_export_op *o)
+{
+  wick_dim most = wick_loop_most(o->n->attr);
+  double count;
+  if (wick_export_known(o, 0, &count)) return wick_dim_is_const(most) && count == (double)most.v;
+  const wick_node *size = wick_export_definer(o, o->n->in[0]);
+  if (!size || size->op != WICK_OP_size) return false;
+  const wick_type_info *t = wick_info_of(o->x->f, size->in[0]);
+  return t->kind == WICK_TENSOR && t->rank == 1 && wick_dim_eq(t->dim[0], most);
+}
+
 /* Returns whether a stacked result has another size in ONNX. In Wick it has `most` rows, in ONNX
  * one for each iteration that was executed. */
 static bool control_rows_differ(const wick_export_op *o)
@@ -77,10 +89,8 @@ static bool control_rows_differ(const wick_export_op *o)
   if (!wick_export_attr(o, "stacked")->i) return false;
   const wick_node *yield = &o->x->f->node[o->n->region[0].end - 1],
                   *on = wick_export_definer(o, yield->in[0]);
-  double count;
-  bool whole = wick_export_known(o, 0, &count) && count == (double)wick_loop_most(o->n->attr).v;
   const wick_imm *imm = on && on->op == WICK_OP_const ? wick_const_imm(on) : NULL;
-  if (!whole || !imm) return true;
+  if (!control_is_whole(o) || !imm) return true;
   const unsigned char *data = imm->constant ? wick_constant_bytes(o->x->m, imm->constant) : NULL;
   return imm->constant ? !data || !*data : !imm->i;
 }

@@ -20,6 +20,7 @@ import tempfile
 import numpy as np
 import tflite_makers  # noqa: F401  (the makers register themselves)
 import tflite_more  # noqa: F401
+import tflite_recurrent  # noqa: F401
 from tflite_build import MAKERS, model
 
 # Operators whose reference kernels of LiteRT 2.3 have defects: the results of quantized sums are not written, and the window of a
@@ -28,7 +29,7 @@ PLAIN = {"SUM", "LOCAL_RESPONSE_NORMALIZATION"}
 
 
 def litert(pipe):
-    """The process of LiteRT: answers (model, inputs, without the reference set) with outputs, or with why it refuses."""
+    """The process of LiteRT: answers (model, inputs of each run, without the reference set) with the outputs of each run, or with why it refuses."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     while True:
@@ -41,10 +42,12 @@ def litert(pipe):
             try:
                 it = Interpreter(model_content=data, experimental_op_resolver_type=kind)
                 it.allocate_tensors()
-                for d, x in zip(it.get_input_details(), feeds):
-                    it.set_tensor(d["index"], x)
-                it.invoke()
-                answer = [it.get_tensor(d["index"]) for d in it.get_output_details()]
+                answer = []
+                for run in feeds:
+                    for d, x in zip(it.get_input_details(), run):
+                        it.set_tensor(d["index"], x)
+                    it.invoke()
+                    answer.append([it.get_tensor(d["index"]) for d in it.get_output_details()])
                 break
             except (ValueError, RuntimeError) as e:
                 answer = str(e).strip().split("\n")[0]
@@ -62,7 +65,7 @@ class LiteRT:
             self.process.start()
             other.close()
         try:
-            self.pipe.send((model([case]), case.feeds(), case.code in PLAIN))
+            self.pipe.send((model([case]), case.runs(), case.code in PLAIN))
             if self.pipe.poll(60):
                 return self.pipe.recv()
         except (EOFError, OSError):
@@ -112,18 +115,19 @@ def compare(case, got, want):
 
 
 def wick(command, cases, folder):
-    """Returns the outputs of all cases, or the message of a failure."""
-    path, files = folder / "m.tflite", []
+    """Returns the outputs of all cases in each run, or the message of a failure. The cases have equally many runs."""
+    path, files, frames = folder / "m.tflite", [], cases[0].frames
     path.write_bytes(model(cases))
-    for x in [f for c in cases for f in c.feeds()]:
+    for x in [np.stack(f) if frames > 1 else f[0] for c in cases for f in zip(*c.runs())]:
         files.append(folder / f"in_{len(files)}.npy")
         np.save(files[-1], x)
     out = folder / "out"
-    r = subprocess.run([command, "run", path, "--no-cache", "--inputs", *files, "--outputs", out], capture_output=True, text=True, errors="replace", timeout=600)
+    how = ["--frames"] if frames > 1 else []
+    r = subprocess.run([command, "run", path, "--no-cache", *how, "--inputs", *files, "--outputs", out], capture_output=True, text=True, errors="replace", timeout=600)
     if r.returncode:
         return (r.stderr or f"exit {r.returncode}").strip()[:300]
-    n = sum(len(c.results) for c in cases)
-    return [np.load(out / f"output_{i}.npy") for i in range(n)]
+    all = [np.load(out / f"output_{i}.npy") for i in range(sum(len(c.results) for c in cases))]
+    return [[y[k] for y in all] for k in range(frames)] if frames > 1 else [all]
 
 
 class Count:
@@ -153,10 +157,10 @@ def check(command, cases, count):
             check(command, cases[half:], count)
         return
     for index, case, want in cases:
-        own, got = got[: len(case.results)], got[len(case.results) :]
-        found = [compare(case, g, w) for g, w in zip(case.trim(own), case.trim(want))]
-        worst = next((f"output {k}: {f}" for k, f in enumerate(found) if f and f != "tie"), "")
-        count.add("failed" if worst else "tie" if "tie" in found else "passed", index, case, worst)
+        own, got = [run[: len(case.results)] for run in got], [run[len(case.results) :] for run in got]
+        found = [(k, r, compare(case, g, w)) for r in range(case.frames) for k, (g, w) in enumerate(zip(case.trim(own[r]), case.trim(want[r])))]
+        worst = next((f"output {k}{f' of run {r}' if r else ''}: {f}" for k, r, f in found if f and f != "tie"), "")
+        count.add("failed" if worst else "tie" if any(f == "tie" for _, _, f in found) else "passed", index, case, worst)
 
 
 def make(seed, index, names):
@@ -177,18 +181,20 @@ def main():
     p.add_argument("--wick", default="build/wick")
     a = p.parse_args()
     names = a.only.split(",") if a.only else sorted(MAKERS)
-    peer, count, batch = LiteRT(), Count(), []
+    peer, count, batches = LiteRT(), Count(), collections.defaultdict(list)
     for i in range(a.count) if a.case is None else [a.case]:
         case = make(a.seed, i, names)
         want = peer.run(case)
         if isinstance(want, str):
             count.add("refused", i, case, want)
             continue
+        batch = batches[case.frames]
         batch.append((i, case, want))
         if len(batch) == a.batch:
             check(a.wick, batch, count)
-            batch = []
-    check(a.wick, batch, count)
+            batch.clear()
+    for batch in batches.values():
+        check(a.wick, batch, count)
     print(", ".join(f"{count.what[k]} {k}" for k in ("passed", "tie", "failed", "refused")), "by LiteRT")
     return 1 if count.what["failed"] else 0
 

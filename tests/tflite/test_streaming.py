@@ -1,4 +1,4 @@
-"""Streaming models: each frame of a session equals what LiteRT computes (make_streaming.py), and again after a reset."""
+"""Streaming models: each frame of a session equals what LiteRT computes (make_streaming.py, make_recurrent.py), and again after a reset."""
 import base64
 import json
 import os
@@ -81,7 +81,7 @@ def test_converted(path, tmp_path):
     about = session.get_modelmeta().custom_metadata_map
     states = {k[len("wick.state."):-len(".input")]: v for k, v in about.items() if k.startswith("wick.state.") and k.endswith(".input")}
     assert states and not session.get_states()
-    dtypes = {"tensor(float)": np.float32, "tensor(int32)": np.int32}
+    dtypes = {"tensor(float)": np.float32, "tensor(int32)": np.int32, "tensor(int16)": np.int16, "tensor(int8)": np.int8}
     now = {}
     for name, own in states.items():
         i = next(i for i in session.get_inputs() if i.name == own)

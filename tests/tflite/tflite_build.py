@@ -30,10 +30,15 @@ class Case:
         self.trim = lambda results: results  # what of the results is compared
         self.undefined = None  # which elements of result 0 LiteRT leaves to chance
         self.exact = None  # result 0 before it is rounded, and how far from a tie it may be rounded otherwise
+        self.frames = 1  # runs, between which variables keep their values
         self.real = None  # of an operator on 8 bits whose table holds a real function: that function, in float64
 
     def feeds(self):
         return [t.data for t in self.operands if t is not None and not t.fixed and not t.variable]
+
+    def runs(self):
+        """The inputs of each run: those of the first in other orders."""
+        return [[np.random.default_rng(k).permutation(x.ravel()).reshape(x.shape) if k else x for x in self.feeds()] for k in range(self.frames)]
 
     def about(self):
         def show(t):
@@ -41,7 +46,7 @@ class Case:
             return f"{t.dtype}{t.shape}{quant}{' const' if t.fixed else ''}"
 
         fields = {k: v for k, v in vars(self.options[1]).items() if v} if self.options else ""
-        return f"v{self.version} {[show(t) for t in self.operands if t]} -> {[show(t) for t in self.results]} {fields}"
+        return f"v{self.version} {[show(t) for t in self.operands[:20] if t]} -> {[show(t) for t in self.results]} {fields}"
 
 
 # ---- random numbers ----

@@ -307,41 +307,7 @@ def matrices(rng, name):
     return Case(name, 1, [x, Tensor(d, dtype, x.quant, numbers(rng, d, dtype))], [same(x)], options("MatrixSetDiagOptions"))
 
 
-# ---- recurrent layers ----
-
-
-@maker("UNIDIRECTIONAL_SEQUENCE_LSTM")
-def lstm(rng, name):
-    hybrid = rng.random() < 0.3
-    steps, batch, inputs, cells = (int(v) for v in rng.integers(1, 6, 4))
-    coupled, peephole, projection, norm = (bool(rng.random() < 0.3) for _ in range(4))
-    units = int(rng.integers(1, 6)) if projection else cells
-    major = bool(rng.integers(0, 2))
-
-    def w(*shape):
-        if not hybrid:
-            return Tensor(shape, "f4", None, (rng.normal(size=shape) * 0.5).astype("f4"), True)
-        return Tensor(shape, "i1", ([f32(rng.uniform(0.002, 0.01))], [0], 0), weights(rng, shape, "i1"), True)
-
-    def f(n, on=True):
-        return Tensor([n], "f4", None, rng.normal(size=n).astype("f4"), True) if on else None
-
-    def v(n, on):
-        return (w(n) if hybrid else f(n)) if on else None
-
-    gates = [not coupled, True, True, True]
-    x = operand(rng, [steps, batch, inputs] if major else [batch, steps, inputs], "f4")
-    operands = [x, *[w(cells, inputs) if g else None for g in gates], *[w(cells, units) if g else None for g in gates]]
-    operands += [v(cells, peephole and not coupled), v(cells, peephole), v(cells, peephole), *[f(cells, g) for g in gates]]
-    operands += [w(units, cells) if projection else None, f(units) if projection and rng.random() < 0.5 else None]
-    operands += [Tensor([batch, units], "f4", variable=True), Tensor([batch, cells], "f4", variable=True)]
-    operands += [f(cells, norm and g) for g in gates]
-    o = options("UnidirectionalSequenceLSTMOptions", fusedActivationFunction=int(rng.choice([4, 1, 4])), cellClip=f32(rng.choice([0, 1.5])), projClip=f32(rng.choice([0, 1.0])) if projection else 0.0, timeMajor=major, asymmetricQuantizeInputs=bool(hybrid and rng.integers(0, 2)))
-    return Case(name, 3, operands, [Tensor([], "f4")], o)
-
-
 # ---- StableHLO ----
-
 
 
 @maker(*(f"STABLEHLO_{n}" for n in ("ADD", "MAXIMUM", "MINIMUM", "MULTIPLY")))

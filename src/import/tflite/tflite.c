@@ -18,7 +18,7 @@ const wick_tflite_tensor *wick_tflite_out(const wick_import_node *n, uint32_t k)
 {
   static const wick_tflite_tensor absent = {.name = ""};
   const wick_tflite_at *at = n->data;
-  return at->op->out[k] < 0 ? &absent : &at->body->g->tensor[at->op->out[k]];
+  return k >= at->op->nout || at->op->out[k] < 0 ? &absent : &at->body->g->tensor[at->op->out[k]];
 }
 
 int64_t wick_tflite_byte(const wick_import_node *n, uint32_t field)
