@@ -7,7 +7,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 INT4 = np.dtype(ml_dtypes.int4)
 TYPES = {np.dtype(k): getattr(schema.TensorType, v) for k, v in
-         {"f4": "FLOAT32", "f2": "FLOAT16", "f8": "FLOAT64", "i4": "INT32", "u4": "UINT32", "u1": "UINT8", "i8": "INT64", "?": "BOOL",
+         {"f4": "FLOAT32", "f2": "FLOAT16", "f8": "FLOAT64", "i4": "INT32", "u4": "UINT32", "u1": "UINT8", "i8": "INT64", "?": "BOOL", "c8": "COMPLEX64",
           "i2": "INT16", "u2": "UINT16", "i1": "INT8", INT4: "INT4"}.items()}  # fmt: skip
 QUANTIZED = "i1", "u1", "i2"
 
@@ -30,6 +30,7 @@ class Case:
         self.trim = lambda results: results  # what of the results is compared
         self.undefined = None  # which elements of result 0 LiteRT leaves to chance
         self.exact = None  # result 0 before it is rounded, and how far from a tie it may be rounded otherwise
+        self.steps = None  # of a chain: (code, further operands, options) of each operator, complex in between
         self.frames = 1  # runs, between which variables keep their values
         self.real = None  # of an operator on 8 bits whose table holds a real function: that function, in float64
 
@@ -150,9 +151,19 @@ class Writer:
     """A model of independent operators, with the inputs and outputs of all of them in order."""
 
     def __init__(self):
-        self.m, self.g, self.codes = schema.ModelT(), schema.SubGraphT(), {}
+        self.m, self.g, self.codes, self.made = schema.ModelT(), schema.SubGraphT(), {}, {}
         self.m.version, self.m.subgraphs, self.m.buffers, self.m.operatorCodes = 3, [self.g], [schema.BufferT()], []
         self.g.tensors, self.g.operators, self.g.inputs, self.g.outputs = [], [], [], []
+
+    def add(self, case):
+        x = case
+        for code, more, options in case.steps or []:  # each reads the result of the one before
+            last = code == case.steps[-1][0]
+            x = Case(code, 1, [case.operands[0] if x is case else x, *more], case.results if last else [Tensor([], "c8")], options)
+            self.operator(x)
+            x = x.results[0]
+        if not case.steps:
+            self.operator(case)
 
     def code(self, case):
         key = case.code, case.version
@@ -166,6 +177,8 @@ class Writer:
         return self.codes[key]
 
     def tensor(self, t, open_batch=False):
+        if id(t) in self.made:
+            return self.made[id(t)]
         x, index = schema.TensorT(), len(self.g.tensors)
         x.shape, x.type, x.name, x.isVariable = t.shape, TYPES[t.dtype], f"t{index}", t.variable
         if t.quant:
@@ -181,20 +194,22 @@ class Writer:
         self.g.tensors.append(x)
         return index
 
-    def add(self, case):
+    def operator(self, case):
         op = schema.OperatorT()
         op.opcodeIndex, op.inputs, op.outputs = self.code(case), [], []
         for t in case.operands:
             if t is None:
                 op.inputs.append(-1)
                 continue
-            feed = not t.fixed and not t.variable
+            feed = not t.fixed and not t.variable and id(t) not in self.made
             op.inputs.append(self.tensor(t, case.open_batch and feed and t is case.operands[0]))
             if feed:
                 self.g.inputs.append(op.inputs[-1])
         op.outputs = [self.tensor(t) for t in case.results]
+        inner = [t for t in case.results if t.dtype.kind == "c"]
+        self.made.update({id(t): k for t, k in zip(case.results, op.outputs) if t in inner})
         op.intermediates = [self.tensor(t) for t in case.intermediates] or None
-        self.g.outputs += op.outputs
+        self.g.outputs += [] if inner else op.outputs
         if case.custom is not None:
             op.customOptions = np.frombuffer(case.custom, np.uint8)
         if case.options and hasattr(schema.BuiltinOptions, case.options[0]):

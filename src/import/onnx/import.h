@@ -395,12 +395,6 @@ const wick_dim *wick_onnx_conv_kernel(wick_onnx_op *o, uint32_t i);
 
 /* compose.c */
 wick_value wick_onnx_scalar(wick_onnx_op *o, uint32_t i); /* operand i, of one element, as rank 0 */
-/* dft.c: the discrete Fourier transform of x [planes, lines, numbers] along its last axis, which is
- * truncated or zero-padded to n. The planes are the real and imaginary parts, or the real part
- * alone. Returns [2, n, lines], not divided by n. */
-wick_value wick_onnx_dft(wick_onnx_op *o, wick_value x, int64_t n, bool inverse);
-/* Truncates or zero-pads the last axis to `size` numbers. */
-wick_value wick_onnx_fit(wick_onnx_op *o, wick_value x, int64_t size);
 /* Imports the node as if it were that operator of ONNX at that opset, with these operands and the
  * node's attributes. Sets o->out to its results, and returns the first. */
 wick_value wick_onnx_as(wick_onnx_op *o, const char *op_type, int64_t opset, uint32_t nin,

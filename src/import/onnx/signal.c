@@ -1,6 +1,7 @@
 /* Imports operators on signals: Fourier transforms, windows, the mel scale. */
 #include <math.h>
 
+#include "import/kit/dft.h"
 #include "import/onnx/import.h"
 
 enum { SIGNAL_LARGEST = 1 << 22 }; /* the largest transform or window */
@@ -8,6 +9,12 @@ enum { SIGNAL_LARGEST = 1 << 22 }; /* the largest transform or window */
 static const double signal_pi = 3.14159265358979323846;
 
 /* ---- operators ---- */
+
+/* The name of constants. */
+static const char *signal_name(const wick_onnx_op *o)
+{
+  return o->nout ? wick_onnx_name(o->c, o->node->output.at[0]) : "";
+}
 
 static bool signal_length(wick_onnx_op *o, const char *what, int64_t n, int64_t most)
 {
@@ -85,8 +92,8 @@ static void signal_dft_lines(wick_onnx_op *o, uint32_t axis, int64_t n, bool inv
   x = wick_build_reshape(o->b, wick_build_transpose(o->b, x, t.rank, there), 3, flat);
   int64_t half = n / 2 + 1, left = onesided && !inverse ? half : n;
   bool real = onesided && inverse;
-  if (real) x = signal_whole(o, wick_onnx_fit(o, x, half), n);
-  x = wick_onnx_dft(o, x, n, inverse);
+  if (real) x = signal_whole(o, wick_dft_fit(o->b, x, half), n);
+  x = wick_dft(o->b, o->c->tmp, signal_name(o), x, n, inverse);
   if (left < n) x = wick_emit_slice(o->b, x, 1, wick_dim_const(0), wick_dim_const(left));
   if (real) x = wick_emit_slice(o->b, x, 0, wick_dim_const(0), wick_dim_const(1));
   if (inverse) x = wick_emit_by(o->b, WICK_OP_div, x, (double)n);
@@ -208,7 +215,8 @@ static void signal_stft(wick_onnx_op *o)
   const wick_dim flat[] = {planes, wick_dim_mul(o->c->module->dims, batch, frames),
                            wick_dim_const(n)},
                  shape[] = {wick_dim_const(2), wick_dim_const(left), batch, frames};
-  x = wick_onnx_dft(o, wick_build_reshape(o->b, x, 3, flat), n, false);
+  x = wick_build_reshape(o->b, x, 3, flat);
+  x = wick_dft(o->b, o->c->tmp, signal_name(o), x, n, false);
   if (left < n) x = wick_emit_slice(o->b, x, 1, wick_dim_const(0), wick_dim_const(left));
   x = wick_build_transpose(o->b, wick_build_reshape(o->b, x, 4, shape), 4,
                            (const int64_t[]){0, 2, 3, 1});

@@ -27,6 +27,7 @@ typedef struct wick_tflite_body {
   wick_tflite_run *run;
   const wick_tflite_graph *g;
   wick_value *value;
+  wick_value *imaginary; /* by tensor, of complex ones: value is the real part */
   bool *failed; /* by tensor: its node failed, which was reported */
 } wick_tflite_body;
 
@@ -51,6 +52,14 @@ double wick_tflite_f32(const wick_import_node *n, uint32_t field);
 /* graph.c: imports a subgraph in place. */
 bool wick_tflite_subgraph(wick_import_node *n, uint32_t graph, uint32_t nin, const wick_value *in,
                           uint32_t nout, wick_value *out);
+
+/* complex.c */
+bool wick_tflite_is_complex(const wick_tflite_tensor *t);
+bool wick_tflite_moves_complex(const char *op); /* does it move elements of any type? */
+bool wick_tflite_reads_complex(const char *op); /* does it take both parts? */
+
+/* labels.c: adds the metadata "labels" if the file has labels for an output of that subgraph. */
+void wick_tflite_labels(wick_import *c, const wick_tflite_model *m, uint32_t graph);
 
 /* state.c: declares the states, after the inputs. */
 void wick_tflite_states(wick_import *c, wick_tflite_run *run);

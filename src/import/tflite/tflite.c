@@ -78,6 +78,31 @@ static wick_value tflite_constant(wick_import *c, const wick_tflite_tensor *t)
   return wick_import_weight(c, t->name, t->elem, t->rank, t->dim, data, location);
 }
 
+/* The parts of complex constants alternate. */
+static void tflite_complex(wick_import *c, wick_tflite_body *body, int32_t i)
+{
+  const wick_tflite_tensor *t = &body->g->tensor[i];
+  wick_elem part = t->elem == WICK_C64 ? WICK_F32 : WICK_F64;
+  size_t size = part == WICK_F32 ? 4 : 8;
+  uint64_t numel = 1;
+  bool good = true;
+  for (uint32_t k = 0; k < t->rank && good; k++)
+    good = t->dim[k] >= 0 && !wick_mul_overflows(numel, (uint64_t)t->dim[k], &numel);
+  if (!good || t->data.nbytes % (2 * size) || t->data.nbytes / (2 * size) != numel) {
+    wick_import_error(c, WICK_EPARSE, c->file, "the elements of tensor \"%s\" do not fit its shape",
+                      wick_import_shown(c, t->name));
+    return;
+  }
+  unsigned char *plane = wick_new(c->tmp, unsigned char, numel *size + 1);
+  for (uint32_t k = 0; k < 2; k++) {
+    for (size_t at = 0; at < numel; at++)
+      memcpy(plane + at * size, t->data.at + (2 * at + k) * size, size);
+    wick_value v =
+        wick_import_copied(c, t->name, part, t->rank, t->dim, plane, (uint64_t)numel * size);
+    *(k ? &body->imaginary[i] : &body->value[i]) = v;
+  }
+}
+
 /* ---- subgraphs ---- */
 
 /* Returns the value of a tensor; 0 after an error. A constant is built at its first use. */
@@ -85,7 +110,10 @@ static wick_value tflite_use(wick_import *c, wick_tflite_body *body, int32_t i, 
 {
   const wick_tflite_tensor *t = &body->g->tensor[i];
   if (!body->value[i].id && t->constant && !body->failed[i]) {
-    body->value[i] = tflite_constant(c, t);
+    if (wick_tflite_is_complex(t))
+      tflite_complex(c, body, i);
+    else
+      body->value[i] = tflite_constant(c, t);
     body->failed[i] = !body->value[i].id;
   }
   if (!body->value[i].id) {
@@ -106,6 +134,46 @@ static void tflite_variables(wick_import *c, wick_tflite_body *body)
   }
 }
 
+static bool tflite_has_complex(const wick_tflite_body *body, uint32_t n, const int32_t *tensor)
+{
+  bool any = false;
+  for (uint32_t i = 0; i < n; i++)
+    any = any || (tensor[i] >= 0 && wick_tflite_is_complex(&body->g->tensor[tensor[i]]));
+  return any;
+}
+
+/* Imports the node with the imaginary parts. */
+static void tflite_imaginary(wick_import *c, wick_tflite_body *body, const wick_tflite_op *op,
+                             const char *name, wick_value *in)
+{
+  wick_tflite_at at = {body, op};
+  wick_value *out = wick_new(c->tmp, wick_value, op->nout + 1u);
+  for (uint32_t i = 0; i < op->nin; i++)
+    if (op->in[i] >= 0 && wick_tflite_is_complex(&body->g->tensor[op->in[i]]))
+      in[i] = body->imaginary[op->in[i]];
+  wick_import_run(c, op->name, op->version, name, &at, op->nin, in, false, op->nout, out);
+  for (uint32_t k = 0; k < op->nout; k++)
+    if (op->out[k] >= 0) body->imaginary[op->out[k]] = out[k];
+}
+
+/* Complex numbers are two values, which few operators take. Returns false after an error. */
+static bool tflite_takes_complex(wick_import *c, const wick_tflite_body *body,
+                                 const wick_tflite_op *op, const char *name)
+{
+  bool in = tflite_has_complex(body, op->nin, op->in),
+       out = tflite_has_complex(body, op->nout, op->out);
+  bool moved = wick_tflite_moves_complex(op->name);
+  if (in ? moved || wick_tflite_reads_complex(op->name) : !out || strcmp(op->name, "RFFT2D") == 0)
+    return true;
+  wick_import_error(
+      c, WICK_EUNSUPPORTED,
+      wick_str_printf(c->tmp, "%s: node \"%s\" (%s)", c->file, wick_import_shown(c, name),
+                      wick_import_shown(c, op->name)),
+      "complex numbers are supported between RFFT2D and REAL, IMAG or COMPLEX_ABS, and in "
+      "operators that move elements");
+  return false;
+}
+
 static void tflite_node(wick_import *c, wick_tflite_body *body, const wick_tflite_op *op)
 {
   wick_tflite_at at = {body, op};
@@ -118,7 +186,9 @@ static void tflite_node(wick_import *c, wick_tflite_body *body, const wick_tflit
   for (uint32_t k = 0; k < op->nout && !*name; k++)
     if (op->out[k] >= 0) name = body->g->tensor[op->out[k]].name;
   uint32_t first = c->b.values.n;
+  bool complex = tflite_has_complex(body, op->nin, op->in) && wick_tflite_moves_complex(op->name);
   bool good =
+      tflite_takes_complex(c, body, op, name) &&
       wick_import_run(c, op->name, op->version, name, &at, op->nin, in, broken, op->nout, out);
   for (uint32_t k = 0; k < op->nout; k++) {
     if (op->out[k] < 0) continue;
@@ -126,6 +196,7 @@ static void tflite_node(wick_import *c, wick_tflite_body *body, const wick_tflit
     body->failed[op->out[k]] = !good;
     if (out[k].id >= first) wick_import_name(c, out[k], body->g->tensor[op->out[k]].name);
   }
+  if (good && complex) tflite_imaginary(c, body, op, name, in);
 }
 
 static void tflite_begin(wick_import *c, wick_tflite_body *body, wick_tflite_run *run,
@@ -134,6 +205,7 @@ static void tflite_begin(wick_import *c, wick_tflite_body *body, wick_tflite_run
   body->run = run;
   body->g = &run->m->graph[graph];
   body->value = wick_new(c->tmp, wick_value, body->g->ntensor + 1u);
+  body->imaginary = wick_new(c->tmp, wick_value, body->g->ntensor + 1u);
   body->failed = wick_new(c->tmp, bool, body->g->ntensor + 1u);
 }
 
@@ -156,6 +228,11 @@ bool wick_tflite_subgraph(wick_import_node *n, uint32_t graph, uint32_t nin, con
   wick_tflite_body body;
   bool broken = false;
   tflite_begin(c, &body, run, graph);
+  if (tflite_has_complex(&body, body.g->nin, body.g->in) ||
+      tflite_has_complex(&body, body.g->nout, body.g->out)) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "subgraph %u has complex inputs or outputs", graph);
+    return false;
+  }
   if (body.g->nin != nin || body.g->nout < nout) {
     wick_import_fail(n, WICK_EPARSE, "subgraph %u has %u inputs and %u outputs, expected %u and %u",
                      graph, body.g->nin, body.g->nout, nin, nout);
@@ -250,6 +327,7 @@ static void tflite_metadata(wick_import *c, const wick_tflite_model *m, uint32_t
   wick_span about = wick_flat_bytes(m->root, 3);
   if (about.nbytes) wick_import_metadata(c, "tflite.description", tflite_text(c, about));
   tflite_signatures(c, m);
+  wick_tflite_labels(c, m, graph);
   tflite_scales(c, g, g->nin, g->in);
   tflite_scales(c, g, g->nout, g->out);
 }
@@ -286,6 +364,12 @@ static void tflite_graph(wick_import *c)
   uint32_t graph;
   if (!tflite_entry(c, m, &graph)) return;
   tflite_begin(c, &body, &run, graph);
+  if (tflite_has_complex(&body, body.g->nin, body.g->in) ||
+      tflite_has_complex(&body, body.g->nout, body.g->out)) {
+    wick_import_error(c, WICK_EUNSUPPORTED, c->file,
+                      "inputs and outputs of complex numbers are not supported: use REAL and IMAG");
+    return;
+  }
   tflite_inputs(c, &body);
   tflite_declare(c, body.g);
   tflite_metadata(c, m, graph);
