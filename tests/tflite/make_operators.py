@@ -10,7 +10,7 @@ import random_models
 from tflite_build import MAKERS, model
 
 FOLDER = pathlib.Path(__file__).parent / "operators"
-NAMES = "AudioSpectrogram", "COMPLEX_ABS", "IMAG", "Mfcc", "REAL"
+NAMES = "AudioSpectrogram", "COMPLEX_ABS", "DILATE", "IMAG", "Mfcc", "REAL", "REDUCE_WINDOW", "STABLEHLO_PAD"
 
 
 def main():

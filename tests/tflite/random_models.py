@@ -22,6 +22,7 @@ import tflite_makers  # noqa: F401  (the makers register themselves)
 import tflite_more  # noqa: F401
 import tflite_recurrent  # noqa: F401
 import tflite_signal  # noqa: F401
+import tflite_window  # noqa: F401
 from tflite_build import MAKERS, model
 
 # Operators whose reference kernels of LiteRT 2.3 have defects: the results of quantized sums are not written, and the window of a

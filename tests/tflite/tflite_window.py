@@ -1,0 +1,32 @@
+"""Random operators that dilate and pad arrays, or reduce windows of them."""
+
+from tflite_build import Case, Tensor, constant, maker, numbers, options, pick, shape_of
+
+
+@maker("DILATE")
+def dilate(rng, name):
+    shape, dtype = shape_of(rng), pick(rng, "f4", "i4", "i1", "i8", "u1")
+    x, fill = Tensor(shape, dtype, None, numbers(rng, shape, dtype)), Tensor([], dtype, None, numbers(rng, [], dtype))
+    return Case(name, 1, [x, constant(rng.integers(1, 4, len(shape))), fill], [Tensor([], dtype)], options("DilateOptions"))
+
+
+@maker("REDUCE_WINDOW")
+def reduce_window(rng, name):
+    kind = int(rng.integers(1, 7))
+    shape, dtype = [int(v) for v in rng.integers(1, 9, rng.integers(1, 4))], "?" if kind > 4 else pick(rng, "f4", "i4", "i8", "i1")
+    dilation = rng.integers(1, 3, len(shape))
+    size = [int(rng.integers(1, (n - 1) // d + 2)) for n, d in zip(shape, dilation)]
+    x, first = Tensor(shape, dtype, None, numbers(rng, shape, dtype)), Tensor([], dtype, None, numbers(rng, [], dtype))
+    operands = [x, first, *(constant(v, "i8") for v in (size, rng.integers(1, 4, len(shape)), dilation))]
+    return Case(name, 1, operands, [Tensor([], dtype)], options("ReduceWindowOptions", reduceFunction=kind))
+
+
+@maker("STABLEHLO_PAD")
+def stablehlo_pad(rng, name):
+    shape, dtype = shape_of(rng), pick(rng, "f4", "i4", "i8", "i1")
+    x, fill = Tensor(shape, dtype, None, numbers(rng, shape, dtype)), Tensor([], dtype, None, numbers(rng, [], dtype))
+    low, high, inner = ([int(v) for v in rng.integers(a, 4, len(shape))] for a in (-1, -1, 0))
+    low = [v if n > 2 else max(v, 0) for v, n in zip(low, shape)]
+    high = [v if n > 2 else max(v, 0) for v, n in zip(high, shape)]
+    o = options("StablehloPadOptions", edgePaddingLow=low, edgePaddingHigh=high, interiorPadding=inner)
+    return Case(name, 1, [x, fill], [Tensor([], dtype)], o)
