@@ -100,6 +100,14 @@ static wick_value nhwc_broadcast(wick_import *c, wick_value x, uint32_t rank)
   return wick_build_reshape(b, x, rank - 1, dim);
 }
 
+/* Is there one element for each element of the batch? Then it does not matter where the channels are. */
+static bool nhwc_is_row(const wick_type_info *t)
+{
+  bool ones = true;
+  for (uint32_t k = 1; k < t->rank; k++) ones = ones && wick_dim_is(t->dim[k], 1);
+  return ones;
+}
+
 /* The position of an axis when the channels are second. */
 static uint32_t nhwc_axis(uint32_t axis, uint32_t rank)
 {
@@ -146,10 +154,11 @@ static wick_value nhwc_again(wick_import *c, const wick_node *from, uint32_t ran
     return none;
   for (uint32_t i = 0; i < n.nin; i++) {
     if (!n.in[i].id) continue;
-    bool whole = wick_built_info(b, n.in[i])->rank == rank;
-    in[i] = look && !i ? n.in[0]
-            : whole    ? nhwc_twin(c, n.in[i], rank, depth + 1)
-                       : nhwc_broadcast(c, n.in[i], rank);
+    const wick_type_info *t = wick_built_info(b, n.in[i]);
+    bool whole = t->rank == rank, same = (look && !i) || (whole && nhwc_is_row(t));
+    in[i] = same    ? n.in[i]
+            : whole ? nhwc_twin(c, n.in[i], rank, depth + 1)
+                    : nhwc_broadcast(c, n.in[i], rank);
     if (!in[i].id || b->status) return none;
   }
   if (n.op == WICK_OP_cast) return wick_build_cast(b, in[0], wick_built_info(b, n.first)->elem);

@@ -96,7 +96,9 @@ wick_tflite_hybrid wick_tflite_symmetric(wick_import_node *n, wick_value x, uint
   wick_value inverse =
       wick_build2(b, WICK_OP_div, most, wick_build3(b, WICK_OP_where, none, one, size));
   wick_value q = wick_tflite_round(b, wick_build2(b, WICK_OP_mul, x, inverse), -127, 127);
-  return (wick_tflite_hybrid){b->status ? q : wick_build_cast(b, q, WICK_I32), scale};
+  if (b->status) return (wick_tflite_hybrid){q, scale};
+  q = wick_build_cast(b, q, WICK_I8); /* the passes see that products are of bytes */
+  return (wick_tflite_hybrid){wick_build_cast(b, q, WICK_I32), scale};
 }
 
 /* Asymmetric: the range from the least to the largest number, which contains 0. */
@@ -157,10 +159,11 @@ bool wick_tflite_quantized_conv(wick_import_node *n, const int64_t *perm, const 
   wick_value none = {0};
   if (nn_is_hybrid(n, 0, 1)) {
     const int64_t axes[] = {1, 2, 3};
-    bool depthwise = perm[0] == 3; /* the channels of the result are last */
-    wick_tflite_hybrid h = t->quant.n > 1 || depthwise
-                               ? wick_tflite_asymmetric(n, n->in[0], 3, axes)
-                               : wick_tflite_symmetric(n, n->in[0], 3, axes);
+    bool depthwise = perm[0] == 3;                      /* the channels of the result are last */
+    wick_value first = wick_nhwc_first(n->c, n->in[0]); /* the axes are the same */
+    wick_tflite_hybrid h = t->quant.n > 1 || depthwise ? wick_tflite_asymmetric(n, first, 3, axes)
+                                                       : wick_tflite_symmetric(n, first, 3, axes);
+    h.x = wick_nhwc_last(n->b, h.x);
     wick_value v = nn_centre(n, n->in[1], t->quant.zero[0], WICK_I32);
     wick_value sum = wick_nhwc_conv(n, h.x, v, perm, none, w, group);
     n->out[0] = nn_hybrid_end(n, sum, h.scale, 1, 2, act);
