@@ -7,17 +7,34 @@ import pathlib
 
 import numpy as np
 import random_models
-from tflite_build import MAKERS, model
+from tflite_build import MAKERS, Case, Tensor, model, options
 
 FOLDER = pathlib.Path(__file__).parent / "operators"
 NAMES = "AudioSpectrogram", "COMPLEX_ABS", "DILATE", "IMAG", "Mfcc", "REAL", "REDUCE_WINDOW", "STABLEHLO_PAD"
 
 
+def dynamic_range():
+    """Two convolutions with weights of 8 bits, of which the second has a scale for each channel."""
+    rng = np.random.default_rng(3)
+
+    def layer(channels, inputs, scales):
+        w = rng.integers(-127, 128, [channels, 3, 3, inputs]).astype("i1")
+        quant = ([float(np.float32(v)) for v in rng.uniform(0.001, 0.01, scales)], [0] * scales, 0)
+        bias = rng.normal(size=channels).astype("f4")
+        return [Tensor(w.shape, "i1", quant, w, True), Tensor(bias.shape, "f4", None, bias, True)]
+
+    x = rng.normal(size=[1, 12, 10, 8]).astype("f4")
+    case = Case("CONV_2D", 1, [Tensor(x.shape, "f4", None, x)], [Tensor([], "f4")])
+    about = options("Conv2DOptions", padding=0, strideW=1, strideH=1, fusedActivationFunction=1, dilationWFactor=1, dilationHFactor=1)
+    case.steps, case.between = [("CONV_2D", layer(16, 8, 1), about), ("CONV_2D", layer(16, 16, 16), about)], "f4"
+    return case
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     litert = random_models.LiteRT()
-    for name in NAMES:
-        case = MAKERS[name](np.random.default_rng(11), name)
+    for name in (*NAMES, "dynamic_range"):
+        case = MAKERS[name](np.random.default_rng(11), name) if name in MAKERS else dynamic_range()
         case.open_batch, case.frames = False, 1
         outputs = litert.run(case)
         assert not isinstance(outputs, str), (name, outputs)

@@ -30,3 +30,12 @@ def test_operator(path, how, tmp_path):
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * max(1e-3, np.abs(want).max(initial=0)))
         else:
             np.testing.assert_array_equal(got, want)
+
+
+def test_dynamic_range_layers_multiply_bytes():
+    """Transpositions are left before the first convolution and after the last."""
+    path = MODELS[0].parent / "dynamic_range.tflite"
+    r = subprocess.run([WICK, "compile", path, "--target", "x86-64-v3", "--emit", "graph"], capture_output=True, text=True, timeout=120)
+    lines = [line.split(" loc(")[0] for line in r.stdout.splitlines()]
+    assert sum("= conv_packed" in line and ": i32[" in line for line in lines) == 2, r.stdout + r.stderr
+    assert sum("= transpose" in line for line in lines) <= 2, r.stdout

@@ -30,7 +30,8 @@ class Case:
         self.trim = lambda results: results  # what of the results is compared
         self.undefined = None  # which elements of result 0 LiteRT leaves to chance
         self.exact = None  # result 0 before it is rounded, and how far from a tie it may be rounded otherwise
-        self.steps = None  # of a chain: (code, further operands, options) of each operator, complex in between
+        self.steps = None  # of a chain: (code, further operands, options) of each operator
+        self.between = "c8"  # the type of their results but the last
         self.frames = 1  # runs, between which variables keep their values
         self.real = None  # of an operator on 8 bits whose table holds a real function: that function, in float64
 
@@ -156,12 +157,12 @@ class Writer:
         self.g.tensors, self.g.operators, self.g.inputs, self.g.outputs = [], [], [], []
 
     def add(self, case):
-        x = case
-        for code, more, options in case.steps or []:  # each reads the result of the one before
-            last = code == case.steps[-1][0]
-            x = Case(code, 1, [case.operands[0] if x is case else x, *more], case.results if last else [Tensor([], "c8")], options)
-            self.operator(x)
-            x = x.results[0]
+        x = case.operands[0] if case.steps else None
+        for k, (code, more, options) in enumerate(case.steps or []):  # each reads the result of the one before
+            last = k == len(case.steps) - 1
+            one = Case(code, 1, [x, *more], case.results if last else [Tensor([], case.between)], options)
+            self.operator(one, last)
+            x = one.results[0]
         if not case.steps:
             self.operator(case)
 
@@ -194,7 +195,7 @@ class Writer:
         self.g.tensors.append(x)
         return index
 
-    def operator(self, case):
+    def operator(self, case, last=True):
         op = schema.OperatorT()
         op.opcodeIndex, op.inputs, op.outputs = self.code(case), [], []
         for t in case.operands:
@@ -206,10 +207,10 @@ class Writer:
             if feed:
                 self.g.inputs.append(op.inputs[-1])
         op.outputs = [self.tensor(t) for t in case.results]
-        inner = [t for t in case.results if t.dtype.kind == "c"]
-        self.made.update({id(t): k for t, k in zip(case.results, op.outputs) if t in inner})
+        if not last:
+            self.made.update({id(t): k for t, k in zip(case.results, op.outputs)})
         op.intermediates = [self.tensor(t) for t in case.intermediates] or None
-        self.g.outputs += [] if inner else op.outputs
+        self.g.outputs += op.outputs if last else []
         if case.custom is not None:
             op.customOptions = np.frombuffer(case.custom, np.uint8)
         if case.options and hasattr(schema.BuiltinOptions, case.options[0]):

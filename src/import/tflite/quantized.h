@@ -54,6 +54,8 @@ void wick_tflite_normalize(wick_import_node *n);
 typedef struct wick_tflite_hybrid {
   wick_value x;     /* whole numbers, i32, without their zero point */
   wick_value scale; /* f32; the axes have size 1 */
+  wick_value bytes; /* i8, with their zero point */
+  wick_value zero;  /* i8, as the scale; 0: there is none */
 } wick_tflite_hybrid;
 wick_tflite_hybrid wick_tflite_symmetric(wick_import_node *n, wick_value x, uint32_t naxes,
                                          const int64_t *axes);

@@ -1,6 +1,7 @@
 /* Convolutions, products, pools and reductions of quantized tensors, and float ones with quantized
  * weights ("hybrid"), whose activations are quantized in the run.
  * Source: reference kernels of TensorFlow Lite. */
+#include "import/kit/array.h"
 #include "import/tflite/quantized.h"
 
 #include <math.h>
@@ -96,9 +97,9 @@ wick_tflite_hybrid wick_tflite_symmetric(wick_import_node *n, wick_value x, uint
   wick_value inverse =
       wick_build2(b, WICK_OP_div, most, wick_build3(b, WICK_OP_where, none, one, size));
   wick_value q = wick_tflite_round(b, wick_build2(b, WICK_OP_mul, x, inverse), -127, 127);
-  if (b->status) return (wick_tflite_hybrid){q, scale};
+  if (b->status) return (wick_tflite_hybrid){.x = q, .scale = scale};
   q = wick_build_cast(b, q, WICK_I8); /* the passes see that products are of bytes */
-  return (wick_tflite_hybrid){wick_build_cast(b, q, WICK_I32), scale};
+  return (wick_tflite_hybrid){.x = wick_build_cast(b, q, WICK_I32), .scale = scale, .bytes = q};
 }
 
 /* Asymmetric: the range from the least to the largest number, which contains 0. */
@@ -108,7 +109,7 @@ wick_tflite_hybrid wick_tflite_asymmetric(wick_import_node *n, wick_value x, uin
   wick_builder *b = n->b;
   wick_value lo = wick_emit_reduce(b, WICK_OP_reduce_min, x, naxes, axes, true);
   wick_value hi = wick_emit_reduce(b, WICK_OP_reduce_max, x, naxes, axes, true);
-  if (b->status) return (wick_tflite_hybrid){x, x};
+  if (b->status) return (wick_tflite_hybrid){.x = x, .scale = x};
   lo = wick_emit_by(b, WICK_OP_min, wick_build_cast(b, lo, WICK_F64), 0);
   hi = wick_emit_by(b, WICK_OP_max, wick_build_cast(b, hi, WICK_F64), 0);
   wick_value zero = wick_emit_number(b, lo, 0), one = wick_emit_number(b, lo, 1);
@@ -125,13 +126,18 @@ wick_tflite_hybrid wick_tflite_asymmetric(wick_import_node *n, wick_value x, uin
   wick_value point = wick_build3(b, WICK_OP_where, first, from_lo, from_hi);
   point = wick_tflite_round(b, point, -128, 127);
   point = wick_build3(b, WICK_OP_where, none, zero, point);
-  if (b->status) return (wick_tflite_hybrid){x, x};
+  if (b->status) return (wick_tflite_hybrid){.x = x, .scale = x};
   scale = wick_build_cast(b, scale, WICK_F32), point = wick_build_cast(b, point, WICK_F32);
   wick_value inverse = wick_build2(b, WICK_OP_div, wick_emit_number(b, scale, 1), scale);
   wick_value q = wick_build2(b, WICK_OP_mul, x, inverse);
   q = wick_tflite_round(b, wick_build2(b, WICK_OP_add, point, q), -128, 127);
-  q = wick_build2(b, WICK_OP_sub, q, point);
-  return (wick_tflite_hybrid){b->status ? q : wick_build_cast(b, q, WICK_I32), scale};
+  if (b->status) return (wick_tflite_hybrid){.x = x, .scale = x};
+  wick_tflite_hybrid h = {.scale = scale, .bytes = wick_build_cast(b, q, WICK_I8)};
+  h.zero = wick_build_cast(b, point, WICK_I8);
+  wick_value wide = wick_build_cast(b, h.bytes, WICK_I32),
+             less = wick_build_cast(b, h.zero, WICK_I32);
+  h.x = wick_build2(b, WICK_OP_sub, wide, less);
+  return h;
 }
 
 /* sums * scale of the row * scale of the weights, plus the bias. */
@@ -152,6 +158,69 @@ static wick_value nn_hybrid_end(wick_import_node *n, wick_value sum, wick_value 
 
 /* ---- convolutions ---- */
 
+/* Pads bytes [N, C, spatial...] with their rows' zero points, so that no position needs another sum of
+ * weights. The sizes are known. */
+static wick_value nn_hybrid_pad(wick_import_node *n, const wick_tflite_hybrid *h,
+                                const wick_nhwc_window *w)
+{
+  wick_builder *b = n->b;
+  const wick_type_info t = *wick_built_info(b, h->bytes);
+  wick_dim before[WICK_MAX_RANK], after[WICK_MAX_RANK];
+  int64_t dim[WICK_MAX_RANK], at[WICK_NHWC_SPATIAL], numel = 1;
+  bool any = false;
+  for (uint32_t k = 0; k < t.rank; k++) {
+    before[k] = k < 2 ? wick_dim_const(0) : w->before[k - 2];
+    after[k] = k < 2 ? wick_dim_const(0) : w->after[k - 2];
+    dim[k] = k < 2 ? 1 : t.dim[k].v + before[k].v + after[k].v;
+    numel *= dim[k];
+    any = any || before[k].v || after[k].v;
+  }
+  if (!any) return h->bytes;
+  double *inside = wick_new(n->c->tmp, double, (size_t)numel);
+  for (int64_t i = 0; i < numel; i++) {
+    int64_t rest = i;
+    inside[i] = 1;
+    for (uint32_t k = t.rank; k-- > 2; rest /= dim[k]) {
+      at[k - 2] = rest % dim[k];
+      if (at[k - 2] < before[k].v || at[k - 2] >= dim[k] - after[k].v) inside[i] = 0;
+    }
+  }
+  wick_value mask = wick_emit_table(b, n->name, WICK_BOOL, t.rank, dim, inside);
+  wick_value x = wick_array_pad(n, h->bytes, before, after, (wick_value){0});
+  return wick_build3(b, WICK_OP_where, mask, x, h->zero);
+}
+
+static bool nn_is_known(const wick_builder *b, wick_value x, const wick_nhwc_window *w)
+{
+  bool known = !b->status;
+  for (uint32_t k = 0; k < w->n && known; k++)
+    known = wick_dim_is_const(wick_built_info(b, x)->dim[k + 2]) &&
+            wick_dim_is_const(w->before[k]) && wick_dim_is_const(w->after[k]);
+  return known;
+}
+
+/* The sums [N, spatial..., M] of products of rows [N, C, spatial...] with weights in i32. Rows with zero
+ * points: the sums of bytes, minus the zero point times the sum of the weights. */
+static wick_value nn_hybrid_conv(wick_import_node *n, const wick_tflite_hybrid *h, wick_value v,
+                                 const int64_t *perm, const wick_nhwc_window *w, int64_t group)
+{
+  const int64_t rest[] = {1, 2, 3};
+  wick_builder *b = n->b;
+  wick_nhwc_window plain = *w;
+  if (!h->zero.id || !nn_is_known(b, h->bytes, w))
+    return wick_nhwc_conv(n, wick_nhwc_last(b, h->x), v, perm, (wick_value){0}, w, group);
+  for (uint32_t k = 0; k < w->n; k++) plain.before[k] = plain.after[k] = wick_dim_const(0);
+  wick_value x = nn_hybrid_pad(n, h, w);
+  if (b->status) return x;
+  x = wick_nhwc_last(b, wick_build_cast(b, x, WICK_I32));
+  wick_value sum = wick_nhwc_conv(n, x, v, perm, (wick_value){0}, &plain, group);
+  wick_value all =
+      wick_emit_reduce(b, WICK_OP_reduce_sum, wick_build_transpose(b, v, 4, perm), 3, rest, false);
+  if (b->status) return sum;
+  wick_value zero = wick_build_cast(b, h->zero, WICK_I32);
+  return wick_build2(b, WICK_OP_sub, sum, wick_build2(b, WICK_OP_mul, zero, all));
+}
+
 bool wick_tflite_quantized_conv(wick_import_node *n, const int64_t *perm, const wick_nhwc_window *w,
                                 int64_t group, int64_t act)
 {
@@ -163,9 +232,8 @@ bool wick_tflite_quantized_conv(wick_import_node *n, const int64_t *perm, const 
     wick_value first = wick_nhwc_first(n->c, n->in[0]); /* the axes are the same */
     wick_tflite_hybrid h = t->quant.n > 1 || depthwise ? wick_tflite_asymmetric(n, first, 3, axes)
                                                        : wick_tflite_symmetric(n, first, 3, axes);
-    h.x = wick_nhwc_last(n->b, h.x);
     wick_value v = nn_centre(n, n->in[1], t->quant.zero[0], WICK_I32);
-    wick_value sum = wick_nhwc_conv(n, h.x, v, perm, none, w, group);
+    wick_value sum = nn_hybrid_conv(n, &h, v, perm, w, group);
     n->out[0] = nn_hybrid_end(n, sum, h.scale, 1, 2, act);
     return true;
   }
