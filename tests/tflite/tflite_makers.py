@@ -412,6 +412,8 @@ def reduction(rng, name):
     y = same(x) if name in ("REDUCE_MAX", "REDUCE_MIN") else result(rng, dtype, base=x.quant[0][0] * (math.sqrt(n) if name == "SUM" else 1) if x.quant else None)
     if y.quant and name in ("MEAN", "SUM") and rng.random() < 0.3:
         y.quant = x.quant
+    if y.quant and name == "SUM" and rng.random() < 0.05:  # sums beyond 32 bits
+        y.quant = ([f32(10.0 ** rng.uniform(-11, -8))], *y.quant[1:])
     case = Case(name, 1 if dtype == "?" else 2, [x, constant(axes)], [y], options("ReducerOptions", keepDims=bool(rng.integers(0, 2))))
     return case
 

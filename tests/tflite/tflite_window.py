@@ -30,3 +30,16 @@ def stablehlo_pad(rng, name):
     high = [v if n > 2 else max(v, 0) for v, n in zip(high, shape)]
     o = options("StablehloPadOptions", edgePaddingLow=low, edgePaddingHigh=high, interiorPadding=inner)
     return Case(name, 1, [x, fill], [Tensor([], dtype)], o)
+
+
+@maker("STABLEHLO_AND")
+def logical(rng, name):
+    shape, dtype = shape_of(rng), pick(rng, "?", "i1", "i2", "i4", "i8")
+    x, y = (Tensor(shape, dtype, None, numbers(rng, shape, dtype)) for _ in range(2))
+    return Case(name, 1, [x, y], [Tensor([], dtype)], None)
+
+
+@maker("BITCAST")
+def bitcast(rng, name):
+    shape, (of, to) = shape_of(rng), pick(rng, ("f4", "i4"), ("i4", "f4"), ("i1", "u1"), ("u4", "f4"), ("i2", "u2"))
+    return Case(name, 1, [Tensor(shape, of, None, numbers(rng, shape, of))], [Tensor([], to)], options("BitcastOptions"))

@@ -424,7 +424,8 @@ static void nn_product(wick_import_node *n, uint32_t count, const int64_t *axes,
   n->out[0] = wick_build_reshape(b, product, keep ? t.rank : kept, out);
 }
 
-/* The only kernel of sums that writes its result computes in f32. */
+/* The only kernel of sums that writes its result computes in f32; sums above 32 bits become the least
+ * number. */
 static wick_value nn_total(wick_import_node *n, wick_value sum, int64_t numel)
 {
   const wick_tflite_tensor *x = wick_tflite_in(n, 0), *y = wick_tflite_out(n, 0);
@@ -434,8 +435,11 @@ static wick_value nn_total(wick_import_node *n, wick_value sum, int64_t numel)
   sum = wick_build_cast(n->b, sum, WICK_F32);
   sum = wick_emit_by(n->b, WICK_OP_mul, sum, (double)scale);
   sum = wick_emit_by(n->b, WICK_OP_add, sum, (double)bias);
-  sum = wick_tflite_round(n->b, sum, INT32_MIN, INT32_MAX);
-  return n->b->status ? sum : wick_build_cast(n->b, sum, WICK_I32);
+  sum = wick_tflite_round(n->b, sum, INT32_MIN, 2147483648.0);
+  if (n->b->status) return sum;
+  wick_value over = wick_build2(n->b, WICK_OP_ge, sum, wick_emit_number(n->b, sum, 2147483648.0));
+  sum = wick_build_cast(n->b, sum, WICK_I32);
+  return wick_build3(n->b, WICK_OP_where, over, wick_emit_number(n->b, sum, INT32_MIN), sum);
 }
 
 bool wick_tflite_quantized_reduce(wick_import_node *n, uint32_t count, const int64_t *axes,

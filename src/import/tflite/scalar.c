@@ -122,6 +122,28 @@ static void scalar_binary(wick_import_node *n)
   n->out[0] = n->row->arg ? wick_tflite_activate(n, y, wick_tflite_byte(n, 0)) : y;
 }
 
+/* Of bits, or of truth values. */
+static void scalar_logical(wick_import_node *n)
+{
+  bool truth = wick_import_info(n, 0)->elem == WICK_BOOL;
+  wick_opcode op =
+      n->row->arg ? (truth ? WICK_OP_or : WICK_OP_bit_or) : (truth ? WICK_OP_and : WICK_OP_bit_and);
+  n->out[0] = wick_build2(n->b, op, n->in[0], n->in[1]);
+}
+
+/* The same bits as another type of that size. */
+static void scalar_bitcast(wick_import_node *n)
+{
+  wick_elem to = wick_tflite_out(n, 0)->elem, from = wick_import_info(n, 0)->elem;
+  if (wick_elem_storage[to].bits != wick_elem_storage[from].bits ||
+      wick_elem_storage[to].bits < 8) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "bits of %s as %s are not supported",
+                     wick_elem_name(from), wick_elem_name(to));
+    return;
+  }
+  n->out[0] = to == from ? n->in[0] : wick_emit_bits(n->b, n->in[0], to);
+}
+
 static void scalar_compare(wick_import_node *n)
 {
   if (wick_tflite_quantized(n)) return;
@@ -265,6 +287,7 @@ const wick_import_op wick_tflite_scalar_ops[] = {
     ROW2("ADD", scalar_binary, add, 1),
     {"ADD_N", 1, {1, WICK_ANY}, 1, NULL, scalar_add_n, WICK_OP_none, 0, F, NULL},
     ROW2("ATAN2", scalar_atan2, none, 0),
+    ROW1("BITCAST", scalar_bitcast, none),
     ROW2("BITWISE_XOR", scalar_binary, bit_xor, 0),
     ROW1("CAST", scalar_cast, none),
     ROW1("CEIL", scalar_unary, ceil),
@@ -314,6 +337,7 @@ const wick_import_op wick_tflite_scalar_ops[] = {
     ROW2("SQUARED_DIFFERENCE", scalar_squared_difference, none, 0),
     ROW1("STABLEHLO_ABS", scalar_unary, abs),
     ROW2("STABLEHLO_ADD", scalar_binary, add, 0),
+    ROW2("STABLEHLO_AND", scalar_logical, none, 0),
     ROW1("STABLEHLO_CBRT", scalar_cbrt, none),
     {"STABLEHLO_CLAMP", 1, {3, 3}, 1, NULL, scalar_clamp, WICK_OP_none, 0, F, NULL},
     ROW2("STABLEHLO_COMPARE", scalar_stablehlo_compare, none, 0),
@@ -328,6 +352,7 @@ const wick_import_op wick_tflite_scalar_ops[] = {
     ROW2("STABLEHLO_MINIMUM", scalar_binary, min, 0),
     ROW2("STABLEHLO_MULTIPLY", scalar_binary, mul, 0),
     ROW1("STABLEHLO_NEGATE", scalar_unary, neg),
+    ROW2("STABLEHLO_OR", scalar_logical, none, 1),
     ROW2("STABLEHLO_POWER", scalar_binary, pow, 0),
     ROW1("STABLEHLO_RSQRT", scalar_unary, rsqrt),
     {"STABLEHLO_SELECT", 1, {3, 3}, 1, NULL, scalar_select, WICK_OP_none, 0, F, NULL},
