@@ -125,7 +125,8 @@ def wick(command, cases, folder):
         np.save(files[-1], x)
     out = folder / "out"
     how = ["--frames"] if frames > 1 else []
-    r = subprocess.run([command, "run", path, "--no-cache", *how, "--inputs", *files, "--outputs", out], capture_output=True, text=True, errors="replace", timeout=600)
+    feeds = ["--inputs", *files] if files else []
+    r = subprocess.run([command, "run", path, "--no-cache", *how, *feeds, "--outputs", out], capture_output=True, text=True, errors="replace", timeout=600)
     if r.returncode:
         return (r.stderr or f"exit {r.returncode}").strip()[:300]
     all = [np.load(out / f"output_{i}.npy") for i in range(sum(len(c.results) for c in cases))]

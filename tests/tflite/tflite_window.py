@@ -43,3 +43,20 @@ def logical(rng, name):
 def bitcast(rng, name):
     shape, (of, to) = shape_of(rng), pick(rng, ("f4", "i4"), ("i4", "f4"), ("i1", "u1"), ("u4", "f4"), ("i2", "u2"))
     return Case(name, 1, [Tensor(shape, of, None, numbers(rng, shape, of))], [Tensor([], to)], options("BitcastOptions"))
+
+
+@maker("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL")
+def random(rng, name):
+    """With seeds, so that the numbers are LiteRT's."""
+    o = options("RandomOptions", seed=int(rng.integers(1, 2**62)), seed2=int(rng.integers(0, 2**62)))
+    if name == "MULTINOMIAL":
+        shape = [int(v) for v in rng.integers(1, 6, 2)]
+        x = Tensor(shape, "f4", None, numbers(rng, shape, "f4"))
+        case = Case(name, 1, [x, constant(int(rng.integers(1, 9)))], [Tensor([], pick(rng, "i4", "i8"))], o)
+    else:
+        shape = shape_of(rng)
+        if shape[-1] % 2 and name != "RANDOM_UNIFORM":
+            shape[-1] += 1  # LiteRT writes pairs of normal numbers, also behind the end
+        case = Case(name, 1, [constant(shape)], [Tensor([], "f4")], o)
+    case.frames, case.open_batch = 2 if name == "MULTINOMIAL" else 1, False  # frames need an input
+    return case
