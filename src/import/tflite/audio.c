@@ -6,7 +6,7 @@
 #include "import/tflite/flex.h"
 #include "import/tflite/quantized.h"
 
-enum { AUDIO_WINDOW = 1 << 20, AUDIO_CHANNELS = 1 << 12 };
+enum { AUDIO_WINDOW = 1 << 20, AUDIO_CHANNELS = 1 << 12, AUDIO_TABLE = 1 << 24 };
 
 static const double audio_pi = 3.14159265358979323846;
 
@@ -136,7 +136,7 @@ static bool audio_mel_read(wick_import_node *n, audio_mel *m, double *coefficien
     return false;
   wick_dim bins = wick_import_info(n, 0)->dim[2];
   if (count != 1 || !wick_dim_is_const(rate[0]) || rate[0].v < 1 || !wick_dim_is_const(bins) ||
-      bins.v < 2 || bins.v > AUDIO_WINDOW || m->upper <= m->lower) {
+      bins.v < 2 || (double)bins.v > AUDIO_TABLE / channels || m->upper <= m->lower) {
     wick_import_fail(n, WICK_ETYPE,
                      "it needs a known sample rate, two bins or more, and an upper limit above the "
                      "lower one");

@@ -473,7 +473,7 @@ static const struct {
     {"ABS", quantized_abs, true},
     {"ADD", quantized_add, true},
     {"DIV", quantized_div, false},
-    {"EQUAL", quantized_compare, false},
+    {"EQUAL", quantized_compare, true},
     {"GREATER", quantized_compare, false},
     {"GREATER_EQUAL", quantized_compare, false},
     {"HARD_SWISH", quantized_hard_swish, false},
@@ -482,7 +482,7 @@ static const struct {
     {"LESS", quantized_compare, false},
     {"LESS_EQUAL", quantized_compare, false},
     {"MUL", quantized_mul, true},
-    {"NOT_EQUAL", quantized_compare, false},
+    {"NOT_EQUAL", quantized_compare, true},
     {"PRELU", quantized_prelu, true},
     {"RELU", quantized_relu, true},
     {"RELU6", quantized_relu6, true},
@@ -501,8 +501,9 @@ bool wick_tflite_quantized(wick_import_node *n)
   if (!wick_tflite_is_quantized(x) || bits == 32 || n->row->op == WICK_OP_max ||
       n->row->op == WICK_OP_min)
     return false;
-  if (bits == 16 && y->elem == WICK_BOOL)
-    return false; /* the kernels compare the numbers themselves */
+  bool same = n->row->op == WICK_OP_eq || n->row->op == WICK_OP_ne;
+  if (bits == 16 && y->elem == WICK_BOOL && !same)
+    return false; /* these kernels compare the numbers themselves */
   for (uint32_t i = 1; i < n->nin; i++)
     if (!wick_tflite_is_quantized(wick_tflite_in(n, i))) return false;
   bool result = wick_tflite_is_quantized(y);

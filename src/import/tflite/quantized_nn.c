@@ -190,12 +190,19 @@ static wick_value nn_hybrid_pad(wick_import_node *n, const wick_tflite_hybrid *h
   return wick_build3(b, WICK_OP_where, mask, x, h->zero);
 }
 
+/* Are the sizes known, and the padded image is not too large for a mask? */
 static bool nn_is_known(const wick_builder *b, wick_value x, const wick_nhwc_window *w)
 {
   bool known = !b->status;
-  for (uint32_t k = 0; k < w->n && known; k++)
-    known = wick_dim_is_const(wick_built_info(b, x)->dim[k + 2]) &&
-            wick_dim_is_const(w->before[k]) && wick_dim_is_const(w->after[k]);
+  int64_t room = 1 << 20;
+  for (uint32_t k = 0; k < w->n && known; k++) {
+    wick_dim size = wick_built_info(b, x)->dim[k + 2];
+    known = wick_dim_is_const(size) && wick_dim_is_const(w->before[k]) &&
+            wick_dim_is_const(w->after[k]);
+    int64_t all = known ? size.v / 2 + w->before[k].v / 2 + w->after[k].v / 2 + 1 : 1; /* half */
+    known = known && all >= 1 && all <= room;
+    room /= known ? all : 1;
+  }
   return known;
 }
 

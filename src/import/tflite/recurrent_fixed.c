@@ -159,7 +159,14 @@ static wick_value fixed_peephole_weights(wick_lstm *l, uint32_t k, wick_value ce
   if (b->status || !wick_dim_is_const(shape[0]) || !wick_dim_is_const(shape[1]) ||
       !wick_dim_is_const(units) || units.v >= shape[1].v || units.v < 1)
     return w;
-  int64_t numel = shape[0].v * shape[1].v, dim[] = {shape[0].v, shape[1].v};
+  enum { MOST = 1 << 20 };
+  int64_t numel = shape[0].v <= MOST && shape[1].v <= MOST ? shape[0].v * shape[1].v : MOST + 1;
+  if (numel > MOST) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "peepholes of more than %d cells are not supported",
+                     MOST);
+    return w;
+  }
+  const int64_t dim[] = {shape[0].v, shape[1].v};
   double *at = wick_new(n->c->tmp, double, (size_t)numel + 1),
          *on = wick_new(n->c->tmp, double, (size_t)numel + 1);
   for (int64_t i = 0; i < numel; i++)
