@@ -73,6 +73,8 @@ static bool fixed_is_whole(const wick_lstm *l)
     bool bias = (k >= WICK_LSTM_BIAS && k < WICK_LSTM_PROJECTION) || k == WICK_LSTM_PROJECTION_BIAS;
     if (bias || !wick_lstm_has(l, k)) continue;
     good = good && wick_lstm_tensor(l, k)->quant.n == 1;
+    bool matrix = (k >= WICK_LSTM_W && k < WICK_LSTM_PEEPHOLE) || k == WICK_LSTM_PROJECTION;
+    good = good && (!matrix || wick_import_info(l->n, l->at[k])->rank == 2);
   }
   for (uint32_t k = norm ? 0 : WICK_LSTM_GATES; k <= WICK_LSTM_GATES; k++)
     good = good && k < op->nintermediate && op->intermediate[k] >= 0 &&

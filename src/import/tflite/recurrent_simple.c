@@ -19,6 +19,7 @@ wick_value wick_recurrent_product(wick_import_node *n, wick_value x, uint32_t i,
   if (b->status) return x;
   if (wick_import_info(n, i)->rank == 1) /* a diagonal matrix */
     return wick_build2(b, WICK_OP_mul, x, wick_recurrent_weight(n, i));
+  if (!wick_import_rank(n, i, 2, 2)) return x;
   if (wick_elem_is_float(wick_import_info(n, i)->elem))
     return wick_build2(b, WICK_OP_matmul, x, wick_build_swap(b, n->in[i]));
   const wick_tflite_quant *q = &wick_tflite_in(n, i)->quant;
