@@ -7,6 +7,7 @@
 #include "lang/eval_state.h"
 #include "lang/family.h"
 #include "lang/lex.h"
+#include "lang/literal.h"
 #include "ops/tensor_text.h"
 
 const wick_datum *wick_eval_fail(eval *e, const wick_ast *n, const char *fmt, ...)
@@ -120,9 +121,9 @@ static const wick_datum *eval_literal(eval *e, eval_frame *f, const wick_ast *n)
     wick_eval_set(d, 0, (wick_scalar){.i = number});
     return d;
   }
-  wick_scalar v = {.i = n->i};
-  if (wick_elem_is_float(elem)) v.f = n->kind == WICK_AST_FLOAT ? n->f : (double)n->i;
-  wick_eval_set(d, 0, wick_round_elem(elem, v));
+  if (!weak && !wick_literal_fits(n, elem))
+    return wick_eval_fail(e, n, "the number does not fit %s", wick_elem_name(elem));
+  wick_eval_set(d, 0, wick_round_elem(elem, wick_literal_value(n, elem)));
   d->weak = weak;
   return d;
 }
@@ -133,7 +134,7 @@ static bool eval_same(const wick_datum *d, const wick_ast *p)
 {
   wick_scalar v = wick_eval_get(d, 0);
   bool floats = wick_elem_is_float(d->tensor.elem);
-  double want = p->kind == WICK_AST_FLOAT ? p->f : (double)p->i;
+  double want = wick_literal_value(p, WICK_F64).f;
   return floats ? !(v.f < want) && !(v.f > want) && v.f - v.f >= 0 : v.i == p->i;
 }
 

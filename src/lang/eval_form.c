@@ -34,24 +34,51 @@ static const wick_datum *form_stacked(eval *e, const wick_ast *n, uint32_t count
   return out;
 }
 
+/* d with dimension `from` of each tensor moved to `to`. */
+static const wick_datum *form_moved(eval *e, const wick_datum *d, uint32_t from, uint32_t to)
+{
+  if (form_has_parts(d)) {
+    wick_datum *out = wick_dup(e->mem, wick_datum, d, 1);
+    out->item = wick_new(e->mem, const wick_datum *, d->n);
+    for (uint32_t i = 0; i < d->n; i++) out->item[i] = form_moved(e, d->item[i], from, to);
+    return out;
+  }
+  return from == to ? d : wick_eval_moved(e, d, from, to);
+}
+
+/* The static argument `name` of a transformation; NULL: it is not given. */
+static const wick_datum *form_named(eval *e, eval_frame *f, const wick_ast *n, const char *name)
+{
+  for (uint32_t k = 1; k < n->nkid; k++)
+    if (n->kid[k]->kind == WICK_AST_NAMED && strcmp(n->kid[k]->name, name) == 0)
+      return wick_eval_expr(e, f, n->kid[k]->kid[0]);
+  return NULL;
+}
+
+/* Number i of `axes` or `out`, which are items of a function that vmap makes; 0: not given. */
+static int64_t form_axis(const wick_datum *a, uint32_t i)
+{
+  if (a->kind == WICK_DATUM_TUPLE) return a->n ? wick_eval_get(a->item[i], 0).i : 0;
+  return wick_eval_get(a, a->tensor.rank ? i : 0).i;
+}
+
 static int64_t form_count(const wick_datum *d)
 {
   while (form_has_parts(d) && d->n) d = d->item[0];
   return d->kind == WICK_DATUM_TENSOR && d->tensor.rank ? d->tensor.dim[0] : -1;
 }
 
-/* vmap(f)(...): a loop over the first axis of the arguments. */
+/* vmap(f)(...): a loop over one axis of the arguments. */
 static const wick_datum *form_vmap(eval *e, const wick_ast *n, const wick_datum *fn, uint32_t narg,
-                                   const wick_datum *const *arg)
+                                   const wick_datum *const *given)
 {
-  const wick_ast *axes = NULL;
-  for (uint32_t i = 1; i < fn->literal->nkid; i++)
-    if (fn->literal->kid[i]->kind == WICK_AST_NAMED) axes = fn->literal->kid[i]->kid[0];
   int64_t count = -1;
   bool *whole = wick_new(e->mem, bool, narg);
+  const wick_datum **arg = wick_new(e->mem, const wick_datum *, narg);
   for (uint32_t i = 0; i < narg; i++) {
-    const wick_ast *a = axes && i < axes->nkid ? axes->kid[i] : NULL;
-    whole[i] = a && a->kind == WICK_AST_UNARY;
+    int64_t axis = form_axis(fn->item[1], i);
+    whole[i] = axis < 0;
+    arg[i] = whole[i] ? given[i] : form_moved(e, given[i], (uint32_t)axis, 0);
     if (whole[i]) continue;
     int64_t c = form_count(arg[i]);
     if (count >= 0 && c != count) return wick_eval_fail(e, n, "the axes have different sizes");
@@ -64,7 +91,9 @@ static const wick_datum *form_vmap(eval *e, const wick_ast *n, const wick_datum 
     for (uint32_t i = 0; i < narg; i++) part[i] = whole[i] ? arg[i] : form_part_of(e, arg[i], k);
     all[k] = wick_eval_apply(e, n, fn->item[0], narg, part);
   }
-  return e->failed ? fn : form_stacked(e, n, (uint32_t)count, all);
+  if (e->failed) return fn;
+  const wick_datum *out = form_stacked(e, n, (uint32_t)count, all);
+  return e->failed ? fn : form_moved(e, out, 0, (uint32_t)form_axis(fn->item[2], 0));
 }
 
 static const wick_datum *form_specialized(eval *e, const wick_ast *n, const wick_datum *fn,
@@ -97,18 +126,20 @@ static const wick_datum *form_map(eval *e, const wick_ast *n, const wick_datum *
   return out;
 }
 
-/* A function that a transformation makes: items are its arguments, and `wrt` if it is given. */
+/* A function that a transformation makes: items are its arguments, and `wrt` if it is given, or
+ * `axes` and `out` of vmap, which are () if they are not. */
 static const wick_datum *form_function(eval *e, eval_frame *f, const wick_ast *n,
                                        const wick_lang_entity *g, uint32_t narg,
                                        const wick_datum *const *arg)
 {
-  const wick_ast *wrt = NULL;
-  for (uint32_t i = 1; i < n->nkid; i++)
-    if (n->kid[i]->kind == WICK_AST_NAMED && strcmp(n->kid[i]->name, "wrt") == 0)
-      wrt = n->kid[i]->kid[0];
-  wick_datum *d = wick_eval_new(e, WICK_DATUM_FN, narg + (wrt ? 1 : 0));
+  bool vmap = g->form == WICK_FORM_VMAP;
+  const wick_datum *first = form_named(e, f, n, vmap ? "axes" : "wrt"),
+                   *out = vmap ? form_named(e, f, n, "out") : NULL,
+                   *unit = wick_eval_new(e, WICK_DATUM_TUPLE, 0);
+  wick_datum *d = wick_eval_new(e, WICK_DATUM_FN, narg + (vmap ? 2 : first ? 1 : 0));
   for (uint32_t i = 0; i < narg; i++) d->item[i] = arg[i];
-  if (wrt) d->item[narg] = wick_eval_expr(e, f, wrt);
+  if (vmap || first) d->item[narg] = first ? first : unit;
+  if (vmap) d->item[narg + 1] = out ? out : unit;
   d->entity = g, d->literal = n;
   return d;
 }

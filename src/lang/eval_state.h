@@ -104,6 +104,8 @@ const wick_datum *wick_eval_index(eval *e, eval_frame *f, const wick_ast *n, con
 const wick_datum *wick_eval_stack(eval *e, const wick_ast *n, uint32_t count,
                                   const wick_datum *const *item);
 const wick_datum *wick_eval_row(eval *e, const wick_datum *x, int64_t k);
+/* x with dimension `from` moved to `to`. */
+const wick_datum *wick_eval_moved(eval *e, const wick_datum *x, uint32_t from, uint32_t to);
 
 /* ---- eval_index.c ---- */
 const wick_datum *wick_eval_reduce(eval *e, eval_frame *f, const wick_ast *n);

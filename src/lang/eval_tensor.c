@@ -435,6 +435,30 @@ const wick_datum *wick_eval_stack(eval *e, const wick_ast *n, uint32_t count,
   return out;
 }
 
+const wick_datum *wick_eval_moved(eval *e, const wick_datum *x, uint32_t from, uint32_t to)
+{
+  int64_t dim[WICK_MAX_RANK], step[WICK_MAX_RANK], own[WICK_MAX_RANK], next = 1;
+  uint32_t rank = x->tensor.rank, old = 0;
+  for (uint32_t k = rank; k-- > 0; next *= x->tensor.dim[k]) own[k] = next;
+  for (uint32_t k = 0; k < rank; k++) {
+    if (old == from) old++;
+    uint32_t axis = k == to ? from : old++;
+    dim[k] = x->tensor.dim[axis], step[k] = own[axis];
+  }
+  wick_datum *out = wick_eval_tensor(e, x->tensor.elem, rank, dim);
+  uint64_t size = wick_ref_numel(&out->tensor);
+  int64_t *of = wick_new(e->mem, int64_t, size + 1);
+  for (uint64_t i = 0; i < size; i++) {
+    int64_t left = (int64_t)i;
+    of[i] = 0;
+    for (uint32_t k = rank; k-- > 0; left /= dim[k]) of[i] += left % dim[k] * step[k];
+    wick_ref_move(&out->tensor, i, &x->tensor, (uint64_t)of[i]);
+  }
+  out->weak = x->weak;
+  wick_eval_record_move(e, 1, &x, of, out);
+  return out;
+}
+
 const wick_datum *wick_eval_row(eval *e, const wick_datum *x, int64_t k)
 {
   wick_datum *out = wick_eval_tensor(e, x->tensor.elem, x->tensor.rank - 1, x->tensor.dim + 1);

@@ -73,9 +73,9 @@ static const struct {
     {"fn f() { a < b < c }", "t:1:10: error: comparisons do not chain; write `a < b && b < c`\n    "
                              "1 | fn f() { a < b < c }\n"
                              "      |          ^^^^^"},
-    {"fn f() { 9223372036854775808 }",
-     "t:1:10: error: the number does not fit 64 bits\n    1 | fn f() { 9223372036854775808 }\n"
-     "      |          ^^^^^^^^^^^^^^^^^^^"},
+    {"fn f() { 18446744073709551616 }",
+     "t:1:10: error: the number does not fit 64 bits\n    1 | fn f() { 18446744073709551616 }\n"
+     "      |          ^^^^^^^^^^^^^^^^^^^^"},
     {"fn f() { 1.5i32 }",
      "t:1:10: error: a number with a fraction is no i32\n    1 | fn f() { 1.5i32 "
      "}\n      |          ^^^^^^"},

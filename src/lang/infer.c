@@ -143,6 +143,14 @@ void wick_infer_defaults(infer *s, uint32_t n, wick_lang_entity *const *group)
     e->link = s->t->elem[to];
   }
   s->literals.n = 0;
+  for (uint32_t i = 0; i < s->numbers.n; i++) {
+    const wick_ty *e = wick_ty_of(s->numbers.at[i].elem);
+    const wick_ast *number = s->numbers.at[i].node;
+    if (e->kind == WICK_TY_ELEM && !wick_literal_fits(number, e->elem))
+      wick_lang_report(&s->p->sources, number->at, "the number does not fit %s",
+                       wick_elem_name(e->elem));
+  }
+  s->numbers.n = 0;
 }
 
 static void infer_end(infer *s, uint32_t n, wick_lang_entity *const *group)

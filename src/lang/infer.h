@@ -18,7 +18,7 @@ typedef enum wick_constraint_kind {
   WICK_NEEDS_INDEX,     /* tensor, result, then for each index its type, or the ends of a slice */
   WICK_NEEDS_FIELD,     /* object, result */
   WICK_NEEDS_COTANGENT, /* type, its cotangent */
-  WICK_NEEDS_BATCH,     /* type, type with an axis more, size */
+  WICK_NEEDS_BATCH,     /* type, type with an axis more at `axis`, size */
   WICK_NEEDS_MEMBER,    /* of entity->family: operands, then the result */
   WICK_NEEDS_INSIDE,    /* the least and the greatest index, the size, then the indices' ranges */
   WICK_NEEDS_RANGE,     /* the size of an index of index notation */
@@ -56,6 +56,7 @@ typedef struct wick_constraint {
   wick_ty **captured; /* unknowns of `leaf` that are the last arguments from noperand + 1 on */
   const wick_static *fixed; /* values of the static parameters by index; NULL: unknown */
   uint32_t nfixed;
+  uint32_t axis; /* of NEEDS_BATCH */
   bool done;
 } wick_constraint;
 

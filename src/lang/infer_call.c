@@ -9,6 +9,7 @@ static bool infer_call_number(const wick_ast *n, double *f, int64_t *i)
   if (minus) n = n->kid[0];
   if (n->kind != WICK_AST_INT && n->kind != WICK_AST_FLOAT && n->kind != WICK_AST_BOOL)
     return false;
+  if (n->kind == WICK_AST_INT && !wick_literal_fits(n, WICK_I64)) return false;
   *i = n->kind == WICK_AST_FLOAT ? (int64_t)n->f : n->i;
   *f = n->kind == WICK_AST_FLOAT ? n->f : (double)n->i;
   if (minus) *f = -*f, *i = (int64_t)(0 - (uint64_t)*i);
@@ -352,6 +353,26 @@ static wick_scheme *infer_call_leaf(infer *s, wick_ast *n)
   return wick_infer_generalize(s, type, from);
 }
 
+/* Checks a static argument of a transformation. */
+static void infer_call_named(infer *s, const wick_ast *n, uint32_t i, const wick_lang_entity *e)
+{
+  wick_ast *k = n->kid[i];
+  bool vmap = e->form == WICK_FORM_VMAP,
+       grad = e->form == WICK_FORM_GRAD || e->form == WICK_FORM_VALUE_AND_GRAD;
+  bool has = vmap   ? strcmp(k->name, "axes") == 0 || strcmp(k->name, "out") == 0
+             : grad ? strcmp(k->name, "wrt") == 0
+                    : false;
+  if (!has)
+    wick_lang_report(&s->p->sources, k->name_at, "`%s` has no parameter `%s`%s", e->name, k->name,
+                     vmap   ? ", only `axes` and `out`"
+                     : grad ? ", only `wrt`"
+                            : "");
+  for (uint32_t j = 1; j < i; j++)
+    if (n->kid[j]->kind == WICK_AST_NAMED && n->kid[j]->name == k->name)
+      wick_lang_report(&s->p->sources, k->at, "this argument is given twice");
+  wick_infer_expr(s, k->kid[0]);
+}
+
 static wick_ty *infer_call_form(infer *s, wick_ast *n, const wick_lang_entity *e)
 {
   static const uint8_t least[] = {
@@ -367,7 +388,7 @@ static wick_ty *infer_call_form(infer *s, wick_ast *n, const wick_lang_entity *e
   for (uint32_t i = 1; i < n->nkid; i++) {
     wick_ast *k = n->kid[i];
     if (k->kind == WICK_AST_NAMED) {
-      wick_infer_expr(s, k->kid[0]);
+      infer_call_named(s, n, i, e);
     } else if (leaf && i == 1) {
       c.leaf = infer_call_leaf(s, k);
       s->typed->type[k->id] = c.leaf->type;

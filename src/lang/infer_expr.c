@@ -68,30 +68,18 @@ wick_ty *wick_infer_literal_elem(infer *s, int literal)
   return e;
 }
 
-/* Reports a whole number that its element type does not have. The least one of a signed type has a
- * sign, which is no part of the literal. */
-static void infer_expr_fits(infer *s, const wick_ast *n, wick_elem e)
-{
-  bool sign = wick_elem_class(e) == WICK_SINT;
-  uint32_t bits = wick_elem_storage[e].bits - (sign ? 1u : 0u);
-  if (!wick_elem_is_int(e) || bits >= 63) return;
-  int64_t most = ((int64_t)1 << bits) - (sign ? 0 : 1);
-  if (n->kind == WICK_AST_INT && n->i > most)
-    wick_lang_report(&s->p->sources, n->at, "the number does not fit %s", wick_elem_name(e));
-}
-
 static wick_ty *infer_expr_literal(infer *s, const wick_ast *n)
 {
   wick_ty *e;
-  if (n->elem) infer_expr_fits(s, n, (wick_elem)(n->elem - 1));
   if (n->kind == WICK_AST_BOOL)
     e = s->t->elem[WICK_BOOL];
   else if (n->kind == WICK_AST_STRING)
     e = s->t->elem[WICK_STRING];
-  else if (n->elem)
-    e = s->t->elem[n->elem - 1];
   else
-    e = wick_infer_literal_elem(s, n->kind == WICK_AST_FLOAT ? 2 : 1);
+    e = n->elem ? s->t->elem[n->elem - 1]
+                : wick_infer_literal_elem(s, n->kind == WICK_AST_FLOAT ? 2 : 1);
+  if (n->kind == WICK_AST_INT || n->kind == WICK_AST_FLOAT)
+    wick_push(s->mem, &s->numbers, ((infer_number){n, e}));
   return wick_ty_tensor(s->t, e, s->t->scalar_shape);
 }
 

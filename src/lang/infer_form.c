@@ -168,28 +168,54 @@ bool wick_infer_solve_batch(infer *s, wick_constraint *c)
     return true;
   }
   wick_ty *e = wick_ty_var(s->t, WICK_SORT_ELEM), *rest = wick_ty_var(s->t, WICK_SORT_SHAPE);
-  infer_form_unify(s, c, in, wick_ty_tensor(s->t, e, rest), "an argument of the mapped function");
-  infer_form_unify(s, c, out, wick_ty_tensor(s->t, e, wick_ty_shape(s->t, 1, &n, 1, rest)),
-                   "an argument with an axis more");
+  wick_dim dim[WICK_MAX_RANK + 1];
+  for (uint32_t k = 0; k < c->axis; k++) dim[k] = wick_ty_var(s->t, WICK_SORT_SIZE)->size;
+  dim[c->axis] = n;
+  infer_form_unify(s, c, in,
+                   wick_ty_tensor(s->t, e, wick_ty_shape(s->t, c->axis, dim, c->axis, rest)),
+                   "an argument of the mapped function");
+  infer_form_unify(
+      s, c, out, wick_ty_tensor(s->t, e, wick_ty_shape(s->t, c->axis + 1, dim, c->axis + 1, rest)),
+      "an argument with an axis more");
   return true;
 }
 
-static wick_ty *infer_form_batched(infer *s, const wick_constraint *c, wick_ty *x, wick_ty *size)
+static wick_ty *infer_form_batched(infer *s, const wick_constraint *c, wick_ty *x, wick_ty *size,
+                                   int64_t axis)
 {
   wick_ty *t = wick_ty_var(s->t, WICK_SORT_TYPE);
   wick_constraint k = *c;
-  k.kind = WICK_NEEDS_BATCH, k.n = 3, k.done = false;
+  k.kind = WICK_NEEDS_BATCH, k.n = 3, k.axis = (uint32_t)axis, k.done = false;
   k.arg = wick_dup(s->mem, wick_ty *, ((wick_ty *[]){x, t, size}), 3);
   wick_push(s->mem, &s->pending, k);
   return t;
 }
 
-/* axes = (0, -1): -1 for an argument that has no more axis. */
+static bool infer_form_axes(infer *s, const wick_constraint *c, const char *name, int64_t least,
+                            const wick_static *axes)
+{
+  for (uint32_t i = 0; i < axes->n; i++) {
+    if (axes->ints[i] >= least && axes->ints[i] < WICK_MAX_RANK) continue;
+    wick_infer_wrong(s, c, "`%s` of `vmap` is %lld, expected %lld to %d", name,
+                     (long long)axes->ints[i], (long long)least, WICK_MAX_RANK - 1);
+    return false;
+  }
+  return true;
+}
+
+/* axes = (0, -1): -1 for an argument that has no more axis; out: where the result has it. */
 static wick_ty *infer_form_vmap(infer *s, const wick_constraint *c, const wick_ty *f)
 {
-  wick_static in;
-  bool given = infer_form_static(s, c, "axes", &in);
+  wick_static in = {0}, to = {0};
+  bool given = infer_form_static(s, c, "axes", &in), turned = infer_form_static(s, c, "out", &to);
   uint32_t n = f->n - 1;
+  if ((given && !infer_form_axes(s, c, "axes", -1, &in)) ||
+      (turned && !infer_form_axes(s, c, "out", 0, &to)))
+    return s->t->error;
+  if (turned && to.n != 1) {
+    wick_infer_wrong(s, c, "`out` has %u numbers, expected one, for all results", to.n);
+    return s->t->error;
+  }
   if (given && in.n != n) {
     wick_infer_wrong(s, c, "`axes` has %u number%s, and the function %u parameter%s", in.n,
                      in.n == 1 ? "" : "s", n, n == 1 ? "" : "s");
@@ -197,8 +223,11 @@ static wick_ty *infer_form_vmap(infer *s, const wick_constraint *c, const wick_t
   }
   wick_ty *size = wick_ty_var(s->t, WICK_SORT_SIZE), **param = wick_new(s->mem, wick_ty *, n);
   for (uint32_t i = 0; i < n; i++)
-    param[i] = given && in.ints[i] < 0 ? f->arg[i] : infer_form_batched(s, c, f->arg[i], size);
-  return wick_ty_fn(s->t, n, param, infer_form_batched(s, c, f->arg[n], size));
+    param[i] = given && in.ints[i] < 0
+                   ? f->arg[i]
+                   : infer_form_batched(s, c, f->arg[i], size, given ? in.ints[i] : 0);
+  wick_ty *all = infer_form_batched(s, c, f->arg[n], size, turned ? to.ints[0] : 0);
+  return wick_ty_fn(s->t, n, param, all);
 }
 
 /* ---- map_tensors, zip_tensors ---- */

@@ -5,6 +5,12 @@
 #include <string.h>
 
 #include "lang/infer.h"
+#include "lang/literal.h"
+
+typedef struct infer_number {
+  const wick_ast *node; /* a literal */
+  wick_ty *elem;
+} infer_number;
 
 typedef struct infer {
   wick_lang_program *p;
@@ -13,6 +19,7 @@ typedef struct infer {
   wick_typed *typed;
   wick_list(wick_constraint) pending;
   wick_list(wick_ty *) literals;
+  wick_list(infer_number) numbers; /* whose element types are to have them */
   bool last;       /* nothing more will become known: constraints choose, or are reported */
   uint32_t before; /* problems when the functions that are inferred together began */
 } infer;

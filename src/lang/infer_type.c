@@ -156,7 +156,8 @@ static wick_dim infer_type_size(infer *s, const wick_ast *n, uint32_t *left)
   wick_dims *d = s->t->dims;
   if (!*left) return WICK_DIM_INVALID;
   --*left;
-  if (n->kind == WICK_AST_INT) return wick_dim_const(n->i);
+  if (n->kind == WICK_AST_INT)
+    return wick_literal_fits(n, WICK_I64) ? wick_dim_const(n->i) : WICK_DIM_INVALID;
   if (n->kind == WICK_AST_ANY_SIZE) return s->t->any;
   if (n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_VARIABLE) {
     wick_ty *v = wick_ty_of(wick_infer_variable(s, n->ref));

@@ -237,6 +237,7 @@ wick_ast *wick_lang_parse_pattern(wick_lang_parser *p)
     }
     out->i = (int64_t)(0 - (uint64_t)out->i);
     out->f = -out->f;
+    out->op = '-', out->flag = true;
     out->at.begin = p->token[begin].begin;
   } else if (!(out = wick_lang_parse_literal(p))) {
     out = parse_pattern_name(p, begin);

@@ -58,14 +58,8 @@ static wick_ast *parse_number(wick_lang_parser *p)
   errno = 0;
   if (n->kind == WICK_AST_INT) {
     bool hex = digits[0] == '0' && digits[1] == 'x';
-    uint64_t value = strtoull(digits, &end, hex ? 16 : 10);
-    uint64_t most = n->elem && wick_elem_class((wick_elem)(n->elem - 1)) == WICK_UINT
-                        ? UINT64_MAX
-                        : (uint64_t)1 << 63;
-    if (*end || errno || (value > most))
-      wick_lang_parse_wrong(p, n->at, "the number does not fit 64 bits");
-    n->i = (int64_t)value;
-    n->flag = value == most && most != UINT64_MAX; /* good after a minus only */
+    n->i = (int64_t)strtoull(digits, &end, hex ? 16 : 10);
+    if (*end || errno) wick_lang_parse_wrong(p, n->at, "the number does not fit 64 bits");
   } else {
     n->f = strtod(digits, &end);
     if (*end) wick_lang_parse_wrong(p, n->at, "this is no number");
@@ -309,9 +303,6 @@ static wick_ast *parse_primary(wick_lang_parser *p)
 {
   uint32_t begin = p->at;
   wick_ast *literal = wick_lang_parse_literal(p);
-  if (literal && literal->kind == WICK_AST_INT && literal->flag &&
-      (begin == 0 || p->token[begin - 1].kind != '-'))
-    wick_lang_parse_wrong(p, literal->at, "the number does not fit 64 bits");
   if (literal) return literal;
   if (parse_take(p, '(')) return parse_parenthesis(p, begin);
   if (parse_take(p, '[')) return parse_array(p, begin);
@@ -431,6 +422,7 @@ static wick_ast *parse_unary(wick_lang_parser *p)
   if (parse_is(p, '-') || parse_is(p, '!')) {
     uint16_t op = parse_next(p)->kind;
     wick_ast *kid = parse_unary(p);
+    if (op == '-' && kid->kind == WICK_AST_INT) kid->flag = true;
     out = wick_lang_parse_node(p, WICK_AST_UNARY, begin, 1, &kid);
     out->op = op;
   } else {

@@ -1,6 +1,6 @@
 /* Expressions: literals, names, blocks, branches and loops. */
-#include "ir/element.h"
 #include "lang/lex.h"
+#include "lang/literal.h"
 #include "lang/lower/state.h"
 
 /* ---- literals ---- */
@@ -34,11 +34,11 @@ static wick_elem exprs_elem(lowering *s, lowering_frame *f, const wick_ast *n)
   return s->failed ? WICK_F32 : wick_type_get(s->module, t)->elem;
 }
 
-static wick_scalar exprs_scalar(const wick_ast *n, wick_elem elem)
+static wick_scalar exprs_scalar(lowering *s, const wick_ast *n, wick_elem elem)
 {
-  wick_scalar v = {.i = n->i};
-  if (wick_elem_is_float(elem)) v.f = n->kind == WICK_AST_FLOAT ? n->f : (double)n->i;
-  return v;
+  if (!wick_literal_fits(n, elem))
+    wick_lowering_fail(s, n->at, "the number does not fit %s", wick_elem_name(elem));
+  return wick_literal_value(n, elem);
 }
 
 static const lowered *exprs_literal(lowering *s, lowering_frame *f, const wick_ast *n)
@@ -47,7 +47,7 @@ static const lowered *exprs_literal(lowering *s, lowering_frame *f, const wick_a
     return wick_lowering_tensor(s, f, wick_lowering_string(s, f, n->name));
   wick_elem elem = n->kind == WICK_AST_BOOL ? WICK_BOOL : exprs_elem(s, f, n);
   if (s->failed) return wick_lowering_unit(s);
-  wick_scalar v = exprs_scalar(n, elem);
+  wick_scalar v = exprs_scalar(s, n, elem);
   bool real = wick_elem_is_float(elem);
   return wick_lowering_tensor(s, f,
                               wick_lowering_number(s, f, elem, real ? v.f : 0, real ? 0 : v.i));
@@ -65,14 +65,14 @@ static bool exprs_is_literal(const wick_ast *n)
   return true;
 }
 
-static void exprs_store(const wick_ast *n, wick_elem elem, void *to, uint64_t *at)
+static void exprs_store(lowering *s, const wick_ast *n, wick_elem elem, void *to, uint64_t *at)
 {
   bool minus = n->kind == WICK_AST_UNARY;
   if (n->kind == WICK_AST_ARRAY) {
-    for (uint32_t i = 0; i < n->nkid; i++) exprs_store(n->kid[i], elem, to, at);
+    for (uint32_t i = 0; i < n->nkid; i++) exprs_store(s, n->kid[i], elem, to, at);
     return;
   }
-  wick_scalar v = exprs_scalar(minus ? n->kid[0] : n, elem);
+  wick_scalar v = exprs_scalar(s, minus ? n->kid[0] : n, elem);
   if (minus && wick_elem_is_float(elem)) v.f = -v.f;
   if (minus && !wick_elem_is_float(elem)) v.i = (int64_t)(0 - (uint64_t)v.i);
   wick_store_elem(elem, to, (*at)++, wick_round_elem(elem, v));
@@ -88,7 +88,7 @@ static const lowered *exprs_constant(lowering *s, lowering_frame *f, const wick_
   wick_type_nbytes(s->module, type, &nbytes);
   void *data = wick_module_alloc(s->module, (size_t)nbytes + 1);
   memset(data, 0, (size_t)nbytes);
-  exprs_store(n, t->elem, data, &at);
+  exprs_store(s, n, t->elem, data, &at);
   uint32_t c = wick_constant_add(s->module, "tensor", type, data, nbytes);
   return wick_lowering_tensor(s, f, wick_build_constant(f->b, c));
 }

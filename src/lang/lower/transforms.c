@@ -162,29 +162,53 @@ static const lowered *transforms_jvp(transforms_call *c)
 
 /* ---- vmap ---- */
 
-/* x as the function sees it: without its first dimension. */
-static const lowered *transforms_row(lowering *s, const lowered *x)
+/* x as the function sees it: without the dimension `axis`. */
+static const lowered *transforms_row(lowering *s, const lowered *x, uint32_t axis)
 {
   lowered *y = wick_dup(s->tmp, lowered, x, 1);
   y->item = wick_new(s->tmp, const lowered *, x->n);
   wick_ty **type = wick_new(s->tmp, wick_ty *, x->n);
   for (uint32_t i = 0; i < x->n; i++) {
-    y->item[i] = transforms_row(s, x->item[i]);
+    y->item[i] = transforms_row(s, x->item[i], axis);
     type[i] = y->item[i]->type;
   }
   if (x->kind == LOWERED_ITEMS && x->type->kind == WICK_TY_TUPLE)
     y->type = wick_ty_new(s->t, WICK_TY_TUPLE, x->n, type);
   if (x->kind != LOWERED_ONE) return y;
   const wick_type_info *t = wick_type_get(s->module, x->in);
-  y->in = wick_type_tensor(s->module, t->elem, t->rank - 1u, t->dim + 1);
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t k = 0; k + 1 < t->rank; k++) dim[k] = t->dim[k < axis ? k : k + 1];
+  y->in = wick_type_tensor(s->module, t->elem, t->rank - 1u, dim);
   y->type = wick_lowering_ty(s, y->in);
   return y;
 }
 
-static wick_dim transforms_rows(const lowering *s, const lowered *x)
+static wick_dim transforms_rows(const lowering *s, const lowered *x, uint32_t axis)
 {
-  if (x->kind == LOWERED_ONE) return wick_type_get(s->module, x->in)->dim[0];
-  return x->n ? transforms_rows(s, x->item[0]) : WICK_DIM_INVALID;
+  if (x->kind == LOWERED_ONE) return wick_type_get(s->module, x->in)->dim[axis];
+  return x->n ? transforms_rows(s, x->item[0], axis) : WICK_DIM_INVALID;
+}
+
+/* x with the first dimension of each tensor moved to `axis`. */
+static const lowered *transforms_turned(lowering *s, lowering_frame *f, const lowered *x,
+                                        uint32_t axis)
+{
+  if (x->kind == LOWERED_ONE) {
+    int64_t perm[WICK_MAX_RANK];
+    uint32_t rank = wick_type_get(s->module, x->in)->rank;
+    for (uint32_t k = 0; k < rank; k++) perm[k] = k < axis ? k + 1 : k == axis ? 0 : k;
+    const wick_attr set[] = {[WICK_ATTR_transpose_perm] = {.n = rank, .ints = perm}};
+    return wick_lowering_op(s, f, WICK_OP_transpose, 1, &x->v, set);
+  }
+  lowered *y = wick_dup(s->tmp, lowered, x, 1);
+  y->item = wick_new(s->tmp, const lowered *, x->n);
+  wick_ty **type = wick_new(s->tmp, wick_ty *, x->n);
+  for (uint32_t i = 0; i < x->n && !s->failed; i++) {
+    y->item[i] = transforms_turned(s, f, x->item[i], axis);
+    type[i] = y->item[i]->type;
+  }
+  if (!s->failed) y->type = wick_ty_new(s->t, WICK_TY_TUPLE, x->n, type);
+  return y;
 }
 
 /* The type of rows of it, stacked. */
@@ -203,7 +227,7 @@ static const lowered *transforms_vmap(transforms_call *c, const lowered_code *co
   lowering *s = c->s;
   wick_opcode op = wick_op_find("vmap", 4);
   if (op == WICK_OP_none) return wick_lowering_fail(s, c->n->at, "`vmap` cannot be compiled yet");
-  wick_static axes;
+  wick_static axes, to;
   transforms_ints axis = {0};
   wick_dim n = WICK_DIM_INVALID;
   bool given = transforms_static(s, code, "axes", &axes);
@@ -211,11 +235,11 @@ static const lowered *transforms_vmap(transforms_call *c, const lowered_code *co
   const lowered **row = wick_new(s->tmp, const lowered *, c->narg);
   for (uint32_t i = 0; i < transforms_count(c->base); i++) wick_push(s->tmp, &axis, -1);
   for (uint32_t k = 0; k < c->narg; k++) {
-    bool whole = given && axes.ints[k] < 0;
-    row[k] = whole ? all[k] : transforms_row(s, all[k]);
-    if (!whole && wick_dim_eq(n, WICK_DIM_INVALID)) n = transforms_rows(s, all[k]);
-    for (uint32_t i = 0; i < transforms_count(all[k]); i++)
-      wick_push(s->tmp, &axis, whole ? -1 : 0);
+    int64_t at = given ? axes.ints[k] : 0;
+    bool whole = at < 0;
+    row[k] = whole ? all[k] : transforms_row(s, all[k], (uint32_t)at);
+    if (!whole && wick_dim_eq(n, WICK_DIM_INVALID)) n = transforms_rows(s, all[k], (uint32_t)at);
+    for (uint32_t i = 0; i < transforms_count(all[k]); i++) wick_push(s->tmp, &axis, at);
   }
   if (wick_dim_eq(n, WICK_DIM_INVALID))
     return wick_lowering_fail(s, c->n->at, "no argument of this function has rows");
@@ -228,7 +252,10 @@ static const lowered *transforms_vmap(transforms_call *c, const lowered_code *co
   const wick_attr set[] = {
       {.s = c->instance->name}, {.n = axis.n, .ints = axis.at}, {.n = 1, .dims = &n}};
   wick_value v = transforms_build(c, op, set);
-  return s->failed ? wick_lowering_unit(s) : wick_lowering_unflatten(s, c->f, type, &v);
+  if (s->failed) return wick_lowering_unit(s);
+  const lowered *out = wick_lowering_unflatten(s, c->f, type, &v);
+  bool turned = transforms_static(s, code, "out", &to) && to.ints[0];
+  return turned ? transforms_turned(s, c->f, out, (uint32_t)to.ints[0]) : out;
 }
 
 /* ---- checkpoint, with_vjp ---- */
