@@ -141,7 +141,7 @@ static wick_ty *infer_call_value(infer *s, wick_ast *n)
   uint32_t narg = n->nkid - 1;
   wick_ty **arg = wick_new(s->mem, wick_ty *, narg);
   for (uint32_t i = 0; i < narg; i++) {
-    if (n->kid[i + 1]->kind == WICK_AST_NAMED)
+    if (n->kid[i + 1]->kind == WICK_AST_NAMED && f->kind != WICK_TY_ERROR)
       wick_lang_report(&s->p->sources, n->kid[i + 1]->at,
                        "a function value takes its arguments by position");
     arg[i] = wick_infer_expr(s, n->kid[i + 1]->kind == WICK_AST_NAMED ? n->kid[i + 1]->kid[0]

@@ -1,7 +1,9 @@
 /* Reads the files of a program, and enters their items into tables. */
 #include "lang/program.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/file.h"
 #include "lang/library.h"
@@ -45,6 +47,12 @@ wick_lang_entity *wick_lang_map_set(wick_lang_map *m, const char *name, wick_lan
   return before;
 }
 
+/* Whether both are names of values, or of types and constructors, or differ in that alone. */
+static bool program_alike(const char *a, const char *b)
+{
+  return !isupper((unsigned char)*a) == !isupper((unsigned char)*b) || strcasecmp(a, b) == 0;
+}
+
 const char *wick_lang_nearest(const char *name, uint32_t n, const wick_lang_map *const *map)
 {
   const char *best = NULL;
@@ -53,7 +61,7 @@ const char *wick_lang_nearest(const char *name, uint32_t n, const wick_lang_map 
   for (uint32_t k = 0; k < n; k++)
     for (uint32_t i = 0; i < map[k]->nslot; i++) {
       const char *key = map[k]->key[i];
-      if (!key || !map[k]->value[i]) continue;
+      if (!key || !map[k]->value[i] || !program_alike(name, key)) continue;
       size_t d = wick_str_distance(name, key);
       if (d > least || (d == least && (!best || strcmp(key, best) >= 0)) || d >= strlen(key)) {
         if (d != least || best) continue;
@@ -330,10 +338,12 @@ static void program_use(wick_lang_program *p, wick_lang_module *m, wick_ast *n)
   e->name = as, e->index = UINT32_MAX;
   for (uint32_t i = 0; from && i < p->modules.n; i++)
     if (p->modules.at[i] == from) e->index = i;
-  if (wick_lang_map_get(&m->values, as))
-    wick_lang_report(&p->sources, n->name_at, "the module `%s` is used twice", as);
-  else
+  const wick_lang_entity *before = wick_lang_map_get(&m->values, as);
+  bool same = before && before->kind == WICK_ENTITY_MODULE && before->index == e->index;
+  if (!before)
     wick_lang_map_set(&m->values, as, e, p->mem);
+  else if (!same) /* `use trees` beside `use trees { Tree }` says nothing new */
+    wick_lang_report(&p->sources, n->name_at, "`%s` already means something else here", as);
   if (from) program_import(p, m, n, from);
   if (from) return;
   for (uint32_t i = 0; i < n->nkid; i++) n->kid[i]->flag = true; /* unknown, but reported */

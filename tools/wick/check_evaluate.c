@@ -62,10 +62,12 @@ static const wick_tensor *check_states(const wick_func *f, uint32_t *n, const wi
 }
 
 wick_status wick_check_run(const char *command, const char *path, bool unlimited,
-                           const wick_func *f, uint32_t n, const wick_tensor *in, wick_arena *mem,
+                           const wick_func *f, uint32_t n, const wick_tensor *in,
+                           void (*print)(void *arg, const char *line), wick_arena *mem,
                            wick_arena *tmp, wick_arena *scratch, wick_tensor *out)
 {
-  const wick_evaluate_options o = {.most_seconds = unlimited ? 0 : WICK_EVALUATION_SECONDS};
+  const wick_evaluate_options o = {.print = print,
+                                   .most_seconds = unlimited ? 0 : WICK_EVALUATION_SECONDS};
   static const char advice[] = "--no-limit evaluates them nevertheless";
   const wick_pass_context pass = {.mem = mem, .tmp = tmp};
   wick_func *expanded;
@@ -100,7 +102,7 @@ wick_status wick_check_evaluate(const wick_func *f, const wick_arrays *array, co
     memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
   }
   wick_module_align(f->module);
-  wick_status s = wick_check_run("check", path, unlimited, f, n, in, mem, tmp, &scratch, result);
+  wick_status s = wick_check_run("check", path, unlimited, f, n, in, NULL, mem, tmp, &scratch, result);
   wick_arena_free(&scratch);
   if (s) return s;
   wick_array *out = wick_new(mem, wick_array, nout);

@@ -20,12 +20,13 @@ WICK_CHECKED wick_status wick_check_evaluate(const wick_func *f, const wick_arra
 
 /* Evaluates `f` by the operators' definitions. Says on stderr how long that takes, if it takes long.
  * Fails with WICK_ELIMIT if it takes more than WICK_EVALUATION_SECONDS by estimate, unless it is
- * `unlimited`. The rest is as for wick_evaluate. */
+ * `unlimited`. `print` gets the lines that a program prints; NULL: nobody does. The rest is as for
+ * wick_evaluate. */
 enum { WICK_EVALUATION_LONG = 10, WICK_EVALUATION_SECONDS = 600 };
 WICK_CHECKED wick_status wick_check_run(const char *command, const char *path, bool unlimited,
                                         const wick_func *f, uint32_t n, const wick_tensor *in,
-                                        wick_arena *mem, wick_arena *tmp, wick_arena *scratch,
-                                        wick_tensor *out);
+                                        void (*print)(void *arg, const char *line), wick_arena *mem,
+                                        wick_arena *tmp, wick_arena *scratch, wick_tensor *out);
 #define WICK_UNLIMITED_FLAG(out)                                                                   \
   {                                                                                                \
     "no-limit", 0, WICK_FLAG_BOOL, out, NULL,                                                      \

@@ -98,6 +98,12 @@ static wick_status run_frames_check(run_state *r, const wick_io *const *io, uint
   return NULL;
 }
 
+static void run_print(void *arg, const char *line)
+{
+  (void)arg;
+  puts(line);
+}
+
 static wick_status run_reference(run_state *r, const wick_model_inputs *model_inputs,
                                  wick_array **out, uint32_t *out_n)
 {
@@ -130,8 +136,8 @@ static wick_status run_reference(run_state *r, const wick_model_inputs *model_in
       memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
       if (a->elem == WICK_STRING) in[i].data = run_numbers(r, a);
     }
-    WICK_TRY(wick_check_run(j->command, j->path, r->unlimited, f, n, in, &j->mem, &j->tmp,
-                            &j->scratch, result));
+    WICK_TRY(wick_check_run(j->command, j->path, r->unlimited, f, n, in, run_print, &j->mem,
+                            &j->tmp, &j->scratch, result));
     for (uint32_t k = 0; k < nstate; k++) in[model_inputs->n + k] = result[*out_n + k];
     n = model_inputs->n + nstate;
     for (uint32_t k = 0; k < *out_n; k++) {
