@@ -6,6 +6,7 @@ import scipy.optimize
 from containers import LIBRARY
 from library_numbers import LIBRARY_NUMBERS
 from models import FORMULAS, LEARNING
+from varied import VARIED
 
 # ---- sizes ----
 
@@ -334,4 +335,5 @@ FILES = {
     "learning": LEARNING,
     "library": LIBRARY,
     "library_numbers": LIBRARY_NUMBERS,
+    "varied": VARIED,
 }  # fmt: skip

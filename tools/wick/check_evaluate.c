@@ -102,7 +102,8 @@ wick_status wick_check_evaluate(const wick_func *f, const wick_arrays *array, co
     memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
   }
   wick_module_align(f->module);
-  wick_status s = wick_check_run("check", path, unlimited, f, n, in, NULL, mem, tmp, &scratch, result);
+  wick_status s =
+      wick_check_run("check", path, unlimited, f, n, in, NULL, mem, tmp, &scratch, result);
   wick_arena_free(&scratch);
   if (s) return s;
   wick_array *out = wick_new(mem, wick_array, nout);

@@ -19,6 +19,7 @@ typedef struct lowered_code {
   wick_lang_entity *entity; /* a function, a constructor, an operator, an element type, a form */
   wick_ast *node;           /* a literal or an arm; of a form: the call */
   bool applies;             /* neither: it calls its item, which only the running program knows */
+  uint8_t half;             /* of with_vjp: 1 and 2 call that function alone, but capture both */
   const wick_typed *typed;  /* of the function around a literal or a form */
   uint32_t ncaptured;       /* the locals that the literal reads */
   wick_lang_entity *const *captured;

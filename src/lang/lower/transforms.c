@@ -260,17 +260,34 @@ static const lowered *transforms_vmap(transforms_call *c, const lowered_code *co
 
 /* ---- checkpoint, with_vjp ---- */
 
-static const lowered *transforms_marked(transforms_call *c, const lowered *vjp, wick_ty *result)
+/* One function of with_vjp, f or g, with what both have captured. */
+static const lowered *transforms_half(lowering *s, const lowered *f, const lowered *g,
+                                      const lowered *with_vjp, uint8_t half)
+{
+  lowered *x = wick_lowering_new(s, LOWERED_FN, half == 1 ? f->type : g->type, 2);
+  lowered_code *code = wick_dup(s->tmp, lowered_code, with_vjp->code, 1);
+  code->half = half;
+  x->item[0] = f, x->item[1] = g, x->code = code;
+  return x;
+}
+
+/* The functions of with_vjp have the same parameters. What they have captured is constant. */
+static const lowered *transforms_marked(transforms_call *c, const lowered *fn, wick_ty *result)
 {
   lowering *s = c->s;
-  wick_attr set[] = {{0}, {0}};
-  if (vjp && (transforms_count(c->base) || transforms_count(vjp)))
-    return wick_lowering_fail(s, c->n->at,
-                              "functions of `with_vjp` that capture values cannot be "
-                              "compiled yet");
-  if (!transforms_begin(c, result)) return wick_lowering_unit(s);
+  wick_attr set[] = {{0}, {0}, {0}};
+  const lowered *vjp = fn ? wick_lowering_as_known(s, c->f, fn->item[1]) : NULL;
+  if (!s->failed && vjp && (transforms_count(c->base) || transforms_count(vjp))) {
+    const lowered *f = c->base, *g = vjp;
+    c->base = transforms_half(s, f, g, fn, 1), vjp = transforms_half(s, f, g, fn, 2);
+  }
+  if (s->failed || !transforms_begin(c, result)) return wick_lowering_unit(s);
   set[WICK_ATTR_with_vjp_callee].s = c->instance->name;
   if (vjp) {
+    uint32_t narg = 0;
+    for (uint32_t i = 0; i < c->narg; i++) narg += transforms_count(c->arg[i]);
+    set[WICK_ATTR_with_vjp_constants].i = c->in.n - narg;
+    vjp = wick_lowering_captured_plain(s, c->f, c->n->at, vjp);
     const lowered **arg = wick_new(s->tmp, const lowered *, c->narg + 1u);
     for (uint32_t i = 0; i < c->narg; i++) arg[i] = c->arg[i];
     arg[c->narg] = wick_lowering_formal(s, c->n->at, wick_lowering_cotangent(s, c->result));
@@ -299,7 +316,10 @@ const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const w
   case WICK_FORM_JVP: return transforms_jvp(&c);
   case WICK_FORM_VMAP: return transforms_vmap(&c, code);
   case WICK_FORM_CHECKPOINT: return transforms_marked(&c, NULL, result);
-  case WICK_FORM_WITH_VJP: return transforms_marked(&c, fn->item[1], result);
+  case WICK_FORM_WITH_VJP:
+    return code->half
+               ? wick_lowering_call(s, f, n, fn->item[code->half - 1], narg, arg, NULL, result)
+               : transforms_marked(&c, fn, result);
   case WICK_FORM_MAP_TENSORS:
   case WICK_FORM_ZIP_TENSORS: return wick_lowering_map_data(s, f, n, fn, narg, arg);
   default: break;

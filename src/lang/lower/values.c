@@ -136,8 +136,8 @@ void wick_lowering_key(lowering *s, const lowered *x, wick_text *out)
 {
   if (x->kind == LOWERED_ONE) wick_text_printf(out, "%%%u", x->in.id);
   if (x->kind == LOWERED_FN) {
-    wick_text_printf(out, "@%p,%p,%p", (const void *)x->code->entity, (const void *)x->code->node,
-                     (const void *)x->code->typed);
+    wick_text_printf(out, "@%p,%p,%p,%u", (const void *)x->code->entity,
+                     (const void *)x->code->node, (const void *)x->code->typed, x->code->half);
     if (x->type) wick_lowering_type_key(s, x->type, out);
   }
   wick_text_char(out, '(');

@@ -257,7 +257,11 @@ static wick_status with_vjp_infer(wick_infer *c)
   if (!f || !g) return NULL;
   const wick_node *r = wick_return(f);
   uint32_t np = f->nparam, n = np, nby = 0;
+  int64_t constants = c->attr[WICK_ATTR_with_vjp_constants].i;
   WICK_TRY(transform_call(c, f, 0, 0));
+  if (constants > np)
+    return wick_infer_fail(c, WICK_ETYPE, "constants is %lld, @%s has %u parameters",
+                           (long long)constants, f->name, np);
   for (uint32_t k = 0; k < r->nin; k++) {
     if (!transform_has(c, wick_type_of(f, r->in[k]))) continue;
     if (n < g->nparam && !wick_type_eq(g->value[n + 1].type, wick_type_of(f, r->in[k])))
@@ -268,7 +272,7 @@ static wick_status with_vjp_infer(wick_infer *c)
   for (uint32_t k = 0; k < np; k++) {
     if (k < g->nparam && !wick_type_eq(g->value[k + 1].type, f->value[k + 1].type))
       return wick_infer_fail(c, WICK_ETYPE, "parameter %u has another type in @%s", k, g->name);
-    if (!transform_has(c, f->value[k + 1].type)) continue;
+    if (k < constants || !transform_has(c, f->value[k + 1].type)) continue;
     if (nby < wick_return(g)->nin)
       if (!wick_type_eq(wick_type_of(g, wick_return(g)->in[nby]), f->value[k + 1].type))
         return wick_infer_fail(c, WICK_ETYPE, "result %u of @%s is not of parameter %u's type", nby,
@@ -287,11 +291,13 @@ static wick_status with_vjp_infer(wick_infer *c)
 const wick_op wick_op_with_vjp = {
     .name = "with_vjp",
     .doc = "Calls a function whose cotangents another function gives: from the arguments, then the "
-           "cotangents of float results, it computes the cotangents of float parameters",
+           "cotangents of float results, it computes the cotangents of float parameters; the first "
+           "`constants` of them have none",
     .nin = {0, WICK_ANY},
     .nout = {0, WICK_ANY},
     .attr = {{"callee", WICK_ATTR_FUNC, 0, true, NULL, 0, 0},
-             {"vjp", WICK_ATTR_FUNC, 0, true, NULL, 0, 0}},
+             {"vjp", WICK_ATTR_FUNC, 0, true, NULL, 0, 0},
+             {"constants", WICK_ATTR_INT, 0, false, NULL, 0, 1 << 30}},
     .level = WICK_GRAPH,
     .effect = WICK_MAY_FAIL,
     .typed = true,

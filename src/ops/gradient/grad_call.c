@@ -40,6 +40,7 @@ void wick_grad_with_vjp(wick_adjoint *a)
   for (uint32_t k = 0; k < nout; k++) type[k] = wick_type_of(g, wick_return(g)->in[k]);
   wick_attr callee = {.s = name};
   wick_value v = wick_build(b, WICK_OP_call, nin, in, &callee, nout, type);
-  for (uint32_t k = 0, at = 0; k < n->nin && !b->status; k++)
+  uint32_t first = (uint32_t)n->attr[WICK_ATTR_with_vjp_constants].i;
+  for (uint32_t k = first, at = 0; k < n->nin && !b->status; k++)
     if (wick_grad_has(b, a->in[k])) a->din[k] = (wick_value){v.id + at++};
 }

@@ -1,0 +1,37 @@
+"""What the functions of programs/varied.wick give, by NumPy."""
+
+import math
+
+import numpy as np
+
+M = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+X = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+def mixed():
+    nested = np.stack([a + X.T for a in (10.0, 20.0, 30.0)], 2)
+    return np.stack([X[:, 0], X[:, 1] ** 2], 1), nested, X.T @ [1.0, 10.0]
+
+
+def fnv(data):
+    h = 14695981039346656037
+    for b in data:
+        h = (h ^ b) * 1099511628211 % 2**64
+    return h
+
+
+def large():
+    return np.uint64(fnv(b"ab")), np.uint64(2**64 - 1), np.uint64(615), 1, -(2**63), np.float32(2.0**64)
+
+
+VARIED = {
+    "columns": lambda: (np.stack([M.sum(0), M[0]]), 2 * M.T),
+    "mixed": mixed,
+    "jacobians": lambda: np.array([[3.0, 2.0, 0.0], [0.0, 0.0, math.cos(0.5)]]),
+    "large": large,
+    # what with_vjp captures is constant: no slope by `start`, and twice the slope by the rule of `weighted`
+    "captured": lambda: ([0.5, 0.25], (0.25, 0.0), -1 / 32, 20.0),
+    "fitted": lambda: (2.0, [-1.0]),
+    "heap_sorted": lambda: [1, 1, 2, 3, 4, 5],
+    "symbolic": lambda: (10.0, 10.0, 12.0, 12.0, [0.0, 6.0]),
+}  # fmt: skip
