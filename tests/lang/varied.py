@@ -31,6 +31,7 @@ VARIED = {
     "large": large,
     # what with_vjp captures is constant: no slope by `start`, and twice the slope by the rule of `weighted`
     "captured": lambda: ([0.5, 0.25], (0.25, 0.0), -1 / 32, 20.0),
+    "stopped": lambda: (18.0, 1.0),
     "fitted": lambda: (2.0, [-1.0]),
     "heap_sorted": lambda: [1, 1, 2, 3, 4, 5],
     "symbolic": lambda: (10.0, 10.0, 12.0, 12.0, [0.0, 6.0]),

@@ -103,16 +103,13 @@ static const lowered *forms_function(lowering *s, lowering_frame *f, wick_ast *n
   return x;
 }
 
-static const lowered *forms_constant(lowering *s, lowering_frame *f, const wick_ast *n,
-                                     const lowered *x)
+static const lowered *forms_constant(lowering *s, lowering_frame *f, wick_ast *n,
+                                     wick_lang_entity *form, const lowered *x)
 {
-  if (s->failed || x->kind == LOWERED_FN) return x;
-  if (x->kind == LOWERED_ONE && x->type->kind != WICK_TY_TENSOR)
-    return wick_lowering_fail(s, n->at, "`stop_gradient` of data cannot be compiled yet");
-  if (x->kind == LOWERED_ONE) return wick_lowering_op(s, f, WICK_OP_stop_gradient, 1, &x->v, NULL);
-  lowered *y = wick_lowering_new(s, x->kind, x->type, x->n);
-  for (uint32_t i = 0; i < x->n; i++) y->item[i] = forms_constant(s, f, n, x->item[i]);
-  return y;
+  const lowered *all = forms_function(s, f, n, form, 0, NULL);
+  if (x->kind == LOWERED_ONE && x->type->kind != WICK_TY_TENSOR && x->type->kind != WICK_TY_DATA)
+    return wick_lowering_fail(s, n->at, "`stop_gradient` takes tensors, structures and data");
+  return wick_lowering_map(s, f, n, all, 1, &x);
 }
 
 const lowered *wick_lowering_form(lowering *s, lowering_frame *f, wick_ast *n,
@@ -133,7 +130,7 @@ const lowered *wick_lowering_form(lowering *s, lowering_frame *f, wick_ast *n,
   case WICK_FORM_WRITE: return forms_write(s, f, n, arg[0], arg[1]);
   case WICK_FORM_PRINT: return forms_say(s, f, WICK_OP_print, narg, arg);
   case WICK_FORM_ASSERT: return forms_say(s, f, WICK_OP_assert, narg, arg);
-  case WICK_FORM_STOP_GRADIENT: return forms_constant(s, f, n, arg[0]);
+  case WICK_FORM_STOP_GRADIENT: return forms_constant(s, f, n, form, arg[0]);
   case WICK_FORM_MAP_TENSORS:
   case WICK_FORM_ZIP_TENSORS: {
     lowered *leaf = wick_dup(s->tmp, lowered, arg[0], 1); /* each tensor decides its type */

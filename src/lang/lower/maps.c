@@ -1,5 +1,6 @@
 /* map_tensors, zip_tensors: a function of every tensor of a structure, which is checked for each
- * anew. Data is mapped by an instance that calls itself for fields of its type. */
+ * anew. Data is mapped by an instance that calls itself for fields of its type. stop_gradient is a
+ * map without a function. */
 #include "lang/lower/state.h"
 
 const lowered *wick_lowering_map(lowering *s, lowering_frame *f, const wick_ast *n,
@@ -11,7 +12,8 @@ const lowered *wick_lowering_map(lowering *s, lowering_frame *f, const wick_ast 
   for (uint32_t i = 1; i < narg; i++) /* the cotangent of an integer is () */
     if (one && arg[i]->kind == LOWERED_ITEMS) return x;
   if (one && x->type->kind == WICK_TY_TENSOR)
-    return wick_lowering_call(s, f, n, map->item[0], narg, arg, NULL, NULL);
+    return map->n ? wick_lowering_call(s, f, n, map->item[0], narg, arg, NULL, NULL)
+                  : wick_lowering_op(s, f, WICK_OP_stop_gradient, 1, &x->v, NULL);
   if (one && x->type->kind == WICK_TY_DATA) {
     lowering_instance *i =
         wick_lowering_instance(s, f, n->at, map, narg, arg, NULL, x->type, false);

@@ -307,6 +307,8 @@ const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const w
 {
   const lowered_code *code = fn->code;
   transforms_call c = {.s = s, .f = f, .n = n, .narg = narg, .arg = arg};
+  if (code->entity->form == WICK_FORM_STOP_GRADIENT)
+    return wick_lowering_map_data(s, f, n, fn, narg, arg);
   c.base = wick_lowering_as_known(s, f, fn->item[0]);
   if (s->failed) return wick_lowering_unit(s);
   switch (code->entity->form) {
