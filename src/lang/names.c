@@ -51,11 +51,28 @@ static void names_leave(names *s, uint32_t mark)
   }
 }
 
+/* The name with that of a module which has it; NULL: no module that the file uses does. */
+static const char *names_elsewhere(const names *s, const wick_ast *n)
+{
+  const wick_lang_map *all = &s->m->values;
+  const char *best = NULL;
+  for (uint32_t i = 0; i < all->nslot && !n->module; i++) {
+    const wick_lang_entity *e = all->key[i] ? all->value[i] : NULL;
+    if (!e || e->kind != WICK_ENTITY_MODULE || e->index == UINT32_MAX) continue;
+    const wick_lang_module *m = s->p->modules.at[e->index];
+    if (!wick_lang_map_get(&m->own_values, n->name) && !wick_lang_map_get(&m->own_types, n->name))
+      continue;
+    if (!best || strcmp(all->key[i], best) < 0) best = all->key[i];
+  }
+  return best ? wick_str_printf(s->p->mem, "%s.%s", best, n->name) : NULL;
+}
+
 static void names_unknown(names *s, const wick_ast *n, const char *what, uint32_t nmap,
                           const wick_lang_map *const *map)
 {
   bool many = s->p->sources.problems.n > WICK_LANG_MOST_PROBLEMS;
-  const char *near = many ? NULL : wick_lang_nearest(n->name, nmap, map);
+  const char *near = many ? NULL : names_elsewhere(s, n);
+  if (!near && !many) near = wick_lang_nearest(n->name, nmap, map);
   wick_lang_report(&s->p->sources, n->name_at, "there is no %s `%s`%s%s%s", what, n->name,
                    near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
