@@ -155,6 +155,7 @@ docs: all
 	@WICK_COMMAND=$(BUILD)/wick scripts/excerpts.py --write docs/*.md
 	@WICK_COMMAND=$(BUILD)/wick $${WICK_VENV:-$(BUILD)/venv}/bin/python -W ignore scripts/onnx_table.py >$(BUILD)/onnx.md
 	@mv $(BUILD)/onnx.md docs/onnx.md
+	@scripts/format_numbers.py
 
 format:
 	@clang-format -i $(SOURCES)

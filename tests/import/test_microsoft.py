@@ -249,6 +249,63 @@ def rotary(d):
     compare("RotaryEmbedding", [d.f(b, heads, s, size), at, *tables], interleaved=d.one(0, 1), **more)
 
 
+def rotary_streams(d):
+    b, s, heads, layout = d.n(1, 2), d.n(1, 5), d.n(1, 3), d.one(0, 1)
+    section = [d.n(1, 3) for _ in range(3)] if not layout else [4, 2, 2]
+    half = sum(section)
+    operands = [d.i(0, 20, 3, b, s), d.f(20, half), d.f(20, half)]
+    more = dict(mrope_section=section, mrope_layout=layout, interleaved=d.one(0, 1))
+    compare("MRotaryEmbedding", [d.f(b, s, heads * 2 * half), *operands], **more, **d.one({}, {"num_heads": heads}))
+    compare("MRotaryEmbedding", [d.f(b, heads, s, 2 * half), *operands], **more)
+
+
+def decoders(d):
+    """Caches have room for all positions, and ONNX Runtime writes them in place. With beams, each position of a row comes from the row of its beam then."""
+    beams, heads, size, past, room = d.one(1, 2), d.n(1, 3), 8, d.n(1, 5), d.n(6, 9)
+    b, h, total = beams * d.n(1, 2), heads * size, past + 1
+    cache = [d.f(b, heads, room, size), d.f(b, heads, room, size)]
+    beam = d.i(0, beams, b // beams, beams, room, kind=np.int32)
+    beam[:, :, past] = np.arange(beams)
+    mask, bias = d.maybe((d.i(0, 4, b, total) > 0).astype(np.int32)), d.maybe(d.f(b, heads, 1, total))
+    number = lambda v: np.array([v], np.int32)  # noqa: E731
+    operands = [d.f(b, 1, h), d.f(b, 1, h), d.f(b, 1, h), mask, bias, *cache, number(past), number(beams), beam if beams > 1 else None, d.maybe(d.f(3 * h))]
+    bytes_, feeds = model("DecoderMaskedMultiHeadAttention", operands, (), [True] * 3, dict(num_heads=heads, past_present_share_buffer=1, **d.one({}, {"scale": 0.3})))
+    got = wick.InferenceSession(bytes_, cache="").run(None, feeds)
+    values = {k: ort.OrtValue.ortvalue_from_numpy(v) for k, v in feeds.items()}
+    session = ort.InferenceSession(bytes_, providers=["CPUExecutionProvider"])
+    binding, y = session.io_binding(), ort.OrtValue.ortvalue_from_numpy(np.zeros_like(got[0]))
+    for k, v in values.items():
+        binding.bind_ortvalue_input(k, v)
+    for k, v in ("y0", y), ("y1", values["x5"]), ("y2", values["x6"]):
+        binding.bind_ortvalue_output(k, v)
+    session.run_with_iobinding(binding)
+    for g, e in zip(got, (y, values["x5"], values["x6"]), strict=True):
+        np.testing.assert_allclose(g, e.numpy(), rtol=1e-4, atol=1e-5)
+    kept = [d.f(b, heads, past, size), d.f(b, heads, past, size)]  # of an encoder
+    compare("DecoderMaskedMultiHeadAttention", [d.f(b, 1, h), *kept, d.maybe((d.i(0, 4, b, past) > 0).astype(np.int32))], num_heads=heads)
+
+
+def quantized_experts(d):
+    tokens, n, h, inner, bits, block = d.n(1, 6), d.n(2, 4), 32, 32, d.one(4, 8), d.one(0, 16)
+    swiglu = d.one(True, False)
+    q = lambda *shape: d.i(0, 256, *shape[:-1], shape[-1] * bits // 8, kind=np.uint8)  # noqa: E731
+    scales = lambda rows, k: np.abs(d.f(n, rows, *([k // block] if block else []), scale=0.02))  # noqa: E731
+    wide = inner * (2 if swiglu else 1)
+    more = dict(activation_type="swiglu", swiglu_fusion=1) if swiglu else dict(activation_type=d.one("silu", "relu", "gelu", "identity"))
+    router = d.maybe(np.abs(d.f(tokens, n)))
+    operands = [d.f(tokens, h), d.f(tokens, n), q(n, wide, h), scales(wide, h), d.maybe(d.f(n, wide)), q(n, h, inner), scales(h, inner), d.maybe(d.f(n, h)), *[None] * 6, router]
+    compare("QMoE", operands, constants=[2, 3, 5, 6], k=d.n(1, 2), expert_weight_bits=bits, normalize_routing_weights=d.one(0, 1), **({"block_size": block} if block else {}),
+            rtol=2e-2, atol=5e-2, **more)
+
+
+def words(d):
+    count, length, width, size, filters = d.n(1, 5), d.n(4, 8), d.n(1, 4), d.n(1, 5), d.n(1, 6)
+    chars = d.i(1, 9, count, length, kind=np.int32) * (np.arange(length) < d.i(1, length + 1, count, 1))
+    compare("WordConvEmbedding", [chars.astype(np.int32), d.f(filters, 1, width, size), d.f(filters), d.f(9, size)], constants=[1, 2, 3])
+    c, o, pads = d.n(1, 4), d.n(1, 4), np.array([d.n(0, 1) for _ in range(4)])
+    compare("ConvTransposeWithDynamicPads", [d.f(2, c, 4, 5), d.f(c, o, 3, 3), pads, d.maybe(d.f(o))], constants=[2], strides=[d.n(1, 2), d.n(1, 2)])
+
+
 # ---- bytes ----
 
 def scale(d):
@@ -436,7 +493,7 @@ def matrices(d):
     compare("DynamicTimeWarping", [d.one(cost, cost[None])])
 
 
-@pytest.mark.parametrize("kind", [searches, streams, causal_convolutions, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
+@pytest.mark.parametrize("kind", [words, rotary_streams, decoders, quantized_experts, searches, streams, causal_convolutions, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
                                   linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens], ids=lambda f: f.__name__)
 def test_random(kind):
     for seed in range(COUNT):

@@ -30,6 +30,14 @@ wick_value wick_onnx_attention_softmax(wick_onnx_attention *a, wick_value scores
 /* cap * tanh(x / cap), or x if cap is not positive */
 wick_value wick_onnx_attention_softcap(wick_onnx_attention *a, wick_value x, double cap);
 
+/* microsoft_attention.c */
+/* Reads the sizes of the heads after the operands are complete. */
+bool wick_microsoft_attention_complete(wick_onnx_attention *a);
+/* 0 where `keep` is true, else the number that the attributes give for excluded keys. */
+wick_value wick_microsoft_attention_filter(wick_onnx_attention *a, wick_value keep);
+/* Multiplies by the attribute `scale`, or by 1 / sqrt(size of a head). */
+wick_value wick_microsoft_attention_scaled(wick_onnx_attention *a, wick_value x);
+
 /* Rotates pairs of numbers of x, the last axis of four, by an angle. Pairs are corresponding elements of
  * the two halves, or neighbours if `interleaved`. cos and sin broadcast to x without its last axis, and
  * have half as many numbers as are rotated; the numbers of x after these stay. */

@@ -17,6 +17,10 @@ wick_value wick_microsoft_biased(wick_onnx_op *o, wick_value x, uint32_t i);
 wick_value wick_microsoft_unrepeated(wick_onnx_op *o, wick_value tokens, wick_value scores,
                                      int64_t size, double low);
 
+/* Returns rows of a table of angles at positions [batch, length] or [1, length], with an axis for
+ * heads. */
+wick_value wick_microsoft_angles(wick_onnx_op *o, wick_value table, wick_value at, uint32_t axis);
+
 /* Returns true if the node has all operands whose bits are set; a row's least number does not count
  * those after an optional one. Adds a failure for each that is missing. */
 bool wick_microsoft_needs(wick_onnx_op *o, uint32_t operands);

@@ -1,6 +1,6 @@
 /* Imports com.microsoft's attention: with projections and masks as BERT has them, with shared key heads
- * and a cache as decoders have them, and rotary embeddings. Scores that a mask excludes get a large
- * negative number, not -inf: a row that excludes all keys attends to all of them. */
+ * and a cache as decoders have them. Scores that a mask excludes get a large negative number, not -inf: a
+ * row that excludes all keys attends to all of them. */
 #include <float.h>
 #include <math.h>
 
@@ -30,8 +30,7 @@ static wick_value attention_appended(wick_onnx_op *o, wick_value past, wick_valu
   return past.id ? wick_build_concat(o->b, 2, 2, (wick_value[]){past, x}) : x;
 }
 
-/* Reads the sizes of the heads after the operands are complete. */
-static bool attention_complete(attention *a)
+bool wick_microsoft_attention_complete(attention *a)
 {
   wick_onnx_op *o = a->o;
   if (o->failed || o->b->status || !a->q.id || !a->k.id || !a->v.id) return false;
@@ -51,8 +50,7 @@ static double attention_excluded(const wick_onnx_op *o)
   return wick_onnx_float(o, "mask_filter_value", -10000.0f);
 }
 
-/* 0 where `keep` is true, else the number that the attributes give for excluded keys. */
-static wick_value attention_filter(attention *a, wick_value keep)
+wick_value wick_microsoft_attention_filter(attention *a, wick_value keep)
 {
   wick_onnx_op *o = a->o;
   wick_value none = wick_emit_number(o->b, a->q, 0);
@@ -107,7 +105,7 @@ static void attention_masked(attention *a, uint32_t i, wick_dim past)
     return;
   }
   wick_value keep = rank == 1 ? attention_lengths(a, i) : attention_raw(a, i, past);
-  wick_onnx_attention_add(a, attention_filter(a, keep));
+  wick_onnx_attention_add(a, wick_microsoft_attention_filter(a, keep));
 }
 
 /* Excludes the keys after each query's position; `past` keys are before the first query. */
@@ -127,8 +125,7 @@ static wick_value attention_causal(attention *a, wick_value scores, wick_dim pas
 
 /* ---- attention ---- */
 
-/* Multiplies by the attribute `scale`, or by 1 / sqrt(size of a head). */
-static wick_value attention_scaled(attention *a, wick_value x)
+wick_value wick_microsoft_attention_scaled(attention *a, wick_value x)
 {
   wick_onnx_op *o = a->o;
   wick_dim size = wick_built_info(o->b, a->q)->dim[3];
@@ -147,7 +144,7 @@ static wick_value attention_computed(attention *a, wick_dim past, wick_value *ou
   wick_onnx_op *o = a->o;
   wick_builder *b = o->b;
   wick_value k = wick_build_transpose(o->b, a->k, 4, (const int64_t[]){0, 1, 3, 2});
-  wick_value scores = wick_onnx_attention_product(a, attention_scaled(a, a->q), k);
+  wick_value scores = wick_onnx_attention_product(a, wick_microsoft_attention_scaled(a, a->q), k);
   if (o->failed || b->status) return scores;
   if (a->bias.id) scores = wick_build2(b, WICK_OP_add, scores, a->bias);
   *out_scores = scores = attention_causal(a, scores, past);
@@ -230,7 +227,7 @@ static void attention_merged(attention *a, wick_value merged, uint32_t mask, uin
   }
   if (!attention_sizes(o, t->dim[2], size) || !attention_split(a, merged, size)) return;
   wick_value present = attention_present(a, past_at, &past);
-  if (!attention_complete(a)) return;
+  if (!wick_microsoft_attention_complete(a)) return;
   attention_masked(a, mask, past);
   if (bias && wick_onnx_has(o, bias)) wick_onnx_attention_add(a, o->in[bias]);
   o->out[0] = attention_computed(a, past, &scores);
@@ -331,62 +328,12 @@ static void attention_multi(wick_onnx_op *o)
                       : wick_dim_const(0);
   a.k = attention_appended(o, wick_microsoft_optional(o, 6), a.k);
   a.v = attention_appended(o, wick_microsoft_optional(o, 7), a.v);
-  if (!attention_complete(&a)) return;
+  if (!wick_microsoft_attention_complete(&a)) return;
   attention_masked(&a, 4, past);
   if (wick_onnx_has(o, 5)) wick_onnx_attention_add(&a, o->in[5]);
   o->out[0] = attention_computed(&a, past, &scores);
   const wick_value more[] = {a.k, a.v, scores};
   for (uint32_t k = 1; k < o->nout && k < 4; k++) o->out[k] = more[k - 1];
-}
-
-/* ---- rotary embeddings ---- */
-
-/* Returns rows of a table of angles at positions [batch, length] or [1, length], with an axis for
- * heads. */
-static wick_value attention_angles(wick_onnx_op *o, wick_value table, wick_value at, uint32_t axis)
-{
-  return wick_emit_unsqueeze(o->b, wick_emit_gather(o->b, WICK_OP_gather, table, at, 0), axis);
-}
-
-/* Positions [1] are the first one's, [batch, length] all. */
-static wick_value attention_positions(wick_onnx_op *o, uint32_t i, wick_dim length)
-{
-  const wick_type_info *t = wick_onnx_info(o, i);
-  if (t->rank == 2) return o->in[i];
-  wick_value first = wick_onnx_scalar(o, i);
-  return wick_build2(o->b, WICK_OP_add, wick_emit_count_along(o->b, length, 1, 2), first);
-}
-
-/* Operands: x, positions, cos, sin. x is [batch, length, heads * size] or [batch, heads, length,
- * size]. */
-static void attention_rotary(wick_onnx_op *o)
-{
-  const wick_type_info *t = wick_onnx_info(o, 0), *cos = wick_onnx_info(o, 2);
-  wick_dims *dims = o->c->module->dims;
-  bool flat = t->rank == 3;
-  if ((!flat && t->rank != 4) || cos->rank != 2 || wick_onnx_info(o, 1)->rank > 2) {
-    wick_onnx_fail(o, WICK_ETYPE, "ranks %u and %u, expected 3 or 4, and 2", t->rank, cos->rank);
-    return;
-  }
-  wick_value x = o->in[0];
-  if (flat) {
-    int64_t heads = wick_onnx_int(o, "num_heads", 0);
-    wick_dim size = wick_dim_mul(dims, cos->dim[1], wick_dim_const(2));
-    if (heads > 0) size = wick_dim_floordiv(dims, t->dim[2], wick_dim_const(heads));
-    if (heads < 0 || !wick_onnx_divides(o, t->dim[2], size)) {
-      wick_onnx_fail(o, WICK_ETYPE, "the last axis is no multiple of the size of a head");
-      return;
-    }
-    const wick_dim split[] = {t->dim[0], t->dim[1], wick_dim_floordiv(dims, t->dim[2], size), size};
-    x = wick_build_reshape(o->b, x, 4, split);
-  }
-  wick_value at = attention_positions(o, 1, t->dim[flat ? 1 : 2]);
-  wick_value c = attention_angles(o, o->in[2], at, flat ? 2 : 1);
-  wick_value s = attention_angles(o, o->in[3], at, flat ? 2 : 1);
-  wick_value y = wick_onnx_rotated(o, x, c, s, wick_onnx_int(o, "interleaved", 0) != 0);
-  double scale = wick_onnx_float(o, "scale", 1);
-  if (scale != 1) y = wick_emit_by(o->b, WICK_OP_mul, y, scale);
-  o->out[0] = flat ? wick_build_reshape(o->b, y, 3, t->dim) : y;
 }
 
 /* ---- shared key heads ---- */
@@ -471,7 +418,7 @@ static void attention_turn(attention_cache *c, uint32_t cos, uint32_t at)
     place = wick_build2(b, WICK_OP_add, count, c->before);
   }
   wick_value angle[2];
-  for (uint32_t k = 0; k < 2; k++) angle[k] = attention_angles(o, o->in[cos + k], place, 1);
+  for (uint32_t k = 0; k < 2; k++) angle[k] = wick_microsoft_angles(o, o->in[cos + k], place, 1);
   a->q = wick_onnx_rotated(o, a->q, angle[0], angle[1], interleaved);
   a->k = wick_onnx_rotated(o, a->k, angle[0], angle[1], interleaved);
 }
@@ -592,10 +539,10 @@ static void attention_grouped(wick_onnx_op *o)
   attention_turn(&c, 7, 9);
   a->k = attention_cached(&c, 3, a->k);
   a->v = attention_cached(&c, 4, a->v);
-  if (!attention_complete(a)) return;
+  if (!wick_microsoft_attention_complete(a)) return;
   attention_frontier(&c);
   wick_value k = wick_build_transpose(o->b, a->k, 4, (const int64_t[]){0, 1, 3, 2});
-  wick_value scores = wick_onnx_attention_product(a, attention_scaled(a, a->q), k);
+  wick_value scores = wick_onnx_attention_product(a, wick_microsoft_attention_scaled(a, a->q), k);
   scores = wick_onnx_attention_softcap(a, scores, wick_onnx_float(o, "softcap", 0));
   if (wick_onnx_has(o, 10)) wick_onnx_attention_add(a, o->in[10]);
   scores = wick_build2(b, WICK_OP_add, scores, a->bias);
@@ -631,8 +578,5 @@ const wick_onnx_row wick_onnx_microsoft_attention_rows[] = {
     ROW("MultiHeadAttention", 1, 10, 4, HEADS, attention_multi),
     ROW("QAttention", 5, 9, 2, HEADS "do_rotary:i past_present_share_buffer:i",
         attention_quantized),
-    ROW("RotaryEmbedding", 4, 4, 1,
-        "interleaved:i is_packed_batching:i num_heads:i rotary_embedding_dim:i scale:f",
-        attention_rotary),
     {0},
 };

@@ -292,8 +292,9 @@ static wick_value bits_activated(wick_onnx_op *o, wick_value y, wick_value x)
 }
 
 /* Returns how much each expert counts for each token, [experts, tokens, 1]: the k largest of the softmax of
- * the router's numbers, divided by their sum if the attribute says so; 0 for the other experts. */
-static wick_value bits_router(wick_onnx_op *o, wick_value probs, int64_t k)
+ * the router's numbers, divided by their sum if the attribute says so; 0 for the other experts. The numbers
+ * `weight`, if not 0, replace those of the softmax. */
+static wick_value bits_router(wick_onnx_op *o, wick_value probs, wick_value weight, int64_t k)
 {
   wick_builder *b = o->b;
   wick_emit soft = wick_emit_begin(o->b, WICK_OP_softmax);
@@ -305,9 +306,11 @@ static wick_value bits_router(wick_onnx_op *o, wick_value probs, int64_t k)
   wick_emit_set_dims(&top, "k", 1, &most);
   wick_value value = wick_emit_end1(&top, p), index = {value.id + 1};
   if (b->status) return p;
+  if (weight.id) value = wick_emit_gather(b, WICK_OP_gather_elements, weight, index, 1);
   const wick_type_info *t = wick_built_info(b, p);
   wick_dim shape[2] = {t->dim[0], t->dim[1]};
-  if (wick_onnx_int(o, "normalize_routing_weights", 0)) {
+  bool normalized = o->row->arg && !weight.id; /* QMoE's always are */
+  if (normalized || wick_onnx_int(o, "normalize_routing_weights", 0)) {
     wick_value sum = wick_emit_reduce1(o->b, WICK_OP_reduce_sum, value, 1, true);
     value = wick_build2(b, WICK_OP_div, value, sum);
   }
@@ -319,12 +322,12 @@ static wick_value bits_router(wick_onnx_op *o, wick_value probs, int64_t k)
 }
 
 /* Computes all experts for all tokens, as batched products, and adds what the router chooses. */
-static void bits_experts(wick_onnx_op *o)
+static void bits_mixed(wick_onnx_op *o, wick_value weights)
 {
   wick_builder *b = o->b;
   const wick_type_info *t = wick_onnx_info(o, 0), *r = wick_onnx_info(o, 1);
   int64_t k = wick_onnx_int(o, "k", 1);
-  if (!wick_microsoft_needs(o, 1u << 4)) return;
+  if (!wick_microsoft_needs(o, 1u << 2 | 1u << 4)) return;
   if (t->rank < 2 || t->rank > 3 || r->rank != 2 || wick_onnx_info(o, 2)->rank != 3 ||
       wick_onnx_info(o, 4)->rank != 3 || !wick_dim_is_const(r->dim[1]) || k < 1 ||
       k > r->dim[1].v || wick_onnx_int(o, "use_sparse_mixer", 0)) {
@@ -338,10 +341,65 @@ static void bits_experts(wick_onnx_op *o)
   wick_value x = wick_build_reshape(o->b, o->in[0], 3, tokens);
   wick_value y = bits_layer(o, x, (bits_expert){2, 3});
   y = bits_layer(o, bits_activated(o, y, x), (bits_expert){4, 5});
-  wick_value weight = bits_router(o, o->in[1], k);
+  wick_value weight = bits_router(o, o->in[1], weights, k);
   y = wick_build2(b, WICK_OP_mul, y, weight);
   y = wick_emit_reduce1(o->b, WICK_OP_reduce_sum, y, 0, false);
   o->out[0] = wick_build_reshape(o->b, y, t->rank, t->dim);
+}
+
+static void bits_experts(wick_onnx_op *o) { bits_mixed(o, (wick_value){0}); }
+
+/* Widens the weights of a layer, operand i with scales after it: [experts, out, in]. `zero` is the operand
+ * with zero points, which may be missing. Returns 0 if there is no such layer. */
+static wick_value bits_expert_weights(wick_onnx_op *o, uint32_t i, uint32_t zero, const char *own)
+{
+  wick_builder *b = o->b;
+  int64_t bits = wick_onnx_int(o, own, wick_onnx_int(o, "expert_weight_bits", 4));
+  wick_elem to;
+  if (!wick_onnx_has(o, i)) return (wick_value){0};
+  if (!wick_onnx_has(o, i + 1) || wick_onnx_info(o, i)->rank != 3 ||
+      wick_onnx_info(o, i)->elem != WICK_U8 || !bits_elem(o, bits, &to)) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED,
+                   "its weights are %s of rank %u, expected bytes of rank 3 with scales",
+                   wick_elem_name(wick_onnx_info(o, i)->elem), wick_onnx_info(o, i)->rank);
+    return (wick_value){0};
+  }
+  wick_value q = bits_unpacked(o, o->in[i], bits), scale = o->in[i + 1], z = {0};
+  if (b->status || o->failed) return q;
+  wick_dim k = wick_built_info(b, q)->dim[2], block = k;
+  const wick_type_info s = *wick_onnx_info(o, i + 1);
+  wick_elem elem = wick_onnx_info(o, 0)->elem;
+  wick_dim blocks = s.rank == 3 ? s.dim[2] : wick_dim_const(1);
+  if (s.rank == 2) scale = wick_emit_unsqueeze(b, scale, 2);
+  if (!wick_dim_is(blocks, 1)) block = wick_dim_floordiv(o->c->module->dims, k, blocks);
+  if (wick_onnx_has(o, zero)) {
+    z = bits_unpacked(o, o->in[zero], bits);
+    z = bits_first(o, z, s.rank == 3 ? blocks : s.dim[1]);
+    if (s.rank == 2) z = wick_emit_unsqueeze(b, z, 2);
+  } else if (!b->status) {
+    z = wick_emit_expand(b, bits_number(o, q, (double)((int64_t)1 << (bits - 1))), 3,
+                         wick_built_info(b, scale)->dim);
+  }
+  return bits_widened(o, q, wick_build_cast(b, scale, elem), z, block);
+}
+
+/* A mixture whose weights have few bits. Operands of a layer: weights, scales, bias. */
+static void bits_quantized_experts(wick_onnx_op *o)
+{
+  static const char *const own[] = {"fc1_expert_weight_bits", "fc2_expert_weight_bits",
+                                    "fc3_expert_weight_bits"};
+  wick_value in[8 + 2] = {o->in[0], o->in[1]};
+  wick_onnx_op wide = *o;
+  if (wick_onnx_attr_find(o, "quant_type") && wick_onnx_word(o, "quant_type", "int")) return;
+  if (o->failed) return;
+  for (uint32_t k = 0; k < 3; k++) {
+    in[2 + 2 * k] = bits_expert_weights(o, 2 + 3 * k, 11 + k, own[k]);
+    in[3 + 2 * k] = wick_microsoft_optional(o, 4 + 3 * k);
+    if (o->failed || o->b->status) return;
+  }
+  wide.in = in, wide.nin = 8;
+  bits_mixed(&wide, wick_microsoft_optional(o, 14));
+  o->failed = wide.failed;
 }
 
 #define ROW(name, least, most, attrs, import)                                                      \
@@ -360,5 +418,16 @@ const wick_onnx_row wick_onnx_microsoft_bits_rows[] = {
         "activation_alpha:f activation_beta:f activation_type:s k:i normalize_routing_weights:i "
         "swiglu_fusion:i swiglu_limit:f use_sparse_mixer:i",
         bits_experts),
+    {"com.microsoft.QMoE",
+     1,
+     {3, 15},
+     1,
+     "accuracy_level:i activation_alpha:f activation_beta:f activation_type:s block_size:i "
+     "expert_weight_bits:i fc1_expert_weight_bits:i fc2_expert_weight_bits:i "
+     "fc3_expert_weight_bits:i k:i normalize_routing_weights:i quant_type:s swiglu_fusion:i "
+     "swiglu_limit:f use_sparse_mixer:i weights_prepacked:i",
+     bits_quantized_experts,
+     0,
+     1},
     {0},
 };

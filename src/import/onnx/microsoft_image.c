@@ -139,7 +139,44 @@ static void image_crop_and_resize(wick_onnx_op *o)
   o->out[0] = wick_build_transpose(b, y, 4, first);
 }
 
+/* ---- ConvTransposeWithDynamicPads ---- */
+
+/* The convolution without padding, cropped by operand 2: the begins, then the ends, of each dimension. */
+static void image_conv_transpose(wick_onnx_op *o)
+{
+  wick_value in[3] = {o->in[0], o->in[1], wick_microsoft_optional(o, 3)};
+  uint32_t n = 0;
+  const int64_t *pad = NULL;
+  if (wick_onnx_has(o, 2) && !wick_onnx_numbers(o, 2, "Pads", &n, &pad)) return;
+  wick_value y = wick_onnx_as(o, "ConvTranspose", 11, in[2].id ? 3 : 2, in);
+  if (!y.id || !n || o->b->status) return;
+  const wick_type_info t = *wick_built_info(o->b, y);
+  wick_dims *d = o->c->module->dims;
+  if (n != 2 * (t.rank - 2u)) {
+    wick_onnx_fail(o, WICK_ETYPE, "Pads has %u numbers, expected %u", n, 2 * (t.rank - 2u));
+    return;
+  }
+  for (uint32_t k = 2; k < t.rank; k++) {
+    int64_t begin = pad[k - 2], end = pad[k - 2 + n / 2], both;
+    if (begin < 0 || end < 0 || wick_add_overflows(begin, end, &both)) {
+      wick_onnx_fail(o, WICK_ERANGE, "Pads has negative or too large numbers");
+      return;
+    }
+    y = wick_emit_slice(o->b, y, k, wick_dim_const(begin),
+                        wick_dim_sub(d, t.dim[k], wick_dim_const(both)));
+  }
+  o->out[0] = y;
+}
+
 const wick_onnx_row wick_onnx_microsoft_image_rows[] = {
+    {"com.microsoft.ConvTransposeWithDynamicPads",
+     1,
+     {2, 4},
+     1,
+     "auto_pad:s dilations:I group:i kernel_shape:I output_padding:I strides:I",
+     image_conv_transpose,
+     0,
+     0},
     {"com.microsoft.CropAndResize",
      1,
      {4, 4},

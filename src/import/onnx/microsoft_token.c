@@ -119,8 +119,51 @@ static void token_repeats(wick_onnx_op *o)
   o->out[0] = wick_microsoft_unrepeated(o, tokens, o->in[1], size, -(double)INFINITY);
 }
 
+/* ---- words of characters ---- */
+
+/* For each word, a row of characters that ends with zeros: the largest results of filters over the
+ * embeddings of its characters. Operands: words [count, length], weights [filters, 1, width, size], biases,
+ * embeddings [characters, size]. A word without characters has zeros. */
+static void token_words(wick_onnx_op *o)
+{
+  wick_builder *b = o->b;
+  const wick_type_info w = *wick_onnx_info(o, 0), f = *wick_onnx_info(o, 1);
+  if (w.rank != 2 || f.rank != 4 || wick_onnx_info(o, 2)->rank != 1 ||
+      wick_onnx_info(o, 3)->rank != 2 || !wick_dim_is_const(f.dim[2])) {
+    wick_onnx_fail(o, WICK_ETYPE, "words of rank %u and weights of rank %u, expected 2 and 4",
+                   w.rank, f.rank);
+    return;
+  }
+  wick_value x = wick_emit_gather(b, WICK_OP_gather, o->in[3], o->in[0], 0);
+  wick_emit conv = wick_emit_begin(b, WICK_OP_conv);
+  wick_value in[3] = {wick_emit_unsqueeze(b, x, 1), o->in[1], o->in[2]};
+  wick_value y =
+      wick_emit_squeeze(b, wick_emit_end(&conv, 3, in), 3); /* [count, filters, places] */
+  y = wick_build1(b, WICK_OP_tanh, y);
+  if (b->status) return;
+  wick_value letter = wick_build_cast(b, wick_emit_by(b, WICK_OP_gt, o->in[0], 0), WICK_I64);
+  wick_value length = wick_emit_reduce1(b, WICK_OP_reduce_sum, letter, 1, true);
+  wick_value first = wick_emit_slice(b, letter, 1, wick_dim_const(0), wick_dim_const(1));
+  wick_value windows = wick_emit_by(b, WICK_OP_sub, length, (double)(f.dim[2].v - 1));
+  windows = wick_emit_unsqueeze(b, wick_emit_by(b, WICK_OP_max, windows, 1), 2);
+  wick_value place = wick_emit_count_along(b, wick_built_info(b, y)->dim[2], 2, 3);
+  place = wick_build2(b, WICK_OP_lt, place, windows);
+  y = wick_build3(b, WICK_OP_where, place, y, wick_emit_number(b, y, -1e12));
+  y = wick_emit_reduce1(b, WICK_OP_reduce_max, y, 2, false);
+  first = wick_emit_by(b, WICK_OP_gt, first, 0);
+  o->out[0] = wick_build3(b, WICK_OP_where, first, y, wick_emit_number(b, y, 0));
+}
+
 const wick_onnx_row wick_onnx_microsoft_token_rows[] = {
     {"com.microsoft.MurmurHash3", 1, {1, 1}, 1, "seed:i positive:i", token_hash, 0, 0},
     {"com.microsoft.NGramRepeatBlock", 1, {2, 2}, 1, "ngram_size:i!", token_repeats, 0, 0},
+    {"com.microsoft.WordConvEmbedding",
+     1,
+     {4, 4},
+     1,
+     "char_embedding_size:i conv_window_size:i embedding_size:i",
+     token_words,
+     0,
+     0},
     {0},
 };
