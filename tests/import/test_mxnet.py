@@ -255,3 +255,14 @@ def test_beside_mxnet(tmp_path, name, case):
             np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
         else:
             np.testing.assert_array_equal(got, expected)
+
+
+def test_bundle_of_a_model_without_shapes(tmp_path):
+    """`wick compile` takes the shapes of its inputs from files."""
+    assert run(tmp_path / "net", "relu", [M], [], {}).returncode == 0
+    command = [WICK, "compile", tmp_path / "net/n-symbol.json", "-o", tmp_path / "b", "--name", "net"]
+    r = subprocess.run(command, capture_output=True, text=True)
+    assert r.returncode == 1 and 'input "x0": the model does not declare a shape' in r.stderr, r.stderr
+    r = subprocess.run([*command, "--inputs", tmp_path / "net/x0.npy"], capture_output=True, text=True)
+    assert r.returncode == 0, r.stderr
+    assert (tmp_path / "b/net.h").exists()

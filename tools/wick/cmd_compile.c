@@ -102,13 +102,13 @@ static wick_status compile_artifact(compile_state *s, const wick_model_inputs *m
   return report ? wick_invocation_json(j, report) : NULL;
 }
 
-static wick_status compile_bundle(compile_state *s)
+static wick_status compile_bundle(compile_state *s, const wick_model_inputs *model_inputs)
 {
   wick_invocation *j = &s->invocation;
   if (!j->model)
     return wick_fail(&j->mem, WICK_EINVAL, j->path,
                      "a bundle is made from a model, but this file is already compiled");
-  wick_compile_options o = wick_invocation_options(j, NULL);
+  wick_compile_options o = wick_invocation_options(j, model_inputs);
   wick_bundle_options b = {.size = sizeof b,
                            .folder = s->output,
                            .name = s->name,
@@ -148,8 +148,8 @@ static wick_status compile_work(compile_state *s)
   if (s->inputs.n && !j->model)
     return wick_fail(&j->mem, WICK_EINVAL, j->path, "errors are those of a model, not an artifact");
   if (s->inputs.n) WICK_TRY(wick_invocation_feed(j, &s->inputs, &s->image, &model_inputs));
-  return compile_is_artifact(s->output) ? compile_artifact(s, s->inputs.n ? &model_inputs : NULL)
-                                        : compile_bundle(s);
+  const wick_model_inputs *given = s->inputs.n ? &model_inputs : NULL;
+  return compile_is_artifact(s->output) ? compile_artifact(s, given) : compile_bundle(s, given);
 }
 
 static int compile_main(wick_invocation *j, void *arg, int argc, char **argv)
@@ -159,7 +159,8 @@ static int compile_main(wick_invocation *j, void *arg, int argc, char **argv)
       {"output", 'o', WICK_FLAG_FILE, &s->output, "PATH",
        "writes an artifact if PATH ends in .wick, else a bundle into the folder PATH"},
       {"inputs", 'i', WICK_FLAG_FILES, &s->inputs, "FILE...",
-       "reports the artifact's error on these tensors, relative to f64"},
+       "gives the inputs the shapes of these tensors; reports an artifact's error on them, "
+       "relative to f64"},
       {"input", 0, WICK_FLAG_FILES, &s->inputs, NULL, NULL},
       {"name", 'n', WICK_FLAG_STRING, &s->name, "NAME",
        "names the bundle's files and its function; derived from the model's name by default"},
@@ -187,8 +188,6 @@ static int compile_main(wick_invocation *j, void *arg, int argc, char **argv)
     return wick_invocation_usage(j, "--name and --embed are for bundles");
   if (compile_is_artifact(s->output) && (s->heap || s->recursion))
     return wick_invocation_usage(j, "--heap-bytes and --recursion-bytes are for bundles");
-  if (!compile_is_artifact(s->output) && s->inputs.n)
-    return wick_invocation_usage(j, "--inputs are for artifacts");
   return wick_invocation_end(j, compile_work(s));
 }
 
