@@ -241,7 +241,7 @@ static wick_value search_step(search_beams *s)
   wick_value x = wick_microsoft_generate_call(g);
   if (!x.id || b->status) return (wick_value){0};
   s->words = wick_built_info(b, x)->dim[1];
-  if (!wick_dim_is_const(s->words) || s->words.v < 2) {
+  if (!wick_dim_is_const(s->words) || s->words.v < 2 || s->words.v > INT32_MAX) {
     wick_onnx_fail(g->o, WICK_EUNSUPPORTED, "the number of words must be known, and 2 or more");
     return (wick_value){0};
   }
