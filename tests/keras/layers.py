@@ -20,6 +20,9 @@ import numpy as np  # noqa: E402
 from keras import layers as L  # noqa: E402
 from keras import ops  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import functions  # noqa: E402
+
 IMAGE, SEQ, CUBE, FLAT = (9, 8, 6), (7, 6), (6, 5, 4, 4), (6,)
 
 
@@ -111,6 +114,7 @@ def cases():
     c["nested"] = [((SEQ,), nested), ((SEQ, SEQ), shared), ((IMAGE,), sequential)]
     c["mixed"] = [((SEQ,), lambda x: L.Dense(4, dtype="mixed_bfloat16")(x)), ((SEQ,), lambda x: L.LayerNormalization(dtype="mixed_float16")(x))]
     function_cases(c)
+    functions.function_cases(c)
     return c
 
 
@@ -200,8 +204,8 @@ def differ(got, want, cubic=False):
     a, b = got.astype("float64"), want.astype("float64")
     # TensorFlow rounds the positions of cubic interpolation to 1/1024.
     limit = (2e-2 if narrow else 2e-3 if cubic else 2e-5) * max(1.0, np.max(np.abs(b), initial=0))
-    d = np.abs(a - b)
-    d[(np.isnan(a) & np.isnan(b)) | (a == b)] = 0
+    d = np.atleast_1d(np.abs(a - b))
+    d[np.atleast_1d((np.isnan(a) & np.isnan(b)) | (a == b))] = 0
     return None if np.all(d <= limit) else f"error {np.max(d):.3g} of {np.max(np.abs(b)):.3g}"
 
 

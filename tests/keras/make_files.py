@@ -6,6 +6,7 @@ The models are cases of layers.py, and some that are refused.
 """
 import pathlib
 
+import functions as function_table
 import layers
 import numpy as np
 from layers import L, keras
@@ -26,6 +27,25 @@ def functions(x):
     return [ops.softmax(a, axis=-1), *b, ops.argmax(x, axis=-1), ops.where(ops.greater(x, 0), x * 2.0, -1.0), ops.reshape(x, (-1, 3))[..., None]]
 
 
+def every_function():
+    """One model with all cases of functions.py, and an input for each shape that they take."""
+    cases, inputs, outputs = {}, {}, []
+    function_table.function_cases(cases)
+    for items in cases.values():
+        for shapes, f in items:
+            own = [inputs.setdefault((s, shapes[:i].count(s)), keras.Input(s)) for i, s in enumerate(shapes)]
+            outputs += keras.tree.flatten(f(*own))
+    return [s for s, _ in inputs], keras.Model(list(inputs.values()), outputs)
+
+
+def keep(name, suffix, shapes, model, rng):
+    inputs = layers.data(shapes, rng)
+    outputs = layers.flat(model(inputs if len(inputs) > 1 else inputs[0], training=False))
+    outputs = [y.astype("float32") if y.dtype.name == "bfloat16" else y for y in outputs]
+    model.save(FILES / (name + suffix))
+    np.savez_compressed(FILES / (name + ".npz"), **{f"input_{i}": x for i, x in enumerate(inputs)}, **{f"output_{i}": y for i, y in enumerate(outputs)})
+
+
 @keras.saving.register_keras_serializable("mine")
 class Own(L.Layer):
     def call(self, x):
@@ -42,11 +62,9 @@ def main():
         rng = np.random.default_rng(5)
         model = layers.build(shapes, f)
         layers.random_weights(model, rng)
-        inputs = layers.data(shapes, rng)
-        outputs = layers.flat(model(inputs if len(inputs) > 1 else inputs[0], training=False))
-        outputs = [y.astype("float32") if y.dtype.name == "bfloat16" else y for y in outputs]
-        model.save(FILES / (name + suffix))
-        np.savez_compressed(FILES / (name + ".npz"), **{f"input_{i}": x for i, x in enumerate(inputs)}, **{f"output_{i}": y for i, y in enumerate(outputs)})
+        keep(name, suffix, shapes, model, rng)
+    keras.utils.clear_session(free_memory=False)
+    keep("every_function", ".keras", *every_function(), np.random.default_rng(5))
     x = keras.Input((4,), name="x")
     keras.Model(x, L.Dense(2)(L.Lambda(lambda v: v + 1, name="plus")(Own(name="twice")(x)))).save(FILES / "refused.keras")
     keras.Model(x, L.Dense(2)(x)).save_weights(FILES / "alone.weights.h5")

@@ -153,6 +153,11 @@ bool keras_sizes(wick_import_node *n, const char *name, uint32_t count, int64_t 
   return good;
 }
 
+bool keras_known(wick_import_node *n, const char *what, wick_dim d)
+{
+  return wick_dim_is_const(d) || wick_import_must_be_known(n, what, d);
+}
+
 bool keras_axis(wick_import_node *n, const char *name, int64_t otherwise, uint32_t rank,
                 uint32_t *out)
 {
@@ -271,6 +276,12 @@ wick_value keras_value(wick_import_node *n, const keras_arg *a, wick_value like)
   return (wick_value){0};
 }
 
+wick_value keras_json_value(wick_import_node *n, const wick_json *j, wick_value like)
+{
+  keras_arg a = call_lists(n, j);
+  return keras_value(n, &a, like);
+}
+
 /* ---- layouts ---- */
 
 bool keras_channels_last(wick_import_node *n)
@@ -316,7 +327,7 @@ wick_value keras_reverse(wick_import_node *n, wick_value x, uint32_t axis)
 
 /* The element type of results of two operands, by Keras' rules: bool, integers by width, floats. An
  * integer with a float is that float. */
-static wick_elem call_common(wick_elem a, wick_elem b)
+wick_elem keras_common(wick_elem a, wick_elem b)
 {
   if (a == b) return a;
   bool fa = wick_elem_is_float(a), fb = wick_elem_is_float(b);
@@ -336,7 +347,7 @@ static wick_elem call_common(wick_elem a, wick_elem b)
 wick_value keras_op2(wick_import_node *n, wick_opcode op, wick_value x, wick_value y)
 {
   if (!x.id || !y.id) return (wick_value){0};
-  wick_elem e = call_common(keras_elem_of(n, x), keras_elem_of(n, y));
+  wick_elem e = keras_common(keras_elem_of(n, x), keras_elem_of(n, y));
   x = wick_build_cast(n->b, x, e);
   y = wick_build_cast(n->b, y, e);
   return wick_build2(n->b, op, x, y);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "import/keras/keras.h"
+#include "import/keras/rows.h"
 
 /* ---- configuration ---- */
 
@@ -260,7 +261,10 @@ wick_status keras_open(wick_import *c, wick_span bytes)
   return keras_weights_read(c, m);
 }
 
-static const wick_import_op *const keras_families[] = {keras_ops};
+static const wick_import_op *const keras_families[] = {
+    keras_ops,      keras_formulas, keras_arrays,  keras_statistics, keras_signals,
+    keras_networks, keras_images,   keras_indices, keras_products,
+};
 
 const wick_import_format keras_format = {
     .name = "Keras",

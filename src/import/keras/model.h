@@ -120,6 +120,8 @@ bool keras_is_true(const wick_import_node *n, const char *name, bool otherwise);
 /* Reads whole numbers: one for all of `count` axes, or one for each. */
 bool keras_sizes(wick_import_node *n, const char *name, uint32_t count, int64_t otherwise,
                  int64_t *out);
+/* Whether a size is a number; adds a failure if not. */
+bool keras_known(wick_import_node *n, const char *what, wick_dim d);
 /* An axis of the configuration, not negative. */
 bool keras_axis(wick_import_node *n, const char *name, int64_t otherwise, uint32_t rank,
                 uint32_t *out);
@@ -129,6 +131,8 @@ bool keras_axes(wick_import_node *n, const char *name, uint32_t rank, uint32_t *
 /* An argument as a value; constants take the element type of `like`, or f32 and i32 if its id is
  * 0. */
 wick_value keras_value(wick_import_node *n, const keras_arg *a, wick_value like);
+/* The same for nested lists of numbers in the configuration. */
+wick_value keras_json_value(wick_import_node *n, const wick_json *j, wick_value like);
 /* Applies an activation: a name, or a layer's configuration. NULL and "linear" are none. */
 wick_value keras_activate(wick_import_node *n, const wick_json *activation, wick_value x);
 wick_value keras_activate_named(wick_import_node *n, const char *name, const wick_json *config,
@@ -149,6 +153,8 @@ wick_value keras_channels_first(wick_import_node *n, wick_value x, bool last);
 wick_value keras_channels_back(wick_import_node *n, wick_value x, bool last);
 /* v [C] so that it broadcasts along an axis of a tensor of that rank. */
 wick_value keras_along(wick_import_node *n, wick_value v, uint32_t axis, uint32_t rank);
+/* The element type of results of two operands. */
+wick_elem keras_common(wick_elem a, wick_elem b);
 /* Binary operators with operands of the same element type: floats win, then the wider one. */
 wick_value keras_op2(wick_import_node *n, wick_opcode op, wick_value x, wick_value y);
 wick_value keras_by(wick_import_node *n, wick_opcode op, wick_value x, double number);

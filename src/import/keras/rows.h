@@ -4,6 +4,15 @@
 
 #include "import/kit/import.h"
 
+/* The tables of functions of keras.ops that have files of their own. */
+extern const wick_import_op keras_formulas[], keras_arrays[], keras_statistics[], keras_signals[],
+    keras_networks[], keras_images[], keras_indices[], keras_products[];
+#define KERAS_ROW(function, least, most, results, import_by, ...)                                  \
+  {                                                                                                \
+    .name = "ops." function, .since = 1, .nin = {least, most}, .nout = (results),                  \
+    .import = (import_by), __VA_ARGS__                                                             \
+  }
+
 void keras_attention(wick_import_node *n);
 void keras_multi_head(wick_import_node *n);
 void keras_conv(wick_import_node *n);
@@ -54,7 +63,6 @@ void keras_take(wick_import_node *n);
 void keras_where_op(wick_import_node *n);
 void keras_one_hot_op(wick_import_node *n);
 void keras_matmul_op(wick_import_node *n);
-void keras_einsum_op(wick_import_node *n);
 void keras_softmax_op(wick_import_node *n);
 void keras_get_item(wick_import_node *n);
 void keras_rnn(wick_import_node *n);
@@ -74,9 +82,36 @@ void keras_rescaling(wick_import_node *n);
 void keras_normalization(wick_import_node *n);
 
 /* Helpers of one file that others use. */
+wick_value keras_operand(wick_import_node *n, uint32_t at, const char *name, wick_value like);
+/* Both operands of a binary function; a number takes the type of the tensor. */
+void keras_operands(wick_import_node *n, wick_value out[2]);
+/* x, or x in f32 if its elements are no floats. */
+wick_value keras_floating(wick_import_node *n, wick_value x);
+/* The tensors of the first argument, a list; out[KERAS_MOST]. Returns how many, 0 after a failure. */
+uint32_t keras_list(wick_import_node *n, const char *name, wick_value *out);
+/* Converts all to their common element type. */
+void keras_common_all(wick_import_node *n, uint32_t count, wick_value *v);
+/* x as a vector. */
+wick_value keras_flat(wick_import_node *n, wick_value x);
+/* The attribute `axis`; if it is absent, x becomes a vector. Returns false after a failure. */
+bool keras_axis_or_flat(wick_import_node *n, wick_value *x, uint32_t *axis);
+/* x with axis `from` at the position `to`. */
+wick_value keras_moved(wick_import_node *n, wick_value x, uint32_t from, uint32_t to);
+/* Sizes from an attribute or an argument: numbers, and -1 where one is open. */
+bool keras_shape(wick_import_node *n, const char *name, uint32_t *rank, wick_dim *dim);
 wick_value keras_conv_plain(wick_import_node *n, wick_value x, wick_value w, wick_value bias,
                             bool state);
 wick_value keras_reshape_to(wick_import_node *n, wick_value x, uint32_t rank, wick_dim *dim);
+/* Windows of an axis: it becomes [windows, size], with `stride` between the first elements of windows
+ * and `dilation` between those of one. */
+wick_value keras_windows(wick_import_node *n, wick_value x, uint32_t axis, int64_t size,
+                         int64_t stride, int64_t dilation);
+/* Reads the window of `size` numbers of that attribute into the middle of out[length], zeros around
+ * it. */
+bool keras_window(wick_import_node *n, const char *name, int64_t size, int64_t length, double *out);
+/* Crops or pads images in the middle so that their sides have the ratio of size[2]. */
+wick_value keras_fit_aspect(wick_import_node *n, wick_value x, bool last, const int64_t *size,
+                            bool pad, double fill);
 wick_value keras_resize_to(wick_import_node *n, wick_value x, bool last, int64_t height,
                            int64_t width, const char *mode, bool antialias);
 

@@ -8,7 +8,7 @@
 #include "import/kit/array.h"
 
 /* An argument of the call by its position or its name, else the member of the configuration. */
-static wick_value ops_arg(wick_import_node *n, uint32_t at, const char *name, wick_value like)
+wick_value keras_operand(wick_import_node *n, uint32_t at, const char *name, wick_value like)
 {
   const keras_arg *a = keras_argument(n, at, name);
   if (a->kind == KERAS_NOTHING && at == 0 && n->nin) return n->in[0]; /* under another name */
@@ -19,7 +19,7 @@ static wick_value ops_arg(wick_import_node *n, uint32_t at, const char *name, wi
   return keras_value(n, a, like);
 }
 
-static wick_value ops_float(wick_import_node *n, wick_value x)
+wick_value keras_floating(wick_import_node *n, wick_value x)
 {
   wick_elem e = keras_elem_of(n, x);
   return wick_elem_is_float(e) ? x : wick_build_cast(n->b, x, WICK_F32);
@@ -28,13 +28,13 @@ static wick_value ops_float(wick_import_node *n, wick_value x)
 /* Operators of one float; integers are converted (arg 0), or kept (arg 1). */
 void keras_unary(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
-  if (n->row->arg == 0) x = ops_float(n, x);
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
+  if (n->row->arg == 0) x = keras_floating(n, x);
   n->out[0] = wick_build1(n->b, n->row->op, x);
 }
 
 /* Both operands of a binary function; a number takes the type of the tensor. */
-static void ops_pair(wick_import_node *n, wick_value out[2])
+void keras_operands(wick_import_node *n, wick_value out[2])
 {
   const keras_arg *a = keras_argument(n, 0, "x1"), *b = keras_argument(n, 1, "x2");
   if (a->kind == KERAS_NOTHING) a = keras_argument(n, 0, "x");
@@ -56,9 +56,9 @@ enum { OPS_PLAIN, OPS_FLOAT, OPS_BOOL };
 void keras_binary(wick_import_node *n)
 {
   wick_value x[2] = {{0}, {0}};
-  ops_pair(n, x);
+  keras_operands(n, x);
   for (int i = 0; i < 2 && !n->failed; i++) {
-    if (n->row->arg == OPS_FLOAT) x[i] = ops_float(n, x[i]);
+    if (n->row->arg == OPS_FLOAT) x[i] = keras_floating(n, x[i]);
     if (n->row->arg == OPS_BOOL) x[i] = wick_build_cast(n->b, x[i], WICK_BOOL);
   }
   if (!n->failed) n->out[0] = keras_op2(n, n->row->op, x[0], x[1]);
@@ -67,23 +67,23 @@ void keras_binary(wick_import_node *n)
 void keras_floor_divide(wick_import_node *n)
 {
   wick_value x[2] = {{0}, {0}};
-  ops_pair(n, x);
+  keras_operands(n, x);
   if (n->failed) return;
   wick_elem e = keras_elem_of(n, x[0]);
-  wick_value q = keras_op2(n, WICK_OP_div, ops_float(n, x[0]), ops_float(n, x[1]));
+  wick_value q = keras_op2(n, WICK_OP_div, keras_floating(n, x[0]), keras_floating(n, x[1]));
   q = wick_build1(n->b, WICK_OP_floor, q);
   n->out[0] = wick_elem_is_int(e) ? wick_build_cast(n->b, q, e) : q;
 }
 
 void keras_square(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   n->out[0] = wick_build2(n->b, WICK_OP_mul, x, x);
 }
 
 void keras_cast_op(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   const keras_arg *to = keras_argument(n, 1, "dtype");
   const char *name = to->kind == KERAS_CONST ? keras_text(n->c, to->json, NULL) : NULL;
   if (!name) name = wick_import_text(n, "dtype", NULL);
@@ -94,11 +94,11 @@ void keras_cast_op(wick_import_node *n)
  * whose result is a truth value again). */
 void keras_reduction(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   int64_t axes[WICK_MAX_RANK];
   uint32_t naxis;
   if (n->failed || !keras_axes(n, "axis", keras_rank(n, x), &naxis, axes)) return;
-  if (n->row->arg == 1) x = ops_float(n, x);
+  if (n->row->arg == 1) x = keras_floating(n, x);
   if (n->row->arg == 2) x = wick_build_cast(n->b, wick_build_cast(n->b, x, WICK_BOOL), WICK_I32);
   if (keras_elem_of(n, x) == WICK_BOOL) x = wick_build_cast(n->b, x, WICK_I32);
   wick_value y = naxis ? wick_emit_reduce(n->b, n->row->op, x, naxis, axes,
@@ -110,7 +110,7 @@ void keras_reduction(wick_import_node *n)
 /* Variance, and the standard deviation (arg 1). */
 void keras_variance(wick_import_node *n)
 {
-  wick_value x = ops_float(n, ops_arg(n, 0, "x", (wick_value){0}));
+  wick_value x = keras_floating(n, keras_operand(n, 0, "x", (wick_value){0}));
   int64_t axes[WICK_MAX_RANK];
   uint32_t naxis;
   if (n->failed || !keras_axes(n, "axis", keras_rank(n, x), &naxis, axes)) return;
@@ -124,7 +124,7 @@ void keras_variance(wick_import_node *n)
 
 void keras_arg_extreme(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   uint32_t rank = keras_rank(n, x), axis = 0;
   bool flat = !keras_attr(n, "axis", 'i').kind;
   if (n->failed || (!flat && !keras_axis(n, "axis", 0, rank, &axis))) return;
@@ -140,7 +140,7 @@ void keras_arg_extreme(wick_import_node *n)
 
 void keras_clip_op(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   double least = wick_import_real(n, "x_min", wick_import_real(n, "clip_value_min", 0));
   double most = wick_import_real(n, "x_max", wick_import_real(n, "clip_value_max", 0));
   wick_value lo = wick_emit_number(n->b, x, least);
@@ -151,7 +151,7 @@ void keras_clip_op(wick_import_node *n)
 /* ---- shapes ---- */
 
 /* Sizes from an attribute or an argument: numbers, -1, or None for the size of the batch. */
-static bool ops_shape(wick_import_node *n, const char *name, uint32_t *rank, wick_dim *dim)
+bool keras_shape(wick_import_node *n, const char *name, uint32_t *rank, wick_dim *dim)
 {
   const wick_json *j = keras_config(keras_of(n)->layer, name);
   const keras_arg *a = keras_argument(n, 1, name);
@@ -174,10 +174,10 @@ static bool ops_shape(wick_import_node *n, const char *name, uint32_t *rank, wic
 
 void keras_reshape_op(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   wick_dim dim[WICK_MAX_RANK];
   uint32_t rank, open = 0;
-  if (n->failed || !ops_shape(n, "newshape", &rank, dim)) return;
+  if (n->failed || !keras_shape(n, "newshape", &rank, dim)) return;
   for (uint32_t i = 0; i < rank; i++) open += wick_dim_is(dim[i], -1);
   if (open > 1) {
     wick_import_fail(n, WICK_EPARSE, "the shape has %u sizes that are -1", open);
@@ -188,7 +188,7 @@ void keras_reshape_op(wick_import_node *n)
 
 void keras_transpose_op(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   uint32_t rank = keras_rank(n, x), naxis;
   int64_t perm[WICK_MAX_RANK];
   const char *name = keras_attr(n, "perm", 'I').kind ? "perm" : "axes"; /* TensorFlow's, Keras' */
@@ -199,7 +199,7 @@ void keras_transpose_op(wick_import_node *n)
 
 void keras_swapaxes(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   uint32_t rank = keras_rank(n, x), a, b;
   int64_t perm[WICK_MAX_RANK];
   if (n->failed || !keras_axis(n, "axis1", 0, rank, &a) || !keras_axis(n, "axis2", 1, rank, &b))
@@ -210,7 +210,7 @@ void keras_swapaxes(wick_import_node *n)
 
 void keras_expand_dims(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   wick_import_attr a = keras_attr(n, "axis", 'I');
   int64_t axis[WICK_MAX_RANK] = {a.i};
   uint32_t count = a.kind == 'I' ? a.n : 1, rank = keras_rank(n, x);
@@ -234,7 +234,7 @@ void keras_expand_dims(wick_import_node *n)
 
 void keras_squeeze_op(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   uint32_t rank = keras_rank(n, x), naxis, k = 0;
   int64_t axes[WICK_MAX_RANK];
   bool given = keras_attr(n, "axis", 'I').kind != 0, gone[WICK_MAX_RANK] = {false};
@@ -248,7 +248,7 @@ void keras_squeeze_op(wick_import_node *n)
 }
 
 /* The tensors of a list; numbers take the type of the first one. */
-static uint32_t ops_list(wick_import_node *n, const char *name, wick_value *out)
+uint32_t keras_list(wick_import_node *n, const char *name, wick_value *out)
 {
   const keras_arg *a = keras_argument(n, 0, name);
   if (a->kind == KERAS_NOTHING) a = keras_argument(n, 0, "values");
@@ -264,7 +264,7 @@ static uint32_t ops_list(wick_import_node *n, const char *name, wick_value *out)
 void keras_concatenate_op(wick_import_node *n)
 {
   wick_value all[KERAS_MOST];
-  uint32_t count = ops_list(n, "xs", all), axis;
+  uint32_t count = keras_list(n, "xs", all), axis;
   if (!count || !keras_axis(n, "axis", -1, keras_rank(n, all[0]), &axis)) return;
   n->out[0] = wick_build_concat(n->b, axis, count, all);
 }
@@ -272,7 +272,7 @@ void keras_concatenate_op(wick_import_node *n)
 void keras_stack_op(wick_import_node *n)
 {
   wick_value all[KERAS_MOST];
-  uint32_t count = ops_list(n, "x", all), axis;
+  uint32_t count = keras_list(n, "x", all), axis;
   if (!count || !keras_axis(n, "axis", 0, keras_rank(n, all[0]) + 1, &axis)) return;
   for (uint32_t i = 0; i < count; i++) all[i] = wick_emit_unsqueeze(n->b, all[i], axis);
   n->out[0] = wick_build_concat(n->b, axis, count, all);
@@ -281,7 +281,7 @@ void keras_stack_op(wick_import_node *n)
 /* Split into equal parts, or at indices. */
 void keras_split_op(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   wick_import_attr a = keras_attr(n, "indices_or_sections", 'I');
   uint32_t axis, count = a.kind == 'I' ? a.n + 1 : (uint32_t)a.i;
   if (n->failed || !keras_axis(n, "axis", 0, keras_rank(n, x), &axis)) return;
@@ -304,8 +304,8 @@ void keras_split_op(wick_import_node *n)
 
 void keras_take(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0}), flat;
-  wick_value index = ops_arg(n, 1, "indices", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0}), flat;
+  wick_value index = keras_operand(n, 1, "indices", (wick_value){0});
   uint32_t axis = 0;
   if (n->failed) return;
   if (!keras_attr(n, "axis", 'i').kind) {
@@ -320,7 +320,7 @@ void keras_take(wick_import_node *n)
 
 void keras_where_op(wick_import_node *n)
 {
-  wick_value c = ops_arg(n, 0, "condition", (wick_value){0});
+  wick_value c = keras_operand(n, 0, "condition", (wick_value){0});
   const keras_arg *a = keras_argument(n, 1, "x1"), *b = keras_argument(n, 2, "x2");
   wick_value like = a->kind == KERAS_TENSOR   ? a->t.v
                     : b->kind == KERAS_TENSOR ? b->t.v
@@ -330,7 +330,7 @@ void keras_where_op(wick_import_node *n)
   if (n->failed) return;
   c = wick_build_cast(n->b, c, WICK_BOOL);
   if (keras_elem_of(n, x) != keras_elem_of(n, y)) {
-    x = ops_float(n, x);
+    x = keras_floating(n, x);
     y = wick_build_cast(n->b, y, keras_elem_of(n, x));
   }
   n->out[0] = wick_build3(n->b, WICK_OP_where, c, x, y);
@@ -338,7 +338,7 @@ void keras_where_op(wick_import_node *n)
 
 void keras_one_hot_op(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   int64_t classes = wick_import_int(n, "num_classes", 0);
   uint32_t rank = keras_rank(n, x), axis;
   if (n->failed || !keras_axis(n, "axis", -1, rank + 1, &axis)) return;
@@ -351,22 +351,13 @@ void keras_one_hot_op(wick_import_node *n)
 void keras_matmul_op(wick_import_node *n)
 {
   wick_value x[2] = {{0}, {0}};
-  ops_pair(n, x);
+  keras_operands(n, x);
   if (!n->failed) n->out[0] = keras_op2(n, WICK_OP_matmul, x[0], x[1]);
-}
-
-void keras_einsum_op(wick_import_node *n)
-{
-  if (n->nin != 2) {
-    wick_import_fail(n, WICK_EUNSUPPORTED, "products of %u tensors are not supported", n->nin);
-    return;
-  }
-  n->out[0] = wick_array_einsum(n, wick_import_text(n, "subscripts", ""), n->in[0], n->in[1]);
 }
 
 void keras_softmax_op(wick_import_node *n)
 {
-  wick_value x = ops_float(n, ops_arg(n, 0, "x", (wick_value){0}));
+  wick_value x = keras_floating(n, keras_operand(n, 0, "x", (wick_value){0}));
   uint32_t axis;
   if (n->failed || !keras_axis(n, "axis", -1, keras_rank(n, x), &axis)) return;
   wick_emit e = wick_emit_begin(n->b, n->row->op);
@@ -426,7 +417,7 @@ static bool ops_is_ellipsis(const keras_arg *a)
 /* x[key]: numbers, slices, "...", None. */
 void keras_get_item(wick_import_node *n)
 {
-  wick_value x = ops_arg(n, 0, "x", (wick_value){0});
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   const keras_arg *key = keras_argument(n, 1, "key");
   if (key->kind == KERAS_NOTHING) key = keras_argument(n, 1, "slice_spec");
   keras_arg one = *key;

@@ -194,20 +194,19 @@ void keras_resizing(wick_import_node *n)
   wick_value x = n->in[0];
   int64_t height = wick_import_int(n, "height", 0), width = wick_import_int(n, "width", 0);
   if (!wick_import_rank(n, 0, 3, 4)) return;
-  if (keras_is_true(n, "crop_to_aspect_ratio", false) ||
-      keras_is_true(n, "pad_to_aspect_ratio", false)) {
-    wick_import_fail(n, WICK_EUNSUPPORTED,
-                     "crop_to_aspect_ratio and pad_to_aspect_ratio are not supported");
-    return;
-  }
   if (height < 1 || width < 1) {
     wick_import_fail(n, WICK_EPARSE, "the size is not positive");
     return;
   }
   const char *mode = wick_import_text(n, "interpolation", "bilinear");
   if (!wick_elem_is_float(keras_elem_of(n, x))) x = wick_build_cast(n->b, x, keras_compute(n));
-  n->out[0] = keras_resize_to(n, x, keras_channels_last(n), height, width, mode,
-                              keras_is_true(n, "antialias", false));
+  bool crop = keras_is_true(n, "crop_to_aspect_ratio", false);
+  bool pad = keras_is_true(n, "pad_to_aspect_ratio", false), last = keras_channels_last(n);
+  if (crop || pad)
+    x = keras_fit_aspect(n, x, last, (int64_t[]){height, width}, pad,
+                         wick_import_real(n, "fill_value", 0));
+  n->out[0] =
+      keras_resize_to(n, x, last, height, width, mode, keras_is_true(n, "antialias", false));
 }
 
 /* The middle of images that are large enough. */

@@ -170,7 +170,6 @@ const wick_import_op keras_ops[] = {
     LAYER("ops.Cosh", 1, 1, 1, keras_unary, .op = WICK_OP_cosh),
     LAYER("ops.DepthwiseConv", 2, 2, 1, keras_depthwise, .arg = 0),
     LAYER("ops.Divide", 1, 2, 1, keras_binary, .op = WICK_OP_div, .arg = 1),
-    LAYER("ops.Einsum", 1, WICK_ANY, 1, keras_einsum_op, .arg = 0),
     LAYER("ops.Elu", 1, 1, 1, keras_activation_layer, .arg = 0),
     LAYER("ops.Equal", 1, 2, 1, keras_binary, .op = WICK_OP_eq),
     LAYER("ops.Erf", 1, 1, 1, keras_unary, .op = WICK_OP_erf),

@@ -68,6 +68,9 @@ wick_value wick_array_where(wick_import_node *n, wick_value x);
 /* The product of two tensors by an equation: "abc,cd->abd". Dimensions of one label are equal; there
  * are no diagonals. */
 wick_value wick_array_einsum(wick_import_node *n, const char *equation, wick_value x, wick_value y);
+/* Colours along the last dimension, which has 3 elements of floats from 0 to 1 (color.c). */
+wick_value wick_array_rgb_to_hsv(wick_import_node *n, wick_value x);
+wick_value wick_array_hsv_to_rgb(wick_import_node *n, wick_value x);
 /* The broadcast of two shapes: NumPy's rule. Adds a failure if they do not fit. */
 bool wick_array_broadcast(wick_import_node *n, uint32_t na, const wick_dim *a, uint32_t nb,
                           const wick_dim *b, uint32_t *out_n, wick_dim *out);

@@ -162,3 +162,19 @@ wick_value wick_emit_loop_end(wick_builder *b, uint32_t n, const wick_value *nex
   wick_yield(b, 1 + n, y);
   return wick_build_close(b);
 }
+
+wick_value wick_emit_atan2(wick_builder *b, wick_value y, wick_value x)
+{
+  const double pi = 3.14159265358979323846;
+  wick_value zero = wick_emit_number(b, y, 0);
+  wick_value angle = wick_build1(b, WICK_OP_atan, wick_build2(b, WICK_OP_div, y, x));
+  wick_value left = wick_build2(b, WICK_OP_lt, x, zero),
+             below = wick_build2(b, WICK_OP_lt, y, zero);
+  wick_value down = wick_emit_number(b, y, -pi), up = wick_emit_number(b, y, pi);
+  wick_value turn = wick_build3(b, WICK_OP_where, below, down, up);
+  turn = wick_build3(b, WICK_OP_where, left, turn, zero);
+  wick_value no_y = wick_build2(b, WICK_OP_eq, y, zero), no_x = wick_build2(b, WICK_OP_eq, x, zero);
+  wick_value origin = wick_build2(b, WICK_OP_and, no_y, no_x);
+  wick_value sum = wick_build2(b, WICK_OP_add, angle, turn);
+  return wick_build3(b, WICK_OP_where, origin, y, sum);
+}

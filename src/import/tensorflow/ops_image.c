@@ -154,68 +154,14 @@ void wick_tf_import_adjust_contrast(wick_import_node *n) /* x [..., H, W, C], fa
   n->out[0] = wick_build2(n->b, WICK_OP_add, off, mean);
 }
 
-static wick_value image_channel(wick_import_node *n, wick_value x, uint32_t c)
-{
-  uint32_t rank = wick_built_info(n->b, x)->rank;
-  return wick_emit_slice(n->b, x, rank - 1, wick_dim_const(c), wick_dim_const(1));
-}
-
-static bool image_is_rgb(wick_import_node *n)
-{
-  const wick_type_info *t = wick_import_info(n, 0);
-  if (t->rank && wick_import_equal(n, t->dim[t->rank - 1], wick_dim_const(3))) return true;
-  wick_import_fail(n, WICK_ETYPE, "the last dimension is not 3");
-  return false;
-}
-
 void wick_tf_import_rgb_to_hsv(wick_import_node *n)
 {
-  wick_builder *b = n->b;
-  if (!image_is_rgb(n)) return;
-  wick_value red = image_channel(n, n->in[0], 0), green = image_channel(n, n->in[0], 1),
-             blue = image_channel(n, n->in[0], 2);
-  wick_value v = wick_build2(b, WICK_OP_max, wick_build2(b, WICK_OP_max, red, green), blue);
-  wick_value low = wick_build2(b, WICK_OP_min, wick_build2(b, WICK_OP_min, red, green), blue);
-  wick_value range = wick_build2(b, WICK_OP_sub, v, low), none = wick_emit_number(b, v, 0);
-  wick_value one = wick_emit_number(b, v, 1);
-  wick_value flat = wick_build2(b, WICK_OP_le, range, none),
-             dark = wick_build2(b, WICK_OP_le, v, none);
-  wick_value safe_v = wick_build3(b, WICK_OP_where, dark, one, v);
-  wick_value s =
-      wick_build3(b, WICK_OP_where, dark, none, wick_build2(b, WICK_OP_div, range, safe_v));
-  wick_value safe = wick_build3(b, WICK_OP_where, flat, one, range);
-  wick_value norm = wick_build2(b, WICK_OP_div, wick_emit_number(b, v, 1.0 / 6), safe);
-  wick_value gb = wick_build2(b, WICK_OP_mul, norm, wick_build2(b, WICK_OP_sub, green, blue));
-  wick_value br = wick_build2(b, WICK_OP_mul, norm, wick_build2(b, WICK_OP_sub, blue, red));
-  wick_value rg = wick_build2(b, WICK_OP_mul, norm, wick_build2(b, WICK_OP_sub, red, green));
-  br = wick_emit_by(b, WICK_OP_add, br, 2.0 / 6), rg = wick_emit_by(b, WICK_OP_add, rg, 4.0 / 6);
-  wick_value is_green = wick_build2(b, WICK_OP_eq, green, v),
-             is_red = wick_build2(b, WICK_OP_eq, red, v);
-  wick_value h = wick_build3(b, WICK_OP_where, is_green, br, rg);
-  h = wick_build3(b, WICK_OP_where, is_red, gb, h);
-  h = wick_build3(b, WICK_OP_where, flat, none, h);
-  wick_value below = wick_build2(b, WICK_OP_lt, h, none), up = wick_emit_by(b, WICK_OP_add, h, 1);
-  h = wick_build3(b, WICK_OP_where, below, up, h);
-  n->out[0] = wick_build_concat(b, wick_import_info(n, 0)->rank - 1u, 3, (wick_value[]){h, s, v});
+  n->out[0] = wick_array_rgb_to_hsv(n, n->in[0]);
 }
 
 void wick_tf_import_hsv_to_rgb(wick_import_node *n)
 {
-  wick_builder *b = n->b;
-  if (!image_is_rgb(n)) return;
-  wick_value h = image_channel(n, n->in[0], 0), s = image_channel(n, n->in[0], 1),
-             v = image_channel(n, n->in[0], 2), part[3];
-  wick_value six = wick_emit_by(b, WICK_OP_mul, h, 6), one = wick_emit_number(b, h, 1);
-  const double centre[] = {3, 2, 4}, sign[] = {1, -1, -1}, shift[] = {-1, 2, 2};
-  for (uint32_t k = 0; k < 3; k++) {
-    wick_value d = wick_build1(b, WICK_OP_abs, wick_emit_by(b, WICK_OP_sub, six, centre[k]));
-    d = wick_emit_by(b, WICK_OP_add, wick_emit_by(b, WICK_OP_mul, d, sign[k]), shift[k]);
-    d = wick_build3(b, WICK_OP_clip, d, wick_emit_number(b, h, 0), one);
-    wick_value less = wick_build2(b, WICK_OP_sub, one, s);
-    d = wick_build2(b, WICK_OP_add, less, wick_build2(b, WICK_OP_mul, s, d));
-    part[k] = wick_build2(b, WICK_OP_mul, d, v);
-  }
-  n->out[0] = wick_build_concat(b, wick_import_info(n, 0)->rank - 1u, 3, part);
+  n->out[0] = wick_array_hsv_to_rgb(n, n->in[0]);
 }
 
 /* ---- boxes ---- */

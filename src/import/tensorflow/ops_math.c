@@ -104,22 +104,9 @@ void wick_tf_import_xlog(wick_import_node *n)
   n->out[0] = wick_build3(b, WICK_OP_where, is, none, z);
 }
 
-/* The angle of the point (x, y), from -pi to pi. */
 void wick_tf_import_atan2(wick_import_node *n)
 {
-  wick_builder *b = n->b;
-  const double pi = 3.14159265358979323846;
-  wick_value y = n->in[0], x = n->in[1], zero = wick_emit_number(b, y, 0);
-  wick_value angle = wick_build1(b, WICK_OP_atan, wick_build2(b, WICK_OP_div, y, x));
-  wick_value left = wick_build2(b, WICK_OP_lt, x, zero),
-             below = wick_build2(b, WICK_OP_lt, y, zero);
-  wick_value down = wick_emit_number(b, y, -pi), up = wick_emit_number(b, y, pi);
-  wick_value turn = wick_build3(b, WICK_OP_where, below, down, up);
-  turn = wick_build3(b, WICK_OP_where, left, turn, zero);
-  wick_value no_y = wick_build2(b, WICK_OP_eq, y, zero), no_x = wick_build2(b, WICK_OP_eq, x, zero);
-  wick_value origin = wick_build2(b, WICK_OP_and, no_y, no_x);
-  wick_value sum = wick_build2(b, WICK_OP_add, angle, turn);
-  n->out[0] = wick_build3(b, WICK_OP_where, origin, y, sum);
+  n->out[0] = wick_emit_atan2(n->b, n->in[0], n->in[1]);
 }
 
 void wick_tf_import_erfc(wick_import_node *n)
