@@ -26,6 +26,7 @@ static wick_value index_diagonal_of(wick_import_node *n, wick_value x, int64_t k
 {
   wick_dims *t = index_dims(n);
   uint32_t rank = keras_rank(n, x);
+  if (rank < 2) return x; /* after a failure */
   wick_dim rows = keras_dims(n, x)[rank - 2], columns = keras_dims(n, x)[rank - 1];
   wick_dim down = wick_dim_const(k < 0 ? -k : 0), right = wick_dim_const(k > 0 ? k : 0);
   wick_dim count = wick_dim_min(t, wick_dim_sub(t, rows, down), wick_dim_sub(t, columns, right));

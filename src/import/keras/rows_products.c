@@ -323,7 +323,7 @@ static void products_segment(wick_import_node *n)
   int64_t count = wick_import_int(n, "num_segments", -1);
   uint32_t rank = keras_rank(n, x);
   if (n->failed) return;
-  if (count < 0 || rank < 1 || keras_rank(n, ids) != 1) {
+  if (count < 0 || count > INT32_MAX || rank < 1 || keras_rank(n, ids) != 1) {
     wick_import_fail(n, WICK_EUNSUPPORTED,
                      count < 0 ? "num_segments must be given"
                                : "the ids are expected to be a vector");

@@ -27,6 +27,7 @@ static signal_complex signal_dft(wick_import_node *n, signal_complex x, int64_t 
 {
   signal_complex y = {{0}, {0}};
   uint32_t rank = keras_rank(n, x.re);
+  if (n->failed || n->b->status || !rank) return y;
   wick_dim dim[WICK_MAX_RANK], all = wick_dim_const(-1);
   for (uint32_t i = 0; i < rank; i++) dim[i] = keras_dims(n, x.re)[i];
   wick_dim flat[] = {wick_dim_const(1), all, dim[rank - 1]};
@@ -132,7 +133,10 @@ static void signal_import_rfft(wick_import_node *n)
   int64_t own = rank ? signal_size(n, x, rank - 1) : 0;
   if (n->failed || (given && !signal_length(n, "fft_length", 1, &size))) return;
   if (!given) size = own;
-  if (size < 1) return;
+  if (size < 1 || !rank) {
+    wick_import_fail(n, WICK_ETYPE, "there is nothing to transform");
+    return;
+  }
   signal_complex y = signal_rfft(n, x, size);
   n->out[0] = y.re, n->out[1] = y.im;
 }
@@ -145,6 +149,10 @@ static void signal_import_irfft(wick_import_node *n)
   uint32_t rank = keras_rank(n, x.re);
   int64_t own = rank ? signal_size(n, x.re, rank - 1) : 0;
   if (n->failed || !signal_length(n, "fft_length", 2 * (own - 1), &size)) return;
+  if (!rank) {
+    wick_import_fail(n, WICK_ETYPE, "there is nothing to transform");
+    return;
+  }
   n->out[0] = signal_irfft(n, x, size);
 }
 
@@ -254,6 +262,11 @@ static wick_value signal_overlapped(wick_import_node *n, wick_value x, const sig
   wick_dims *t = n->c->module->dims;
   uint32_t rank = keras_rank(n, x), row = rank - 2;
   int64_t parts = (f->length + f->stride - 1) / f->stride;
+  enum { MOST = 1024 };
+  if (parts > MOST) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "more than %d sequences overlap", MOST);
+    return x;
+  }
   wick_dim dim[WICK_MAX_RANK], before[WICK_MAX_RANK], after[WICK_MAX_RANK];
   wick_value sum = {0};
   x = wick_dft_fit(n->b, x, parts * f->stride);
@@ -299,7 +312,9 @@ static void signal_istft(wick_import_node *n)
     wick_value table = wick_emit_table(n->b, n->name, keras_elem_of(n, y), 1, &f.length, w);
     y = wick_build2(n->b, WICK_OP_mul, y, table);
   }
+  if (n->b->status) return;
   y = signal_overlapped(n, y, &f);
+  if (n->failed || n->b->status) return;
   uint32_t last = keras_rank(n, y) - 1;
   wick_dim size = keras_dims(n, y)[last], begin = wick_dim_const(f.center ? f.length / 2 : 0);
   wick_dim end = f.center ? wick_dim_sub(t, size, begin) : size;

@@ -48,6 +48,10 @@ static wick_value statistics_last(wick_import_node *n, wick_value x, const stati
   int64_t perm[WICK_MAX_RANK];
   wick_dim dim[WICK_MAX_RANK];
   bool over[WICK_MAX_RANK] = {false};
+  if (!o->n && rank) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "the list of axes is empty");
+    return x;
+  }
   for (uint32_t i = 0; i < o->n; i++) over[o->axes[i]] = true;
   for (uint32_t i = 0; i < rank; i++)
     if (!over[i]) dim[k] = keras_dims(n, x)[i], perm[k++] = i;
@@ -126,7 +130,11 @@ static void statistics_trapezoid(wick_import_node *n)
       wick_emit_by(n->b, WICK_OP_mul, wick_build2(n->b, WICK_OP_add, head, tail), 0.5);
   if (given) {
     wick_value at = keras_json_value(n, given, y);
-    if (n->failed) return;
+    if (n->failed || n->b->status) return;
+    if (!keras_rank(n, at)) {
+      wick_import_fail(n, WICK_ETYPE, "x is a number, expected an array");
+      return;
+    }
     mean =
         wick_build2(n->b, WICK_OP_mul, mean, statistics_differences(n, at, keras_rank(n, at) - 1));
   } else {
@@ -435,6 +443,7 @@ static void statistics_quantile(wick_import_node *n)
   if (n->failed) return;
   uint32_t rank = keras_rank(n, x), front = n->row->arg ? keras_rank(n, q) : 0;
   wick_value rows = statistics_last(n, x, &o);
+  if (n->failed || n->b->status) return;
   uint32_t last = keras_rank(n, rows) - 1;
   wick_dim size = keras_dims(n, rows)[last];
   wick_value sorted = statistics_sorted(n, rows, last, size, true);
@@ -470,6 +479,7 @@ static void statistics_nan_quantile(wick_import_node *n)
   }
   uint32_t rank = keras_rank(n, x);
   wick_value rows = statistics_last(n, x, &o);
+  if (n->failed || n->b->status) return;
   uint32_t last = keras_rank(n, rows) - 1;
   wick_value sorted = statistics_sorted(n, rows, last, keras_dims(n, rows)[last], true);
   wick_value nan = wick_build1(b, WICK_OP_isnan, rows);
