@@ -5,6 +5,7 @@ Where keras is installed, `make keras` compares every layer (layers.py).
 import io
 import os
 import pathlib
+import re
 import subprocess
 import zipfile
 
@@ -94,6 +95,34 @@ def test_damaged_configuration(old, new, message, tmp_path):
 def test_quantized_weights_are_refused(tmp_path):
     (tmp_path / "m.keras").write_bytes(changed(FILES / "nested_0.keras", "config.json", lambda text: text.replace(b'"name": "float32"', b'"name": "int8_from_float32"')))
     assert "(Dense): its weights are quantized (int8_from_float32), which is not supported" in refused(tmp_path / "m.keras")
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        (b'"x": null, "dx": 1.0', b'"x": 3, "dx": 1.0', '"trapezoid" (ops.Trapezoid): x is a number, expected an array'),
+        (b'"num_segments": 5', b'"num_segments": 9223372036854775807', "(ops.SegmentSum): num_segments"),
+        (b'"fft_length": 8', b'"fft_length": -8', '"rfft_1" (ops.RFFT): fft_length is -8'),
+    ],
+)
+def test_damaged_functions(old, new, message, tmp_path):
+    (tmp_path / "m.keras").write_bytes(changed(FILES / "every_function.keras", "config.json", lambda text: text.replace(old, new, 1)))
+    assert message in refused(tmp_path / "m.keras")
+
+
+def test_random_arguments_of_functions(tmp_path):
+    values = [b"0", b"-1", b"9223372036854775807", b"-9223372036854775808", b"1e308", b"null", b'"x"', b"[]", b"[3, -7]", b"1000000"]
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+
+        def config(m):
+            change = lambda number: values[rng.integers(len(values))] if rng.random() < 0.5 else number.group(0)
+            return m.group(1) + (re.sub(rb'(?<![\w".])-?\d+(\.\d+)?|null|true|false', change, m.group(2)) if rng.random() < 0.1 else m.group(2))
+
+        data = changed(FILES / "every_function.keras", "config.json", lambda text: re.sub(rb'("config": \{"name": "[^"]*", )([^{}]*)', config, text))
+        (tmp_path / "m.keras").write_bytes(data)
+        p = wick("plan", tmp_path / "m.keras")
+        assert p.returncode in (0, 1) and (p.returncode == 0 or p.stderr), (seed, p.stderr)
 
 
 @pytest.mark.parametrize("name", ["masked_1.keras", "nested_2.h5"])

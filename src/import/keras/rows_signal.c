@@ -304,11 +304,10 @@ static void signal_istft(wick_import_node *n)
   wick_value y = signal_irfft(n, x, f.length);
   if (f.windowed) { /* divided by the sum of the squares of the windows that overlap there */
     double *w = wick_new(n->c->tmp, double, (size_t)f.length);
-    for (int64_t i = 0; i < f.length; i++) {
-      double sum = 0;
-      for (int64_t k = i % f.stride; k < f.length; k += f.stride) sum += f.window[k] * f.window[k];
-      w[i] = f.window[i] == 0 ? 0 : f.window[i] / sum;
-    }
+    double *sum = wick_new(n->c->tmp, double, (size_t)f.length);
+    for (int64_t i = 0; i < f.length; i++) sum[i % f.stride] += f.window[i] * f.window[i];
+    for (int64_t i = 0; i < f.length; i++)
+      w[i] = f.window[i] == 0 ? 0 : f.window[i] / sum[i % f.stride];
     wick_value table = wick_emit_table(n->b, n->name, keras_elem_of(n, y), 1, &f.length, w);
     y = wick_build2(n->b, WICK_OP_mul, y, table);
   }
