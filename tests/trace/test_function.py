@@ -459,3 +459,16 @@ def test_transformations_of_random_functions(seed):
     close(wick.vmap(wick.jacrev(traced))(xs)[1], np.stack([slope(lambda x: plain(x)[i], xs[1]) for i in range(4)]), 1e-6)
     second = lambda x: np.dot(slope(lambda y: plain(y).sum(), x, 1e-5), d)
     close(wick.grad(lambda x: wnp.dot(wick.grad(lambda y: wnp.sum(traced(y)))(x), d))(x), slope(second, x, 1e-4), 1e-3)
+
+
+def test_names_of_the_program_are_not_types():
+    """The 32nd name of a trace is no type of the language, though f32 and i32 are."""
+    from wick.trace.scope import Root
+    for prefix in ("f", "i", "v"):
+        root = Root("name")
+        assert not {"f16", "f32", "f64", "i8", "i16", "i32", "i64"} & {root.fresh(prefix) for _ in range(70)}
+
+
+def test_limits_of_an_arrays_type():
+    assert wick.function(lambda x: x * 0 + wnp.finfo(x.dtype).max)(np.float32(1)) == np.finfo(np.float32).max
+    assert wnp.iinfo(np.zeros(1, np.int8)).max == 127 and wnp.finfo("float64").bits == 64

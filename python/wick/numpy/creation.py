@@ -290,14 +290,19 @@ def issubdtype(a, b):
     return np.issubdtype(types.dtype(elem_of(a)), b)
 
 
+def _type_of(x):
+    """The element type of an array, or of what names one."""
+    return elem_of(getattr(x, "dtype", x) if isinstance(x, (Traced, np.ndarray, np.generic)) else x)
+
+
 def finfo(type, /):
     """Facts about a type of floats."""
-    return elements.finfo(elem_of(type.dtype if hasattr(type, "shape") else type))
+    return elements.finfo(_type_of(type))
 
 
 def iinfo(type, /):
     """Facts about a type of whole numbers."""
-    return np.iinfo(types.dtype(elem_of(type.dtype if hasattr(type, "shape") else type)))
+    return np.iinfo(types.dtype(_type_of(type)))
 
 
 def broadcast_shapes(*shapes):

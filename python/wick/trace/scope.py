@@ -35,6 +35,8 @@ class Root:
 
     def fresh(self, prefix="v"):
         self.count += 1
+        if f"{prefix}{self.count}" in elements.RANK:  # a type's name is not free
+            self.count += 1
         return f"{prefix}{self.count}"
 
 
