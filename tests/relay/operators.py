@@ -21,6 +21,7 @@ def ints(low, high, *shape, dtype=i32):
 
 
 X, Y, V = normal(2, 3, 4), normal(2, 3, 4), normal(4)
+FACTOR, SHIFT = np.array([1395864371, 1073741824, 2000000000, 1500000001], i32), np.array([0, 1, 2, 5], i32)
 I, J = ints(-9, 9, 3, 4), ints(1, 5, 3, 4)
 B, C = R.random((3, 4)) < 0.5, R.random((3, 4)) < 0.5
 IMAGE = normal(2, 4, 7, 6)
@@ -79,6 +80,31 @@ def adaptive(x, n, fn):
     parts = [[fn(x[:, :, i * x.shape[2] // n[0]:-(-(i + 1) * x.shape[2] // n[0]), j * x.shape[3] // n[1]:-(-(j + 1) * x.shape[3] // n[1])], axis=(2, 3))
               for j in range(n[1])] for i in range(n[0])]
     return np.stack([np.stack(p, -1) for p in parts], -2)
+
+
+def dilation(x, w, stride, pad, spread):
+    """The greatest sums of windows and weights [channels, rows, columns]."""
+    x = np.pad(x, ((0, 0), (0, 0), (pad[0], pad[2]), (pad[1], pad[3])), constant_values=np.finfo(f32).min)
+    high, wide = [(n - 1) * d + 1 for n, d in zip(w.shape[1:], spread)]
+    at = [range(0, x.shape[2] - high + 1, stride[0]), range(0, x.shape[3] - wide + 1, stride[1])]
+    return np.stack([np.stack([(x[:, :, i:i + high:spread[0], j:j + wide:spread[1]] + w).max((2, 3)) for j in at[1]], -1) for i in at[0]], -2)
+
+
+def stft(x, w, n, hop, rows):
+    """The real and the imaginary parts of the transforms of windows."""
+    columns = (x.shape[1] - n) // hop + 1
+    z = np.exp(-2j * np.pi * np.outer(np.arange(rows), np.arange(len(w))) / len(w))
+    y = np.stack([(x[:, t * hop:t * hop + len(w)] * w) @ z.T for t in range(columns)], -1)
+    return np.stack([y.real, y.imag], -1).astype(f32)
+
+
+def reorg(x, s):
+    """Of each image, by its elements' order in memory."""
+    n, c, h, w = x.shape
+    k, j, i = np.indices((c, h, w))
+    few = c // (s * s)
+    flat = ((k % few) * s * s * h + (j * s + k // few // s) * s) * w + i * s + k // few % s
+    return x.reshape(n, -1)[:, flat].reshape(n, c * s * s, h // s, w // s)
 
 
 def normalized(x, axes, eps=1e-5):
@@ -160,6 +186,9 @@ OPERATORS = [
     ('cast(%a, dtype="bool")', (I,), I != 0), ("cast_like(%a, %b)", (I, X), I.astype(f32)),
     ("fixed_point_multiply(%a, multiplier=1395864371, shift=2)", (I,), np.floor(I * (1395864371 / 2**31 * 4) + 0.5).astype(i32)),
     ("fixed_point_multiply(%a, multiplier=1395864371, shift=-3)", (I * 1000,), np.floor(I * 1000.0 * (1395864371 / 2**31 / 8) + 0.5).astype(i32)),
+    ("fixed_point_multiply_per_axis(%a, %b, %c, %d, is_lshift_required=True, is_rshift_required=True, axes=[1])", (I * 1000, FACTOR, SHIFT % 2, SHIFT),
+     np.floor(I * 1000.0 * 2.0**(SHIFT % 2) * FACTOR / 2.0**(31 + SHIFT) + 0.5).astype(i32)),
+    ("fixed_point_multiply_per_axis(%a, %b, %c, %d, axes=[0])", (I, FACTOR[:3], SHIFT[:3], 0 * SHIFT[:3]), np.floor(I * (FACTOR[:3, None] / 2.0**31) + 0.5).astype(i32)),
     # ---- shapes ----
     ("reshape(%a, newshape=[3, -1])", (X,), X.reshape(3, -1)), ("reshape(%a, newshape=[0, -1])", (X,), X.reshape(2, 12)), ("reshape(%a, newshape=[-3, 0])", (X,), X.reshape(6, 4)),
     ("reshape(%a, newshape=[0, -2])", (X,), X), ("reshape(%a, newshape=[-4, 1, -1, -2])", (X,), X.reshape(1, 2, 3, 4)), ("reshape(%a, newshape=[-2, 1, 1])", (X,), X.reshape(2, 3, 4, 1, 1)),
@@ -250,6 +279,11 @@ OPERATORS = [
     ('reinterpret(%a, dtype="int32")', (X,), X.view(i32)), ('reinterpret(%a, dtype="float32")', (I,), I.view(f32)),
     ("annotation.simulated_quantize(%a, 0.1f, -5f, 5f, kind=1, sign=True, rounding=\"round\")", (X,),
      np.sign(np.clip(X / f32(0.1), -5, 5)) * np.floor(abs(np.clip(X / f32(0.1), -5, 5)) + f32(0.5)) * f32(0.1)),
+    ("vision.yolo_reorg(%a, stride=2)", (IMAGE[:, :, :6],), reorg(IMAGE[:, :, :6], 2)),
+    ("image.dilation2d(%a, %b, strides=[2, 1], padding=[1, 0, 1, 2], dilations=[2, 1])", (IMAGE, normal(4, 2, 3)), None),
+    ('image.dilation2d(%a, %b, data_layout="NHWC", kernel_layout="HWI")', (LAST, normal(2, 3, 4)), None),
+    ("stft(%a, %b, n_fft=8, hop_length=3, win_length=6, normalized=True, onesided=True)", (normal(2, 20), normal(6)), None),
+    ("stft(%a, %b, n_fft=5, hop_length=5, win_length=5, onesided=False)", (normal(1, 25), normal(5)), None),
     ("nn.correlation(%a, %b, kernel_size=3, max_displacement=2, stride1=2, stride2=1, padding=[2, 2, 2, 2], is_multiply=True, layout=\"NCHW\")",
      (IMAGE, IMAGE[::-1]), correlation(IMAGE, IMAGE[::-1], 3, 2, 2, 1, 2, np.multiply)),
     ("nn.correlation(%a, %b, kernel_size=1, max_displacement=3, stride1=1, stride2=2, padding=[3], is_multiply=False, layout=\"NCHW\")",
@@ -269,6 +303,12 @@ def reference(text, a):
     f = [x.astype(np.float64) if x.dtype.kind == "f" else x for x in map(np.asarray, a)]
     if name == "nn.dense" or name == "nn.batch_matmul":
         return (f[0].astype(i32) if f[0].dtype.kind == "i" else f[0]) @ np.swapaxes(f[1].astype(i32) if f[1].dtype.kind == "i" else f[1], -1, -2)
+    if name == "image.dilation2d":
+        if "NHWC" in text:
+            return dilation(f[0].transpose(0, 3, 1, 2), f[1].transpose(2, 0, 1), (1, 1), (0, 0, 0, 0), (1, 1)).transpose(0, 2, 3, 1)
+        return dilation(f[0], f[1], (2, 1), (1, 0, 1, 2), (2, 1))
+    if name == "stft":
+        return stft(f[0], f[1], 8, 3, 5) / np.sqrt(f32(8)) if "normalized" in text else stft(f[0], f[1], 5, 5, 5)
     if name == "dft":
         z = (np.fft.ifft if "True" in text else np.fft.fft)(f[0] + 1j * f[1])
         return z.real, z.imag

@@ -8,6 +8,13 @@ X = np.array([[1, 2, 3], [4, 5, 6]], f32)
 
 LIST = "type List[A] { Cons(A, List[A]), Nil, }\n"
 
+def replaced():
+    """Zeros with rows 5 and 2 replaced, whose columns are turned."""
+    x = np.zeros((6, 4), f32)
+    x[-1:0:-3, ::-1] = np.arange(8, dtype=f32).reshape(2, 4)
+    return x
+
+
 PROGRAMS = {
     # ---- literals and operators ----
     "integers": ("def @main() { (1, 2i8, 3i16, 4i64, -5, --6, 2147483648, 0) }", (), (1, 2, 3, 4, -5, 6, 2147483648, 0)),
@@ -162,4 +169,6 @@ PROGRAMS = {
     "a function": ("fn (%x: Tensor[(2, 3), float32]) -> Tensor[(2, 3), float32] {\n  %0 = tanh(%x);\n  add(%0, 1f)\n}", (X,), np.tanh(X) + 1),
     "constants": ("def @main(%x: Tensor[(2), float32]) { add(%x, meta[relay.Constant][0]) * cast(meta[relay.Constant][1], dtype=\"float32\") }",
                   (np.array([1, 1], f32),), np.array([2, 3], f32) * 3),
+    "a part replaced": ("def @main(%x: Tensor[(6, 4), float32], %v: Tensor[(2, 4), float32]) { strided_set(%x, %v, meta[relay.Constant][2], meta[relay.Constant][3], "
+                        "meta[relay.Constant][4]) }", (np.zeros((6, 4), f32), np.arange(8, dtype=f32).reshape(2, 4)), replaced()),
 }

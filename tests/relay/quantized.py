@@ -24,6 +24,13 @@ def clamp(x, dtype):
     return np.clip(x, np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)
 
 
+def averaged(x):
+    """Means of windows of 2 x 2 elements, towards zero."""
+    x = x[:, :, :4, :4].astype(i32)
+    total = x[:, :, ::2, ::2] + x[:, :, 1::2, ::2] + x[:, :, ::2, 1::2] + x[:, :, 1::2, 1::2]
+    return np.trunc(total / 4).astype(x.dtype)
+
+
 def away(x):
     return np.sign(x) * np.floor(np.abs(x) + 0.5)
 
@@ -53,6 +60,9 @@ QUANTIZED = [
      clamp(away(X / np.array([[0.02], [0.03], [0.5]], f32)) + [[1], [2], [3]], np.uint8)),
     ("qnn.dequantize(%a, 0.05f, 3)", (A,), REAL.astype(f32)),
     ("qnn.dequantize(%a, %b, 3, axis=1)", (A, np.array([1, 2, 3, 4], f32)), ((A.astype(i32) - 3) * np.array([1, 2, 3, 4])).astype(f32)),
+    ("qnn.avg_pool2d(%a, 0.5f, 3, 0.5f, 3, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0])", (U,), clamp(averaged(U), np.uint8)),
+    ('qnn.avg_pool2d(%a, 0.75f, 3, 0.25f, 7, pool_size=[2, 2], strides=[2, 2], padding=[0, 0, 0, 0], layout="NHWC")', (U.transpose(0, 2, 3, 1),),
+     clamp(averaged((U.astype(i32) - 3) * 3 + 7), np.uint8).transpose(0, 2, 3, 1)),
     ('qnn.requantize(%a, 0.003f, 5, 0.7f, -3, out_dtype="int8")', (BIG,), clamp(fixed(BIG - 5, ratio(0.003, 0.7)) - 3, np.int8)),
     ('qnn.requantize(%a, 0.003f, 0, 0.7f, -3, rounding="TONEAREST", out_dtype="int8")', (BIG,), clamp(fixed(BIG, ratio(0.003, 0.7), True) - 3, np.int8)),
     ('qnn.requantize(%a, 2f, 0, 4f, 0, rounding="UPWARD", out_dtype="int8")', (A,), clamp(np.floor(A / 2 + 0.5), np.int8)),

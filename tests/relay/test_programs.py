@@ -16,7 +16,7 @@ from structures import STRUCTURES
 ROOT = pathlib.Path(__file__).parents[2]
 WICK = os.environ.get("WICK_COMMAND", str(ROOT / "build" / "wick"))
 PROGRAMS = {**SHORT, **STRUCTURES, **NETWORKS}
-CONSTANTS = [np.array([1, 2], np.float32), np.int64(3)]
+CONSTANTS = [np.array([1, 2], np.float32), np.int64(3), np.array([-1, 3]), np.array([0, -5]), np.array([-3, -1])]
 
 
 def flat(x):

@@ -111,6 +111,32 @@ static const char *elementwise_fixed_point(relay_member *m)
       (long long)left, (long long)factor, (long long)((int64_t)1 << (right - 1)), (long long)right);
 }
 
+/* The same with a multiplier and shifts for each position of some axes; a right shift is an operand,
+ * and 0 where there is none. */
+static const char *elementwise_fixed_point_along(relay_member *m)
+{
+  int64_t axes[RELAY_MOST_INTS];
+  uint32_t rank = wick_relay_rank(m, 0), n = wick_relay_rank(m, 1), at = 0;
+  int count = wick_relay_ints(m, "axes", axes);
+  if (count < 1 || (uint32_t)count != n)
+    return wick_relay_fail(m, "`axes` must name an axis for each of the multipliers' axes");
+  const char *dim[WICK_MAX_RANK], *along[4];
+  for (uint32_t i = 0; i < rank; i++) {
+    bool here = at < n && axes[at] == i;
+    dim[i] = here ? wick_relay_size(m, 1, at) : "1";
+    at += here;
+  }
+  if (at < n) return wick_relay_fail(m, "`axes` must be ascending axes of the first operand");
+  const char *shape = wick_relay_dims(m, rank, dim);
+  for (uint32_t k = 1; k < 4; k++)
+    along[k] = wick_relay_let(m, "reshape(i64(%s), shape = %s)", wick_relay_letter(k), shape);
+  const char *x = "i64(a)";
+  if (wick_relay_int(m, "is_lshift_required", 0))
+    x = wick_relay_text(m, "shift_left(i64(a), %s)", along[2]);
+  return wick_relay_text(m, "i32(shift_right(%s * %s + shift_left(1i64, %s + 30), %s + 31))", x,
+                         along[1], along[3], along[3]);
+}
+
 const relay_row wick_relay_elementwise[] = {
     RELAY_EXPR("abs", 1, "abs(a)"),
     RELAY_EXPR("acos", 1, "acos(a)"),
@@ -150,6 +176,9 @@ const relay_row wick_relay_elementwise[] = {
     RELAY_EXPR("fast_exp", 1, "exp(a)"),
     RELAY_EXPR("fast_tanh", 1, "tanh(a)"),
     RELAY_WRITE("fixed_point_multiply", 1, 1, elementwise_fixed_point, "multiplier shift",
+                "i64 arithmetic, rounded to nearest, ties upwards"),
+    RELAY_WRITE("fixed_point_multiply_per_axis", 4, 4, elementwise_fixed_point_along,
+                "is_lshift_required is_rshift_required axes",
                 "i64 arithmetic, rounded to nearest, ties upwards"),
     RELAY_WRITE("floor", 1, 1, elementwise_rounded, NULL, "floor; integers stay"),
     RELAY_WRITE("floor_divide", 2, 2, elementwise_floor_divide, NULL, "floor(a / b)"),

@@ -465,6 +465,93 @@ static const char *indices_dft(relay_member *m)
   return wick_relay_text(m, "((a @ %s - b @ %s)%s, (a @ %s + b @ %s)%s)", c, s, scale, s, c, scale);
 }
 
+/* Fourier transforms of windows of a signal, with a factor for each element of a window. */
+static const char *indices_stft(relay_member *m)
+{
+  int64_t n = wick_relay_int(m, "n_fft", 0), hop = wick_relay_int(m, "hop_length", 0),
+          window = wick_relay_int(m, "win_length", 0);
+  if (wick_relay_rank(m, 0) != 2 || wick_relay_rank(m, 1) != 1)
+    return wick_relay_fail(m, "the operands must have 2 axes and 1");
+  int64_t all = wick_relay_known(m, 0, 1), given = wick_relay_known(m, 1, 0);
+  if (m->use->wrong) return NULL;
+  if (n < 1 || hop < 1 || window < 1 || window > n || n > all || given != window)
+    return wick_relay_fail(m, "`n_fft` and `hop_length` must be positive, `win_length` at most "
+                              "`n_fft`, which is at most the signal's length, and the second "
+                              "operand have `win_length` elements");
+  int64_t rows = wick_relay_int(m, "onesided", 1) ? n / 2 + 1 : n, columns = (all - n) / hop + 1;
+  const char *e = wick_elem_name(wick_relay_elem(m, 0));
+  const char *angle = wick_relay_let(
+      m,
+      "%s(f64(mod(reshape(range(0i64, 1i64, count = %lld), shape = (-1, 1)) * range(0i64, 1i64, "
+      "count = %lld), %lldi64)) * %.17g)",
+      e, (long long)rows, (long long)window, (long long)window, 6.283185307179586 / (double)window);
+  m->items =
+      wick_relay_text(m,
+                      "op stft(x, w, s) {\n  y[b, f, t: %lld] = sum(k) w[k] * x[b, %lld * t + "
+                      "k] * s[f, k]\n}\n",
+                      (long long)columns, (long long)hop);
+  const char *part[2];
+  for (int k = 0; k < 2; k++)
+    part[k] = wick_relay_let(m, "reshape(stft(a, b, %s(%s)), shape = (%s, %lld, %lld, 1))",
+                             k ? "sin" : "cos", angle, wick_relay_size(m, 0, 0), (long long)rows,
+                             (long long)columns);
+  const char *y = wick_relay_text(m, "concat(%s, -%s, axis = 3)", part[0], part[1]);
+  return wick_relay_int(m, "normalized", 0)
+             ? wick_relay_text(m, "%s / sqrt(%s(%lld.0))", y, e, (long long)n)
+             : y;
+}
+
+/* The numbers of an operand that the program says; -1: it does not. */
+static int indices_constant(relay_member *m, uint32_t k, int64_t *out)
+{
+  const wick_ast *n = k + 1 < m->use->node->nkid ? m->use->node->kid[k + 1] : NULL;
+  if (!n || n->kind != WICK_AST_TENSOR || n->tensor->rank != 1 ||
+      n->tensor->dim[0] > RELAY_MOST_INTS || wick_elem_is_float(n->tensor->elem))
+    return -1;
+  for (int64_t i = 0; i < n->tensor->dim[0]; i++)
+    out[i] = wick_load_elem(n->tensor->elem, n->tensor->data, (uint64_t)i).i;
+  return (int)n->tensor->dim[0];
+}
+
+/* The first operand with a part replaced: (x, values, begin, end, strides). */
+static const char *indices_strided_set(relay_member *m)
+{
+  int64_t begin[RELAY_MOST_INTS], end[RELAY_MOST_INTS], step[RELAY_MOST_INTS], stride = 1;
+  int nb = indices_constant(m, 2, begin), ne = indices_constant(m, 3, end),
+      ns = indices_constant(m, 4, step);
+  uint32_t rank = wick_relay_rank(m, 0);
+  if (nb < 0 || ne < 0 || ns < 0)
+    return wick_relay_fail(m, "the begin, the end and the strides must be constants");
+  if (!rank || wick_relay_rank(m, 1) != rank || nb > (int)rank)
+    return wick_relay_fail(m, "the first two operands must have the same number of axes");
+  indices_slice s;
+  indices_whole(m, &s);
+  for (int i = 0; i < nb; i++) {
+    int64_t k = i < ns ? step[i] : 1;
+    if (k == 0 || k == INT64_MIN) return wick_relay_fail(m, "a stride is 0");
+    indices_range(m, &s, (uint32_t)i, begin[i], i < ne ? end[i] : INT32_MAX, k);
+  }
+  const char *at = NULL;
+  for (uint32_t i = rank; i-- > 0;) {
+    int64_t dim[WICK_MAX_RANK];
+    for (uint32_t k = 0; k < rank; k++) dim[k] = k == i ? -1 : 1;
+    const char *own =
+        wick_relay_text(m, "reshape(range(%lldi64, %lldi64, count = %s), shape = %s)",
+                        (long long)(s.begin[i] * stride), (long long)(s.step[i] * stride),
+                        s.shape[i], wick_relay_tuple(m, (int)rank, dim));
+    at = at ? wick_relay_text(m, "%s + %s", at, own) : own;
+    stride *= wick_relay_known(m, 0, i);
+    if (m->use->wrong) return NULL;
+  }
+  const char *dim[WICK_MAX_RANK];
+  for (uint32_t i = 0; i < rank; i++) dim[i] = wick_relay_size(m, 0, i);
+  return wick_relay_text(m,
+                         "reshape(scatter_elements(reshape(a, shape = (-1,)), reshape(%s, shape = "
+                         "(-1,)), reshape(broadcast_to(b, shape = %s), shape = (-1,)), axis = 0), "
+                         "shape = %s)",
+                         at, wick_relay_dims(m, rank, s.shape), wick_relay_dims(m, rank, dim));
+}
+
 const relay_row wick_relay_indices[] = {
     RELAY_WRITE("adv_index", 1, 1, indices_adv_index, NULL, "gather_nd"),
     RELAY_WRITE("dft", 2, 2, indices_dft, "inverse", "matmul with cos and sin"),
@@ -485,6 +572,10 @@ const relay_row wick_relay_indices[] = {
     RELAY_WRITE("slice_like", 2, 2, indices_slice_like, "axes", "slice"),
     RELAY_WRITE("sliding_window", 1, 1, indices_sliding, "axis window_shape strides", "gather"),
     RELAY_WRITE("sparse_to_dense", 2, 3, indices_sparse_to_dense, "output_shape", "scatter_nd"),
+    RELAY_WRITE("stft", 2, 2, indices_stft, "n_fft hop_length win_length normalized onesided",
+                "index notation"),
+    RELAY_WRITE("strided_set", 5, 5, indices_strided_set, NULL,
+                "scatter_elements; the last three operands are constants"),
     RELAY_WRITE("strided_slice", 1, 1, indices_strided, "begin end strides axes slice_mode",
                 "slice"),
     RELAY_WRITE("take", 2, 2, indices_take, "axis mode batch_dims",

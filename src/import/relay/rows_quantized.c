@@ -173,6 +173,19 @@ static const char *quantized_requantize(relay_member *m)
   return quantized_clamped(m, wick_relay_text(m, "%s + i32(e)", y), quantized_elem(m, "int8"));
 }
 
+/* Means of i32 after a change of scale; operands as those of `requantize`. */
+static const char *quantized_average(relay_member *m)
+{
+  for (uint32_t k = 1; k < 5; k++)
+    if (wick_relay_rank(m, k)) return wick_relay_fail(m, "scales and zero points must be numbers");
+  bool typed = *wick_relay_word(m, "out_dtype", "");
+  wick_elem elem = typed ? quantized_elem(m, "int8") : wick_relay_elem(m, 0);
+  const char *y = quantized_rescaled(m, wick_relay_let(m, "i32(a) - i32(c)"), wick_relay_rank(m, 0),
+                                     0, 1, UINT32_MAX, 3);
+  y = wick_relay_average(m, wick_relay_let(m, "%s + i32(e)", y));
+  return y ? quantized_clamped(m, y, elem) : NULL;
+}
+
 /* add, subtract, mul: (x, y, x's scale and zero point, y's, the result's) */
 static const char *quantized_binary(relay_member *m)
 {
@@ -269,6 +282,10 @@ static const char *quantized_unary(relay_member *m)
 const relay_row wick_relay_quantized[] = {
     UNARY("abs"),
     RELAY_WRITE("qnn.add", 8, 8, quantized_binary, "lhs_axis rhs_axis", "a sum of changed scales"),
+    RELAY_WRITE("qnn.avg_pool2d", 5, 5, quantized_average,
+                "pool_size strides padding dilation layout out_layout= ceil_mode "
+                "count_include_pad out_dtype rounding",
+                "avg_pool of a changed scale"),
     RELAY_WRITE("qnn.batch_matmul", 6, 6, quantized_dense, "transpose_b out_dtype",
                 "matmul of i32"),
     RELAY_WRITE("qnn.concatenate", 5, 5, quantized_concatenate, "axis", "concat of changed scales"),

@@ -139,6 +139,26 @@ static const char *vision_crop(relay_member *m)
   return last ? wick_relay_text(m, "transpose(%s, perm = (0, 2, 3, 1))", y) : y;
 }
 
+/* Channels become blocks of `stride` rows and columns, which become channels: in images, elements
+ * keep their order. Source: TVM's reorg, which is defined for one image. */
+static const char *vision_reorg(relay_member *m)
+{
+  int64_t s = wick_relay_int(m, "stride", 1);
+  if (wick_relay_rank(m, 0) != 4) return wick_relay_fail(m, "the operand must have 4 axes");
+  int64_t c = wick_relay_known(m, 0, 1), h = wick_relay_known(m, 0, 2),
+          w = wick_relay_known(m, 0, 3);
+  if (m->use->wrong) return NULL;
+  if (s < 1 || s > 4096 || c % (s * s) || h % s || w % s)
+    return wick_relay_fail(m, "`stride` must divide rows and columns, its square the channels");
+  const char *n = wick_relay_size(m, 0, 0);
+  return wick_relay_text(
+      m,
+      "reshape(transpose(reshape(a, shape = (%s, %lld, %lld, %lld, %lld, %lld)), "
+      "perm = (0, 3, 5, 1, 2, 4)), shape = (%s, %lld, %lld, %lld))",
+      n, (long long)(c / (s * s)), (long long)h, (long long)s, (long long)w, (long long)s, n,
+      (long long)(c * s * s), (long long)(h / s), (long long)(w / s));
+}
+
 const relay_row wick_relay_vision[] = {
     RELAY_WRITE("image.crop_and_resize", 3, 3, vision_crop,
                 "crop_size layout method=bilinear extrapolation_value out_dtype", "index notation"),
@@ -147,5 +167,6 @@ const relay_row wick_relay_vision[] = {
                 "index notation"),
     RELAY_WRITE("vision.multibox_prior", 1, 1, vision_prior, "sizes ratios steps offsets clip",
                 "index notation"),
+    RELAY_WRITE("vision.yolo_reorg", 1, 1, vision_reorg, "stride", "reshape and transpose"),
     RELAY_END_OF_ROWS,
 };

@@ -177,7 +177,7 @@ static const char *windows_conv_weight(relay_member *m)
 
 static const char *windows_pool_call(relay_member *m, uint32_t n, const char *x,
                                      const int64_t *size, const int64_t *stride, const int64_t *pad,
-                                     const int64_t *dilation)
+                                     const int64_t *dilation, wick_elem elem)
 {
   const char *attrs =
       wick_relay_text(m, "kernel = %s, stride = %s, pad = %s, dilation = %s, ceil = %s",
@@ -185,13 +185,11 @@ static const char *windows_pool_call(relay_member *m, uint32_t n, const char *x,
                       wick_relay_tuple(m, (int)(2 * n), pad), wick_relay_tuple(m, (int)n, dilation),
                       wick_relay_int(m, "ceil_mode", 0) ? "true" : "false");
   if (strstr(m->row->name, "max")) return wick_relay_text(m, "max_pool(%s, %s).0", x, attrs);
-  const char *real =
-      wick_relay_is_float(m, m->row->most - 1u) ? x : wick_relay_text(m, "f32(%s)", x);
+  const char *real = wick_elem_is_float(elem) ? x : wick_relay_text(m, "f32(%s)", x);
   const char *y = wick_relay_text(m, "avg_pool(%s, %s, count_pad = %s)", real, attrs,
                                   wick_relay_int(m, "count_include_pad", 0) ? "true" : "false");
   if (real == x) return y; /* integers: the quotient towards zero */
-  return wick_relay_text(m, "%s(trunc(%s))", wick_elem_name(wick_relay_elem(m, m->row->most - 1u)),
-                         y);
+  return wick_relay_text(m, "%s(trunc(%s))", wick_elem_name(elem), y);
 }
 
 typedef struct windows_pool {
@@ -219,8 +217,59 @@ static const char *windows_pool_any(relay_member *m)
   windows_pool c;
   if (!windows_pool_read(m, &c, 0)) return NULL;
   const char *x = wick_relay_transpose(m, "a", c.n + 2, c.to);
-  return wick_relay_transpose(m, windows_pool_call(m, c.n, x, c.size, c.stride, c.pad, c.dilation),
+  return wick_relay_transpose(m,
+                              windows_pool_call(m, c.n, x, c.size, c.stride, c.pad, c.dilation,
+                                                wick_relay_elem(m, m->row->most - 1u)),
                               c.n + 2, c.back);
+}
+
+const char *wick_relay_average(relay_member *m, const char *x)
+{
+  windows_pool c;
+  if (!windows_pool_read(m, &c, 0)) return NULL;
+  x = wick_relay_transpose(m, x, c.n + 2, c.to);
+  return wick_relay_transpose(
+      m, windows_pool_call(m, c.n, x, c.size, c.stride, c.pad, c.dilation, WICK_I32), c.n + 2,
+      c.back);
+}
+
+/* The greatest sum of a window and the weights; what is outside is the least number. */
+static const char *windows_dilation(relay_member *m)
+{
+  int64_t to[4], back[4], size[2], stride[2], pad[4], spread[2], weight[3];
+  const char *kernel = wick_relay_word(m, "kernel_layout", "IHW");
+  bool last = strcmp(kernel, "HWI") == 0;
+  if (wick_relay_rank(m, 0) != 4 || wick_relay_rank(m, 1) != 3)
+    return wick_relay_fail(m, "the operands must have 4 and 3 axes");
+  if (!last && strcmp(kernel, "IHW") != 0)
+    return wick_relay_fail(m, "the layout `%s` is not supported", kernel);
+  if (!windows_perm(m, windows_layout(m, "data_layout", "NC"), "NC", 2, to, back) ||
+      !wick_relay_spread(m, "strides", 2, 1, stride) || !windows_padding(m, "padding", 2, pad) ||
+      !wick_relay_spread(m, "dilations", 2, 1, spread))
+    return NULL;
+  weight[0] = last ? 2 : 0, weight[1] = last ? 0 : 1, weight[2] = last ? 1 : 2;
+  for (int i = 0; i < 2; i++) {
+    if (stride[i] < 1 || spread[i] < 1)
+      return wick_relay_fail(m, "`strides` and `dilations` must be positive");
+    int64_t window = (wick_relay_known(m, 1, (uint32_t)weight[i + 1]) - 1) * spread[i] + 1;
+    size[i] =
+        (wick_relay_known(m, 0, (uint32_t)to[i + 2]) + pad[i] + pad[i + 2] - window) / stride[i] +
+        1;
+  }
+  if (m->use->wrong) return NULL;
+  m->items =
+      wick_relay_text(m,
+                      "op dilation(x, w) {\n  y[n, c, i: %lld, j: %lld] = max(u, v) (x[n, c, "
+                      "%lld * i + %lld * u, %lld * j + %lld * v] + w[c, u, v])\n}\n",
+                      (long long)size[0], (long long)size[1], (long long)stride[0],
+                      (long long)spread[0], (long long)stride[1], (long long)spread[1]);
+  const char *x = wick_relay_text(
+      m, "pad(%s, %s(-3.4028234663852886e38), pad = (0, 0, %lld, %lld, 0, 0, %lld, %lld))",
+      wick_relay_transpose(m, "a", 4, to), wick_elem_name(wick_relay_elem(m, 0)), (long long)pad[0],
+      (long long)pad[1], (long long)pad[2], (long long)pad[3]);
+  return wick_relay_transpose(
+      m, wick_relay_text(m, "dilation(%s, %s)", x, wick_relay_transpose(m, "b", 3, weight)), 4,
+      back);
 }
 
 /* The cotangent of the second operand; the first one is that of the result. */
@@ -230,7 +279,8 @@ static const char *windows_pool_grad(relay_member *m)
   if (!windows_pool_read(m, &c, 1)) return NULL;
   const char *x = wick_relay_transpose(m, "x", c.n + 2, c.to);
   const char *y = wick_relay_transpose(
-      m, windows_pool_call(m, c.n, x, c.size, c.stride, c.pad, c.dilation), c.n + 2, c.back);
+      m, windows_pool_call(m, c.n, x, c.size, c.stride, c.pad, c.dilation, wick_relay_elem(m, 1)),
+      c.n + 2, c.back);
   return wick_relay_text(m, "vjp(fn(x) { %s })(b).1(a)", y);
 }
 
@@ -268,7 +318,9 @@ static const char *windows_adaptive(relay_member *m)
   }
   const char *x = wick_relay_transpose(m, "a", n + 2, to);
   if (even)
-    return wick_relay_transpose(m, windows_pool_call(m, n, x, size, size, none, one), n + 2, back);
+    return wick_relay_transpose(
+        m, windows_pool_call(m, n, x, size, size, none, one, wick_relay_elem(m, m->row->most - 1u)),
+        n + 2, back);
   const char *reduce = strstr(m->row->name, "max") ? "max" : "mean";
   x = wick_relay_let(m, "%s", x);
   for (uint32_t i = 0; i < n; i++) { /* the mean of a box is that of its rows' means */
@@ -300,6 +352,8 @@ static const char *windows_adaptive(relay_member *m)
 #define GLOBAL(name, doc) RELAY_WRITE(name, 1, 1, windows_global, "layout out_layout", doc)
 
 const relay_row wick_relay_windows[] = {
+    RELAY_WRITE("image.dilation2d", 2, 2, windows_dilation,
+                "strides padding dilations data_layout kernel_layout out_dtype", "index notation"),
     ADAPTIVE("nn.adaptive_avg_pool1d", "avg_pool, or reduce_mean of slices"),
     ADAPTIVE("nn.adaptive_avg_pool2d", "avg_pool, or reduce_mean of slices"),
     ADAPTIVE("nn.adaptive_avg_pool3d", "avg_pool, or reduce_mean of slices"),

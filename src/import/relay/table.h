@@ -97,5 +97,7 @@ const char *wick_relay_transpose(relay_member *m, const char *x, uint32_t n, con
 /* ---- rows_windows.c ---- */
 /* The convolution of the member's attributes; x and w: NULL: the first two operands. */
 const char *wick_relay_convolution(relay_member *m, const char *x, const char *w, bool transposed);
+/* The means, towards zero, of the windows of x, an i32 of the shape of the first operand. */
+const char *wick_relay_average(relay_member *m, const char *x);
 
 #endif
