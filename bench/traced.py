@@ -19,13 +19,18 @@ sys.path[:0] = [str(root / "tests" / "trace"), str(root / "build" / "python")]
 import jax  # noqa: E402
 import jax.ops  # noqa: E402, F401
 import jax.scipy.linalg  # noqa: E402, F401
+import jax.scipy.ndimage  # noqa: E402, F401
+import jax.scipy.optimize  # noqa: E402, F401
 import jax.scipy.signal  # noqa: E402, F401
+import jax.scipy.sparse.linalg  # noqa: E402, F401
 import jax.scipy.stats  # noqa: E402, F401
 import numpy as np  # noqa: E402
 
 import wick  # noqa: E402
 import programs_learning  # noqa: E402, F401
+import programs_names  # noqa: E402, F401
 import programs_science  # noqa: E402, F401
+import programs_tutorials  # noqa: E402, F401
 from trace_programs import PROGRAMS, namespace  # noqa: E402
 
 JAX, WICK = namespace(jax), namespace(wick)

@@ -62,12 +62,19 @@ _TRACED |= {name: "transform" for name in "value_and_grad vjp jvp vmap jacfwd ja
 _TRACED |= {name: "custom" for name in ("custom_vjp", "custom_jvp")}
 _TRACED |= {name: "control" for name in "cond switch while_loop fori scan associative_scan".split()}
 _TRACED |= {"remat": "transform", "jacobian": "transform", "Array": "array", "tree": "tree"}
-_MODULES = frozenset("debug flatten_util lax nn numpy ops random scipy tree_util".split())
+_ENVIRONMENT = frozenset("clear_caches config custom_gradient default_backend device_count device_get device_put devices effects_barrier "
+                         "ensure_compile_time_eval host_count host_id io_callback local_device_count local_devices make_jaxpr named_call "
+                         "named_scope pmap process_count process_index pure_callback shard_map".split())
+_MODULES = frozenset("debug flatten_util image lax nn numpy ops random scipy tree_util".split())
 
 
 def __getattr__(name):
     if name in _MODULES:
         return importlib.import_module(f"wick.{name}")
+    if name in _ENVIRONMENT:
+        return getattr(importlib.import_module("wick.environment"), name)
+    if name == "ShapeDtypeStruct":
+        name = "ShapeDtype"
     if name not in _TRACED:
         raise AttributeError(f"module 'wick' has no attribute {name!r}")
     module = importlib.import_module(f"wick.trace.{_TRACED[name]}")
@@ -76,7 +83,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *_TRACED, *_MODULES])
+    return sorted([*globals(), *_TRACED, *_MODULES, *_ENVIRONMENT, "ShapeDtypeStruct"])
 
 
 def grad(source, wrt=None, of=None, cotangent=False, *, argnums=None, has_aux=False, allow_links=False, ops=None, **options):

@@ -4,6 +4,11 @@ import math
 
 from wick import numpy as wnp
 from wick.errors import InvalidArgument, Unsupported
+from wick.lax_gather import (GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, gather, scatter,  # noqa: F401
+                             scatter_add, scatter_max, scatter_min, scatter_mul, scatter_sub)
+from wick.lax_more import (broadcast_to_rank, clz, complex, dtype, fft, platform_dependent, population_count, psum_scatter,  # noqa: F401
+                           ragged_dot, reduce_xor)
+from wick.lax_solve import custom_linear_solve, custom_root  # noqa: F401
 from wick.nn import log_softmax, relu, sigmoid as logistic, softmax  # noqa: F401
 from wick.numpy import products as _products
 from wick.trace import elements, index, ops
@@ -578,7 +583,7 @@ def _special(name):
 
 lgamma, digamma, zeta, polygamma, betainc = [_special(n) for n in ("gammaln", "digamma", "zeta", "polygamma", "betainc")]
 igamma, igammac, bessel_i0e, bessel_i1e = [_special(n) for n in ("gammainc", "gammaincc", "i0e", "i1e")]
-population_count, conj, real, imag = wnp.bitwise_count, wnp.conj, wnp.real, wnp.imag
+conj, real, imag = wnp.conj, wnp.real, wnp.imag
 
 
 @api
@@ -639,3 +644,10 @@ def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reducti
     """(the k least elements, their positions), exactly."""
     values, at = approx_max_k(wnp.negative(operand), k, reduction_dimension)
     return wnp.negative(values), at
+
+
+def __getattr__(name):
+    if name == "linalg":
+        import wick.lax_linalg
+        return wick.lax_linalg
+    raise AttributeError(f"module 'wick.lax' has no attribute {name!r}")

@@ -8,13 +8,13 @@ import numpy as np
 from wick import numpy as wnp
 from wick.errors import TypeMismatch
 from wick.trace import elements, index, ops
-from wick.trace.control import fori
+from wick.trace.control import fori, while_loop
 from wick.trace.eager import api, made
 from wick.trace.scope import Traced, fail, name_of, type_text
 
 __all__ = ("key PRNGKey key_data wrap_key_data split fold_in bits uniform normal truncated_normal bernoulli categorical randint permutation shuffle "
            "choice exponential gumbel laplace logistic cauchy rademacher gamma beta dirichlet poisson multivariate_normal maxwell pareto "
-           "t chisquare rayleigh weibull_min orthogonal ball loggamma double_sided_maxwell triangular").split()
+           "lognormal geometric binomial multinomial generalized_normal wald clone t chisquare rayleigh weibull_min orthogonal ball loggamma double_sided_maxwell triangular").split()
 
 
 def key(seed):
@@ -377,3 +377,76 @@ def ball(key, d, shape=(), dtype=None):
     z = normal(one, _shape(shape) + (d,), dtype)
     radius = uniform(two, _shape(shape) + (1,), dtype) ** (1.0 / d)
     return radius * z / wnp.linalg.vector_norm(z, axis=-1, keepdims=True)
+
+
+@api
+def lognormal(key, sigma=1.0, shape=None, dtype=None):
+    """Numbers whose logarithms have the normal distribution."""
+    sigma = ops.as_elem(sigma, _type(dtype))
+    return wnp.exp(normal(key, sigma.shape if shape is None else shape, dtype) * sigma)
+
+
+@api
+def geometric(key, p, shape=None, dtype=np.int64):
+    """How many trials of probability p it takes until one succeeds."""
+    p = ops.floating(ops.array(p))
+    e = exponential(key, p.shape if shape is None else shape)
+    return ops.as_elem(wnp.floor(e / -wnp.log1p(-p)) + 1, elements.of_dtype(dtype))
+
+
+@api
+def binomial(key, n, p, shape=None, dtype=None):
+    """How many of n trials of probability p succeed: the distances of successes are geometric."""
+    n, p = ops.as_elem(n, _type(dtype)), ops.as_elem(p, _type(dtype))
+    shape = ops.broadcast_shapes("binomial", n.shape, p.shape) if shape is None else _shape(shape)
+    flipped = p > 0.5
+    few = wnp.where(flipped, 1 - p, p)
+    scale = -wnp.log1p(-wnp.maximum(few, 1e-30))
+
+    def jump(s):
+        i, at, count = s
+        at = at + wnp.floor(exponential(fold_in(key, i), shape, dtype) / scale) + 1
+        return i + 1, at, count + (at <= n)
+
+    zero = ops.full(shape, 0, n.elem)
+    _, _, count = while_loop(lambda s: wnp.any(s[1] <= n), jump, (0, zero, zero))
+    return wnp.where(flipped, n - count, count)
+
+
+@api
+def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
+    """How often each of several events of probabilities p comes in n trials."""
+    p = ops.as_elem(p, _type(dtype))
+    batch = p.shape[:-1]
+    left, rest, counts = ops.broadcast_to(ops.as_elem(n, p.elem), batch), ops.full(batch, 1, p.elem), []
+    for k, own in enumerate(split(key, p.shape[-1])):
+        part = p[..., k]
+        chance = wnp.clip(part / wnp.maximum(rest, 1e-30), 0.0, 1.0)
+        count = left if k == p.shape[-1] - 1 else binomial(own, left, chance, batch, dtype)
+        left, rest = left - count, rest - part
+        counts.append(count)
+    return wnp.stack(counts, axis=-1)
+
+
+@api
+def generalized_normal(key, p, shape=(), dtype=None):
+    """Numbers with the density exp(-|x|^p)."""
+    one, two = split(key)
+    p = ops.as_elem(p, _type(dtype))
+    return wnp.power(gamma(one, 1 / p, shape, dtype), 1 / p) * rademacher(two, shape)
+
+
+@api
+def wald(key, mean, shape=None, dtype=None):
+    """Numbers of the Wald distribution: Michael, Schucany and Haas, 1976."""
+    one, two = split(key)
+    mean = ops.as_elem(mean, _type(dtype))
+    shape = mean.shape if shape is None else _shape(shape)
+    y = wnp.square(normal(one, shape, dtype))
+    x = mean + mean * mean * y / 2 - mean / 2 * wnp.sqrt(4 * mean * y + mean * mean * y * y)
+    return wnp.where(uniform(two, shape, dtype) <= mean / (mean + x), x, mean * mean / x)
+
+
+def clone(key):
+    """The same key."""
+    return key

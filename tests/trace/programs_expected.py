@@ -7,12 +7,17 @@ import pathlib
 import jax
 import jax.ops  # noqa: F401
 import jax.scipy.linalg  # noqa: F401
+import jax.scipy.ndimage  # noqa: F401
+import jax.scipy.optimize  # noqa: F401
 import jax.scipy.signal  # noqa: F401
+import jax.scipy.sparse.linalg  # noqa: F401
 import jax.scipy.stats  # noqa: F401
 import numpy as np
 
 import programs_learning  # noqa: F401
+import programs_names  # noqa: F401
 import programs_science  # noqa: F401
+import programs_tutorials  # noqa: F401
 from trace_programs import PROGRAMS, namespace, sample
 
 names, shapes, values = [], [], []

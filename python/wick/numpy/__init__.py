@@ -35,4 +35,17 @@ except ImportError:
 floating, integer, inexact, number, signedinteger, unsignedinteger = (
     _np.floating, _np.integer, _np.inexact, _np.number, _np.signedinteger, _np.unsignedinteger)
 e, pi, inf, nan, newaxis, euler_gamma = math.e, math.pi, math.inf, math.nan, None, _np.euler_gamma
+complexfloating, complex64, complex128, character, flexible, object_ = (
+    _np.complexfloating, _np.complex64, _np.complex128, _np.character, _np.flexible, _np.object_)
+array_repr, array_str, set_printoptions, get_printoptions, printoptions, save, savez, load, einsum_path, ufunc = (
+    getattr(_np, _name) for _name in
+    "array_repr array_str set_printoptions get_printoptions printoptions save savez load einsum_path ufunc".split())
+
+
+def i0(x):
+    """The modified Bessel function of order 0."""
+    from wick.scipy import special
+    return special.i0(x)
+
+
 __array_api_version__ = "2024.12"

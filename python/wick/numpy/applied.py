@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from wick.errors import InvalidArgument, Unsupported
+from wick.errors import InvalidArgument, TypeMismatch, Unsupported
 from wick.numpy.creation import asarray as _asarray
 from wick.numpy.elementwise import where as _where
 from wick.numpy.manipulation import concatenate as _concatenate
@@ -208,3 +208,36 @@ def block(arrays):
 
     deep = depth(arrays)
     return joined(arrays, deep, builtins.max(deep, ranks(arrays)))
+
+
+def _weights_of_bits(what, bitorder):
+    if bitorder not in ("big", "little"):
+        fail(InvalidArgument, f"{what}: the order {bitorder!r} is none of big, little")
+    return 2 ** (np.arange(8)[::-1] if bitorder == "big" else np.arange(8))
+
+
+@api
+def packbits(a, axis=None, bitorder="big"):
+    """Groups of eight elements along an axis as the bits of a byte; zeros fill the last."""
+    weights, a = _weights_of_bits("packbits", bitorder), ops.array(a)
+    a, axis = (ops.reshape(a, (a.size,)), 0) if axis is None else (a, ops.axis_of("packbits", axis, a.ndim))
+    bits = ops.move(ops.as_elem(ops.binary("ne", a, 0, "bool"), "i64"), axis, a.ndim - 1)
+    bits = ops.pad(bits, (0,) * a.ndim, (0,) * (a.ndim - 1) + (-bits.shape[-1] % 8,))
+    bits = ops.reshape(bits, bits.shape[:-1] + (bits.shape[-1] // 8, 8))
+    return ops.move(ops.as_elem(ops.reduce("sum", ops.binary("mul", bits, weights), -1), "u8"), a.ndim - 1, axis)
+
+
+@api
+def unpackbits(a, axis=None, count=None, bitorder="big"):
+    """The bits of bytes as elements along an axis."""
+    weights, a = _weights_of_bits("unpackbits", bitorder), ops.array(a)
+    if a.elem != "u8":
+        fail(TypeMismatch, f"unpackbits: an array of {a.elem} is given, expected uint8")
+    a, axis = (ops.reshape(a, (a.size,)), 0) if axis is None else (a, ops.axis_of("unpackbits", axis, a.ndim))
+    rows = ops.as_elem(ops.move(a, axis, a.ndim - 1), "i64")
+    bits = ops.binary("bit_and", ops.reshape(rows, rows.shape + (1,)), weights)
+    bits = ops.reshape(ops.as_elem(ops.binary("ne", bits, 0, "bool"), "u8"), rows.shape[:-1] + (rows.shape[-1] * 8,))
+    if count is not None:
+        n = bits.shape[-1]
+        bits = ops.slice_axis(bits, bits.ndim - 1, 0, builtins.min(count, n) if count >= 0 else n + count)
+    return ops.move(bits, a.ndim - 1, axis)

@@ -467,6 +467,18 @@ def ldexp(x, n, /):
 
 
 @api
+def frexp(x, /):
+    """(m, e) with x = m * 2**e, and the size of m in [0.5, 1)."""
+    x = ops.floating(x)
+    wide = ops.as_elem(x, "f64")
+    bits = ops.bitcast(wide, "i64")
+    power = ((bits >> 52) & 0x7FF) - 1022
+    plain = isfinite(x) & (ops.binary("ne", x, 0, "bool"))
+    m = ops.bitcast((bits & ~(0x7FF << 52)) | (1022 << 52), "f64")
+    return ops.where(plain, ops.as_elem(m, x.elem), x), ops.as_elem(ops.where(plain, power, 0), "i32")
+
+
+@api
 def modf(x, /):
     """(the fraction of x, x without it)"""
     x = ops.floating(x)

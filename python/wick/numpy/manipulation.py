@@ -494,9 +494,13 @@ def put_along_axis(x, indices, values, axis, *, inplace=False):
 
 
 @api
-def choose(a, choices):
-    """For each element of a, the element of that choice."""
+def choose(a, choices, out=None, mode="clip"):
+    """For each element of a, the element of that choice; numbers outside are clamped, or wrapped with mode="wrap"."""
+    if out is not None or mode not in ("clip", "wrap", "raise"):
+        fail(InvalidArgument, f"choose: out={out!r} and mode={mode!r}, expected no out, and a mode of clip, wrap")
     a, choices = ops.as_elem(a, "i64"), _arrays("choose", choices)
+    if mode == "wrap":
+        a = ops.array(a % len(choices))
     shape = ops.broadcast_shapes("choose", a.shape, *[c.shape for c in choices])
     table = ops.concat([ops.reshape(ops.broadcast_to(c, shape), (1,) + shape) for c in choices], 0)
     at = index._clamped(ops.reshape(ops.broadcast_to(a, shape), (1,) + shape), len(choices))

@@ -30,6 +30,27 @@ def polysub(a1, a2):
     return ops.same("sub", *_padded(a1, a2))
 
 
+def roots(p, *, strip_zeros=True):
+    """Refused: roots are complex numbers."""
+    fail(Unsupported, "roots: there are no complex numbers. Newton's method, or wick.numpy.linalg.eigvalsh for real eigenvalues, finds real ones")
+
+
+@api
+def polydiv(u, v, *, trim_leading_zeros=False):
+    """(quotient, remainder) of two polynomials; the remainder keeps its leading zeros."""
+    if trim_leading_zeros:
+        fail(Unsupported, "polydiv: the number of leading zeros is not known when the function is compiled")
+    u, v = [ops.floating(x) for x in ops.convert(u, v)]
+    if u.size < v.size:
+        return ops.full((1,), 0, u.elem), u
+    quotient = []
+    for k in range(u.size - v.size + 1):
+        q = u[k] / v[0]
+        quotient.append(q)
+        u = u.at[k:k + v.size].add(-(v * q))
+    return ops.concat([ops.reshape(q, (1,)) for q in quotient], 0), u
+
+
 @api
 def polymul(a1, a2, *, trim_leading_zeros=False):
     """The product of two polynomials."""

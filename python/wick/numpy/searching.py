@@ -398,10 +398,34 @@ def setdiff1d(x, y, *, size=None, fill_value=None):
     return _chosen(values, good, size, fill_value)
 
 
-def _chosen(values, good, size, fill_value):
-    """The first `size` of the values that are good."""
+@api
+def intersect1d(x, y, assume_unique=False, return_indices=False, *, size=None, fill_value=None):
+    """The `size` least values that are in x and in y."""
+    if size is None or return_indices:
+        fail(Unsupported, "intersect1d: the number of elements is not known when the function is compiled: give size=, and no return_indices=")
+    values, _, _, counts = _unique(x, ops.array(x).size, None)
+    return _chosen(values, isin(values, y) & (counts > 0), size, fill_value, first=True)
+
+
+@api
+def setxor1d(x, y, assume_unique=False, *, size=None, fill_value=None):
+    """The `size` least values that are in only one of x and y."""
+    if size is None:
+        fail(Unsupported, "setxor1d: the number of elements is not known when the function is compiled: give size=")
+    n = ops.array(x).size + ops.array(y).size
+    values = union1d(x, y, size=n)
+    order = ops.iota(n)
+    new = (order == 0) | (values != ops.gather(values, ops.where(order == 0, 0, order - 1), 0))
+    return _chosen(values, new & (isin(values, x) != isin(values, y)), size, fill_value, first=True)
+
+
+def _chosen(values, good, size, fill_value, first=False):
+    """The first `size` of the values that are good; the fill is 0, or the first of them."""
     at = nonzero(good, size=size, fill_value=-1)[0]
-    fill = ops.number(0, values.elem) if fill_value is None else ops.as_elem(fill_value, values.elem)
+    fill = ops.as_elem(0 if fill_value is None else fill_value, values.elem)
+    if fill_value is None and first:
+        some = ops.where(ops.reduce("max", good), ops.arg_reduce("argmax", ops.as_elem(good, "i64"), 0, False), 0)
+        fill = ops.gather(values, some, 0)
     return ops.where(at < 0, fill, ops.gather(values, ops.where(at < 0, 0, at), 0))
 
 

@@ -1,2 +1,2 @@
-"""Names of jax.scipy: special functions, linear algebra, distributions."""
-from wick.scipy import linalg, signal, special, stats  # noqa: F401
+"""Names of jax.scipy: special functions, linear algebra, distributions, solutions and minima."""
+from wick.scipy import linalg, ndimage, optimize, signal, sparse, special, stats  # noqa: F401

@@ -6,6 +6,8 @@ from wick.errors import InvalidArgument
 from wick.numpy.linalg import cho_solve, det, eigh as _eigh, expm, inv, norm, pinv, solve_triangular as _triangular  # noqa: F401
 from wick.numpy import linalg as _own
 from wick.trace import ops
+from wick.trace.control import fori
+from wick.trace.transform import jvp, vmap
 from wick.trace.eager import api
 from wick.trace.scope import fail
 
@@ -77,3 +79,128 @@ def toeplitz(c, r=None):
     both = wnp.concatenate([wnp.flip(r[1:]), c])
     n, m = c.shape[0], r.shape[0]
     return both[np.arange(n)[:, None] - np.arange(m) + m - 1]
+
+
+# ---- factorizations by elimination ----
+
+
+@api
+def lu_pivots(a):
+    """(both triangles in one matrix, the row that each step swapped with its own, the permutation of the rows)"""
+    a = ops.floating(a)
+    if a.ndim < 2:
+        fail(InvalidArgument, f"lu: an array of the shape {a.shape} is given, expected matrices")
+    if a.ndim > 2:
+        return vmap(lu_pivots)(a)
+    m, n = a.shape
+    steps = min(m, n)
+    rows = ops.iota(m)
+
+    def choose(j, state):
+        fixed, pivots, order = state
+        column = wnp.where(rows < j, -1.0, wnp.abs(fixed[:, j]))
+        p = wnp.argmax(column)
+        swap = lambda x: x.at[j].set(x[p]).at[p].set(x[j])
+        fixed = swap(fixed)
+        pivot = fixed[j, j]
+        factor = wnp.where(rows > j, fixed[:, j] / wnp.where(pivot == 0, 1.0, pivot), 0.0)
+        after = ops.iota(n) > j
+        fixed = fixed - factor[:, None] * wnp.where(after, fixed[j], 0.0)
+        column = wnp.where(rows > j, factor, fixed[:, j])
+        return fixed.at[:, j].set(column), pivots.at[j].set(p), swap(order)
+
+    start = a, ops.full((steps,), 0, "i64"), rows
+    both, pivots, order = fori(0, steps, choose, start)
+    return both, pivots, order
+
+
+def lu_factor(a, overwrite_a=False, check_finite=True):
+    """(both triangles in one matrix, the row that each step swapped with its own) for lu_solve."""
+    return lu_pivots(a)[:2]
+
+
+def _triangles(both):
+    m, n = both.shape[-2:]
+    k = min(m, n)
+    lower = wnp.tril(both[..., :, :k], -1) + wnp.eye(m, k, dtype=both.dtype)
+    return lower, wnp.triu(both[..., :k, :])
+
+
+@api
+def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
+    """(p, l, u) with p @ l @ u = a, or (p @ l, u)."""
+    both, _, order = lu_pivots(a)
+    l, u = _triangles(both)
+    m = both.shape[-2]
+    p = ops.as_elem(wnp.expand_dims(ops.iota(m), axis=1) == wnp.expand_dims(order, axis=-2), both.elem)
+    return (wnp.matmul(p, l), u) if permute_l else (p, l, u)
+
+
+@api
+def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+    """x with a @ x = b, of lu_factor(a); with trans=1, of a's transpose."""
+    both, pivots = ops.array(lu_and_piv[0]), ops.array(lu_and_piv[1])
+    b = ops.array(b)
+    l, u = _triangles(both)
+    n = both.shape[-1]
+
+    def swap(order, p, k):
+        return order.at[k].set(order[p]).at[p].set(order[k])
+
+    order = fori(0, n, lambda k, order: swap(order, pivots[k], k), ops.iota(n))
+    if not trans:
+        return _triangular(u, _triangular(l, b[order], lower=True), lower=False)
+    y = _triangular(l, _triangular(u, b, lower=False, trans=1), lower=True, trans=1)
+    return y[wnp.argsort(order)]
+
+
+# ---- functions of matrices ----
+
+
+@api
+def polar(a, side="right", method="svd", eps=None, max_iterations=None):
+    """(the nearest orthonormal matrix u, the positive p) with u @ p = a, or p @ u with side="left"."""
+    u, s, vh = _own.svd(a, full_matrices=False)
+    v = wnp.matrix_transpose(vh)
+    return wnp.matmul(u, vh), wnp.matmul(v * s, vh) if side == "right" else wnp.matmul(u * s, wnp.matrix_transpose(u))
+
+
+@api
+def sqrtm(a, blocksize=1):
+    """The matrix whose square is a, where it is real: the iteration of Denman and Beavers, 24 steps."""
+    a = ops.floating(a)
+    n = a.shape[-1]
+    step = lambda _, s: ((s[0] + inv(s[1])) / 2, (s[1] + inv(s[0])) / 2)
+    return fori(0, 24, step, (a, ops.broadcast_to(wnp.eye(n, dtype=a.dtype), a.shape)))[0]
+
+
+def expm_frechet(A, E, *, method=None, compute_expm=True):
+    """(expm(A), its derivative in the direction E)"""
+    made = jvp(expm, (A,), (E,))
+    return made if compute_expm else made[1]
+
+
+@api
+def eigh_tridiagonal(d, e, *, eigvals_only=False, select="a", select_range=None, tol=None):
+    """The eigenvalues of a symmetric matrix with the diagonal d and e beside it."""
+    if select != "a":
+        fail(InvalidArgument, f"eigh_tridiagonal: select={select!r} is not supported, only 'a' is")
+    d, e = ops.convert(d, e)
+    return eigh(wnp.diag(d) + wnp.diag(e, 1) + wnp.diag(e, -1), eigvals_only=eigvals_only)
+
+
+def hilbert(n):
+    """The matrix with 1 / (i + j + 1)."""
+    at = np.arange(n)
+    return wnp.asarray((1 / (at[:, None] + at + 1)).astype(np.float32))
+
+
+def pascal(n, kind="symmetric"):
+    """The binomial coefficients as a matrix."""
+    rows = [[1.0 if j == 0 else 0.0 for j in range(n)] for _ in range(n)]
+    for i in range(1, n):
+        for j in range(1, i + 1):
+            rows[i][j] = rows[i - 1][j - 1] + rows[i - 1][j]
+    lower = np.array(rows)
+    made = {"lower": lower, "upper": lower.T, "symmetric": lower @ lower.T}[kind]
+    return wnp.asarray(made.astype(np.float32))

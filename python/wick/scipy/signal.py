@@ -1,4 +1,6 @@
 """Convolutions of signals, as in jax.scipy.signal."""
+import numpy as np
+
 from wick import lax, numpy as wnp
 from wick.errors import InvalidArgument
 from wick.trace import ops
@@ -45,3 +47,25 @@ def correlate(in1, in2, mode="full", method="auto", precision=None):
 def correlate2d(in1, in2, mode="full", boundary="fill", fillvalue=0, precision=None):
     """The correlation of images, with zeros around them."""
     return convolve2d(in1, wnp.flip(in2), mode, boundary, fillvalue)
+
+
+@api
+def fftconvolve(in1, in2, mode="full", axes=None):
+    """The convolution of arrays of 1 to 3 dimensions, computed directly."""
+    if axes is not None:
+        fail(InvalidArgument, "fftconvolve: axes are not supported")
+    return _convolved("fftconvolve", in1, in2, mode)
+
+
+@api
+def detrend(data, axis=-1, type="linear", bp=0, overwrite_data=None):
+    """The data without their mean, or without the straight line that fits them best."""
+    x = wnp.moveaxis(ops.floating(ops.array(data)), axis, -1)
+    if type not in ("linear", "constant") or bp != 0:
+        fail(InvalidArgument, f"detrend: type={type!r} and bp={bp!r}, expected linear or constant, and no break points")
+    rest = x - wnp.mean(x, axis=-1, keepdims=True)
+    if type == "linear":
+        at = np.arange(x.shape[-1]) - (x.shape[-1] - 1) / 2
+        at, slope = [ops.as_elem(ops.array(v), x.elem) for v in (at, at / max((at * at).sum(), 1))]
+        rest = rest - wnp.sum(rest * slope, axis=-1, keepdims=True) * at
+    return wnp.moveaxis(rest, -1, axis)

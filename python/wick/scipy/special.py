@@ -4,7 +4,8 @@ import math
 from wick import numpy as wnp
 from wick.errors import InvalidArgument
 from wick.lax import erf, erf_inv as erfinv, erfc  # noqa: F401
-from wick.nn import log_softmax, logsumexp, sigmoid as expit, softmax  # noqa: F401
+from wick import nn
+from wick.nn import logsumexp, sigmoid as expit  # noqa: F401
 from wick.trace import ops
 from wick.trace.control import fori
 from wick.trace.eager import api
@@ -99,6 +100,31 @@ def factorial(n, exact=False):
     """gamma(n + 1); 0 for negative n."""
     n = ops.floating(n)
     return wnp.where(n < 0, 0.0, wnp.exp(gammaln(wnp.where(n < 0, 0.0, n) + 1)))
+
+
+def _over(f, x, axis):
+    """f along an axis; without one, of all elements."""
+    x = ops.array(x)
+    return f(x, axis=axis) if axis is not None else ops.reshape(f(ops.reshape(x, (x.size,))), x.shape)
+
+
+@api
+def softmax(x, /, *, axis=None):
+    """exp(x) divided by its sum, which is of all elements unless there is an axis."""
+    return _over(nn.softmax, x, axis)
+
+
+@api
+def log_softmax(x, /, *, axis=None):
+    """The logarithm of softmax."""
+    return _over(nn.log_softmax, x, axis)
+
+
+@api
+def poch(z, m):
+    """gamma(z + m) / gamma(z)"""
+    z, m = _floats(z, m)
+    return gammasgn(z + m) * gammasgn(z) * wnp.exp(gammaln(z + m) - gammaln(z))
 
 
 @api

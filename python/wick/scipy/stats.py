@@ -1,11 +1,14 @@
 """Logarithms of densities and distribution functions, as in jax.scipy.stats: stats.norm.logpdf(x, loc, scale)."""
+import collections
 import math
 import types
 
 from wick import numpy as wnp
+from wick.errors import InvalidArgument
 from wick.scipy import special
 from wick.trace import ops
 from wick.trace.eager import api
+from wick.trace.scope import fail
 
 
 def _distribution(name, log_density, parameters, cdf=None, discrete=False, support=None, **more):
@@ -81,6 +84,69 @@ binom = _distribution("binom", lambda k, n, p: special.gammaln(n + 1) - special.
                       support=lambda k, n, _: ((k >= 0) & (k <= n), n))
 nbinom = _distribution("nbinom", lambda k, n, p: special.gammaln(k + n) - special.gammaln(n) - special.gammaln(k + 1) + n * wnp.log(p)
                        + special.xlog1py(k, -p), ("n", "p"), discrete=True, support=_above_0)
+gumbel_r = _distribution("gumbel_r", lambda z: -z - wnp.exp(-z), (), lambda z: wnp.exp(-wnp.exp(-z)), ppf=lambda q: -wnp.log(-wnp.log(q)))
+gumbel_l = _distribution("gumbel_l", lambda z: z - wnp.exp(z), (), lambda z: -wnp.expm1(-wnp.exp(z)), ppf=lambda q: wnp.log(-wnp.log1p(-q)))
+gennorm = _distribution("gennorm", lambda z, beta: wnp.log(beta / 2) - special.gammaln(1 / beta) - wnp.power(wnp.abs(z), beta), ("beta",))
+vonmises = _distribution("vonmises", lambda z, kappa: kappa * (wnp.cos(z) - 1) - math.log(2 * math.pi) - wnp.log(special.i0e(kappa)), ("kappa",))
+wrapcauchy = _distribution("wrapcauchy", lambda z, c: wnp.log1p(-c * c) - math.log(2 * math.pi) - wnp.log1p(c * c - 2 * c * wnp.cos(z)), ("c",),
+                           support=lambda z, _: ((z >= 0) & (z <= 2 * math.pi), 1.0))
+betabinom = _distribution("betabinom", lambda k, n, a, b: special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+                          + special.betaln(k + a, n - k + b) - special.betaln(a, b), ("n", "a", "b"), discrete=True,
+                          support=lambda k, n, *_: ((k >= 0) & (k <= n), n))
+
+
+@api
+def _multinomial_logpmf(x, n, p):
+    x, p = [ops.floating(v) for v in ops.convert(x, p)]
+    n = ops.as_elem(n, x.elem)
+    made = special.gammaln(n + 1) + wnp.sum(special.xlogy(x, p) - special.gammaln(x + 1), axis=-1)
+    return wnp.where(wnp.sum(x, axis=-1) == n, made, -math.inf)
+
+
+multinomial = types.SimpleNamespace(logpmf=_multinomial_logpmf, pmf=api(lambda x, n, p: wnp.exp(_multinomial_logpmf(x, n, p))))
+
+
+@api
+def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
+    """The standard deviation of the mean."""
+    a = ops.floating(ops.array(a))
+    count = a.size if axis is None else a.shape[axis]
+    return wnp.std(a, axis=axis, ddof=ddof, keepdims=keepdims) / math.sqrt(count)
+
+
+@api
+def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
+    """The place of each element in their order, from 1."""
+    if method not in ("average", "min", "max", "dense", "ordinal"):
+        fail(InvalidArgument, f"rankdata: the method {method!r} is none of average, min, max, dense, ordinal")
+    a = ops.array(a)
+    a = wnp.ravel(a) if axis is None else wnp.moveaxis(a, axis, -1)
+    if method == "ordinal":
+        out = wnp.argsort(wnp.argsort(a, axis=-1), axis=-1) + 1
+    elif method == "dense":
+        values = wnp.sort(a, axis=-1)
+        new = wnp.concatenate([values[..., :1] != values[..., :1], values[..., 1:] != values[..., :-1]], axis=-1)
+        out = wnp.sum((values[..., None, :] <= a[..., :, None]) & new[..., None, :], axis=-1) + 1
+    else:
+        less = wnp.sum(a[..., None, :] < a[..., :, None], axis=-1)
+        most = wnp.sum(a[..., None, :] <= a[..., :, None], axis=-1)
+        out = {"min": lambda: less + 1, "max": lambda: most, "average": lambda: (less + 1 + most) / 2}[method]()
+    return out if axis is None else wnp.moveaxis(out, -1, axis)
+
+
+ModeResult = collections.namedtuple("ModeResult", "mode count")
+
+
+@api
+def mode(a, axis=0, nan_policy="propagate", keepdims=False):
+    """(the most frequent element, the least of several; how often it is there)"""
+    a = ops.array(a)
+    a, axis = (wnp.ravel(a), 0) if axis is None else (a, axis)
+    rows = wnp.sort(wnp.moveaxis(a, axis, -1), axis=-1)
+    count = wnp.sum(rows[..., None, :] == rows[..., :, None], axis=-1)
+    at = wnp.argmax(count, axis=-1, keepdims=True)
+    made = [wnp.take_along_axis(v, at, axis=-1) for v in (rows, count)]
+    return ModeResult(*[wnp.moveaxis(v, -1, axis) if keepdims else v[..., 0] for v in made])
 
 
 @api

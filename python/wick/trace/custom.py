@@ -18,11 +18,20 @@ class custom_vjp:
         functools.update_wrapper(self, f)
         self._f, self._static = f, (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
         self._forward = self._backward = None
+        self._captures = False  # whether traced arrays that it refers to count as constants
         self._depth = 0  # of its derivatives that are being recorded, which may call the function itself
 
     def defvjp(self, fwd, bwd):
         self._forward, self._backward = fwd, bwd
         return bwd
+
+    @classmethod
+    def of_constants(cls, f, fwd, bwd):
+        """A function whose derivative by the traced arrays that it refers to is 0."""
+        made = cls(f)
+        made._captures = True
+        made.defvjp(fwd, bwd)
+        return made
 
     def __call__(self, *args):
         if scopes.current() is None:
@@ -50,7 +59,7 @@ class custom_vjp:
         back = Nested(backward, [_strong(x) for x in leaves] + [(e, s, False) for e, s, _ in floats], closed=True)
         captured = {**inner.captured, **back.captured}
         for x in captured.values():
-            if elements.is_float(x.elem) and x.name not in [name for _, _, name in scopes.current().root.constants.values()]:
+            if not self._captures and elements.is_float(x.elem) and x.name not in [name for _, _, name in scopes.current().root.constants.values()]:
                 fail(Unsupported, f"{type(self).__name__}: {self._f.__name__} refers to a traced {scopes.type_of(x)} outside of it: "
                                   "pass it as an argument")
         text = self._with(inner, back, leaves, list(captured.values()))
