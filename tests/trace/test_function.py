@@ -472,3 +472,19 @@ def test_names_of_the_program_are_not_types():
 def test_limits_of_an_arrays_type():
     assert wick.function(lambda x: x * 0 + wnp.finfo(x.dtype).max)(np.float32(1)) == np.finfo(np.float32).max
     assert wnp.iinfo(np.zeros(1, np.int8)).max == 127 and wnp.finfo("float64").bits == 64
+
+
+def test_at_of_results():
+    """Results outside of traced functions have x.at, which gives new arrays."""
+    x = wnp.zeros((3, 4))
+    y = x.at[0].set(1.0).at[:, 1].add(2).at[np.array([2, 9]), -1].set(5.0)
+    close(x, np.zeros((3, 4)))
+    close(y, [[1, 3, 1, 1], [0, 2, 0, 0], [0, 2, 0, 5]])
+    close((y * 2).at[1:3, ::2].add(1).at[wnp.array([True, False, False])].set(0), [[0, 0, 0, 0], [1, 4, 1, 0], [1, 4, 1, 10]])
+    assert y.at[..., None].get().shape == (3, 4, 1) and y.at[0, 0].apply(lambda v: v * 4)[0, 0] == 4
+    for scalar in (y.sum(), y.max(), y.mean(), y[0, 1], np.sum(y), y.std(), y.dot(y[0])[0], y.any()):
+        assert isinstance(scalar, np.generic), type(scalar)
+    made = wick.function(lambda x: {"a": x + 1, "b": x.sum()})(y)
+    close(made["a"].at[1].max(2.5)[1], [2.5, 3, 2.5, 2.5])
+    assert isinstance(made["a"], np.ndarray) and repr(made["a"][0]) == "array([2., 4., 2., 2.], dtype=float32)"
+    refused(lambda: y.at[0].set(np.ones(2, np.float32)), kind=ValueError, match=["(2,)", "(4,)"])

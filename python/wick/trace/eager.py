@@ -7,6 +7,7 @@ import numpy as np
 from wick.errors import TypeMismatch
 from wick.trace import scope as scopes, tree
 from wick.trace.function import PROGRAMS, Function
+from wick.trace.host import result
 from wick.trace.scope import Traced
 
 _functions = {}
@@ -57,7 +58,7 @@ def api(f):
 def made(array, traced=None):
     """An array that does not depend on traced values; traced() may make it more cheaply in a trace."""
     if scopes.current() is None:
-        return np.ascontiguousarray(array) if array.ndim else np.array(array)
+        return result(np.ascontiguousarray(array)) if array.ndim else np.array(array)
     from wick.trace import ops
     return traced() if traced else ops.constant(array)
 

@@ -14,6 +14,7 @@ from wick.errors import InvalidArgument, TypeMismatch, WickError
 from wick.options import unknown
 from wick.program import Model, Options, Program
 from wick.trace import elements, nest, ops, scope as scopes, tree
+from wick.trace.host import ARRAYS, result
 from wick.trace.scope import Root, Scope, place_text, type_text
 
 #: A function keeps that many compiled programs, those that were used last.
@@ -44,7 +45,7 @@ class ShapeDtype:
 def _aval(x):
     """(element type, shape, weak) of an argument; None if it is no array."""
     kind = type(x)
-    if kind is np.ndarray:
+    if kind in ARRAYS:
         elem = _ELEMS.get(x.dtype) or elements.of_dtype(x.dtype)
         return elem and (elem, x.shape, False)
     if kind is float or kind is int or kind is bool or ops.is_number(x):
@@ -61,7 +62,7 @@ def _describe(x, leaves):
     """Adds the leaves of an argument, in the order of tree.flatten, and returns what equal kinds of arguments have in
     common: much sooner than with a structure."""
     kind = type(x)
-    if kind is np.ndarray:
+    if kind in ARRAYS:
         leaves.append(x)
         return x.dtype, x.shape
     if kind is float or kind is int or kind is bool:
@@ -78,7 +79,7 @@ def _describe(x, leaves):
 
 def _value(x, aval):
     """The array that a program takes for an argument."""
-    if type(x) is np.ndarray and x.flags.c_contiguous and x.dtype in _ELEMS:
+    if type(x) in ARRAYS and x.flags.c_contiguous and x.dtype in _ELEMS:
         return x
     try:
         return np.asarray(x, types.dtype(aval[0]), order="C")
@@ -284,7 +285,7 @@ class Function:
         out = program.run([x if native and x.flags.c_contiguous else _value(x, a)
                            for x, native, a in zip(leaves, program.native, program.lowered.avals)])
         structure = program.lowered.structure
-        return out[0] if structure is tree.LEAF else structure.build(iter(out))
+        return result(out[0]) if structure is tree.LEAF else structure.build(map(result, out))
 
     def _compile(self, key, leaves, structure, call):
         avals = self._arguments(leaves)
@@ -292,7 +293,7 @@ class Function:
             program = self._programs.get(key)
             if program is None:
                 program = Lowered(self._name, call, avals, self._donated(structure)).compile(**self._options)
-                program.native = [type(x) is np.ndarray and x.dtype in _ELEMS for x in leaves]  # as for all calls with this key
+                program.native = [type(x) in ARRAYS and x.dtype in _ELEMS for x in leaves]  # as for all calls with this key
                 self._programs[key] = program
                 while len(self._programs) > PROGRAMS:
                     self._programs.popitem(last=False)

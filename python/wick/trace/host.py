@@ -1,0 +1,82 @@
+"""Arrays outside of traced functions: NumPy's, with x.at[...] as traced ones have it."""
+import typing
+
+import numpy as np
+
+
+class _Part(typing.NamedTuple):
+    """A slice, which is no key of a table."""
+
+    start: object
+    stop: object
+    step: object
+
+
+def _kept(index):
+    """The items of an index, with masks as positions."""
+    out = []
+    for i in index if isinstance(index, tuple) else (index,):
+        if isinstance(i, np.ndarray) and i.dtype == bool and i.ndim:
+            out += np.nonzero(i)
+        else:
+            out.append(_Part(i.start, i.stop, i.step) if isinstance(i, slice) else i)
+    return tuple(out)
+
+
+def _updated(x, index, method, *args, **named):
+    from wick.trace import index as indices, ops
+    place = tuple([slice(*i) if isinstance(i, _Part) else i for i in index])
+    return getattr(indices.Update(ops.array(x), place), method)(*args, **named)
+
+
+def _method(name):
+    def method(self, *args, **named):
+        from wick.trace.eager import api
+        global _updated_outside
+        _updated_outside = _updated_outside or api(_updated)
+        return _updated_outside(self._x, self._index, name, *args, **named)
+    method.__name__ = name
+    return method
+
+
+_updated_outside = None
+
+
+class Update:
+    """x.at[index] outside of traced functions: each method gives a new array."""
+
+    def __init__(self, x, index):
+        self._x, self._index = x, _kept(index)
+
+
+for _name in "get set add subtract multiply mul divide power min max apply".split():
+    setattr(Update, _name, _method(_name))
+
+
+class _At:
+    def __init__(self, x):
+        self._x = x
+
+    def __getitem__(self, index):
+        return Update(self._x, index)
+
+
+class array(np.ndarray):  # the name is what repr shows
+    """A result: an array of NumPy that also has `at`."""
+
+    at = property(_At)
+
+    def __array_wrap__(self, made, context=None, return_scalar=False):
+        return made.view(array) if made.ndim else made[()]  # sums and the like are NumPy's scalars, as those of its own arrays
+
+    def block_until_ready(self):
+        return self
+
+
+#: Types of arrays that need no conversion.
+ARRAYS = frozenset((np.ndarray, array))
+
+
+def result(x):
+    """An array of NumPy as the result of a call."""
+    return x.view(array) if type(x) is np.ndarray and x.ndim else x
