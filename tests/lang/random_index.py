@@ -394,9 +394,11 @@ class Operator:
         return {n: np.random.default_rng(self.seed + k).standard_normal([i.size for i in out]).round(3)
                 for k, (n, out, b) in enumerate(self.defines) if b.elem == "f64"}
 
-    def scalar(self, data):
+    def change(self, more, less):
+        """How the weighted sum of the results differs: element by element, so that large ones do not hide small changes."""
         w = self.weights()
-        return sum(float(np.sum(y * w[n])) for y, (n, _, _) in zip(self.oracle(data), self.defines) if n in w)
+        with np.errstate(all="ignore"):
+            return sum(float(np.sum((a - b) * w[n])) for a, b, (n, _, _) in zip(self.oracle(more), self.oracle(less), self.defines) if n in w)
 
     def wrt(self):
         return [n for n, (e, s, _) in self.tensors.items() if e == "f64" and math.prod(s) <= 40][:3]
@@ -445,8 +447,8 @@ def variants(p, data):
             for h in (1e-6, -1e-6):
                 moved = {**data, n: data[n].copy()}
                 moved[n][at] += h
-                ends.append(p.scalar(moved))
-            g[at] = (ends[0] - ends[1]) / 2e-6
+                ends.append(moved)
+            g[at] = p.change(*ends) / 2e-6
         want.append(g)
         along[n] = rng.standard_normal(g.shape).round(3)
         slope += float(np.sum(g * along[n]))
