@@ -334,3 +334,47 @@ def test_jit():
     close(g(V, 2, sign=-1), -V ** 2)
     spec = wick.eval_shape(lambda x: {"y": x.T @ x}, X)
     assert spec["y"].shape == (4, 4) and spec["y"].dtype == np.float32
+
+
+# ---- random numbers and the surroundings ----
+
+MOMENTS = {
+    "binomial": (lambda k: wick.random.binomial(k, 10, 0.3, (20000,)), 3, 2.1),
+    "binomial of a likely event": (lambda k: wick.random.binomial(k, 20, 0.8, (20000,)), 16, 3.2),
+    "geometric": (lambda k: wick.random.geometric(k, 0.25, (20000,)), 4, 12),
+    "lognormal": (lambda k: wick.random.lognormal(k, 0.5, (20000,)), math.exp(0.125), (math.exp(0.25) - 1) * math.exp(0.25)),
+    "generalized_normal": (lambda k: wick.random.generalized_normal(k, 2.0, (20000,)), 0, 0.5),
+    "wald": (lambda k: wick.random.wald(k, 2.0, (20000,)), 2, 8),
+}
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_moments(name):
+    draw, mean, variance = MOMENTS[name]
+    x = np.asarray(run(draw, wick.random.key(3)), np.float64)
+    assert abs(x.mean() - mean) < 5 * (variance / x.size) ** 0.5
+    assert abs(x.var() - variance) < 0.1 * variance
+
+
+def test_multinomial():
+    p = np.float32([0.2, 0.3, 0.5])
+    draws = wick.vmap(lambda k: wick.random.multinomial(k, 12.0, p))(wick.random.split(wick.random.key(1), 1000))
+    assert (np.sum(draws, axis=1) == 12).all()
+    close(np.mean(draws, axis=0) / 12, p, 0.03)
+
+
+def test_settings_that_change_results_are_refused():
+    wick.config.update("jax_platform_name", "cpu")
+    for call, words in ((lambda: wick.config.update("jax_enable_x64", True), "float64"), (lambda: wick.pure_callback(print, None), "Python"),
+                        (lambda: wick.pmap(abs), "wick.vmap"), (lambda: wnp.roots(V), "complex"), (lambda: lax.complex(V, V), "complex")):
+        with pytest.raises(wick.Unsupported, match=words):
+            call()
+    assert "op.sin" in wick.make_jaxpr(lambda x: wnp.sin(x))(V)
+
+
+def test_numbers_of_windows_that_do_not_fit():
+    numbers = lax.GatherDimensionNumbers((1,), (0,), (0,))
+    with pytest.raises(wick.InvalidArgument, match="a window of 5 elements in dimension 1, which has 4"):
+        lax.gather(X, np.array([[1]]), numbers, (1, 5))
+    with pytest.raises(wick.InvalidArgument, match="mode"):
+        lax.gather(X, np.array([[1]]), numbers, (1, 4), mode="other")
