@@ -148,7 +148,7 @@ static const char *vision_reorg(relay_member *m)
   int64_t c = wick_relay_known(m, 0, 1), h = wick_relay_known(m, 0, 2),
           w = wick_relay_known(m, 0, 3);
   if (m->use->wrong) return NULL;
-  if (s < 1 || s > 4096 || c % (s * s) || h % s || w % s)
+  if (s < 1 || s > 4096 || c > INT32_MAX || c % (s * s) || h % s || w % s)
     return wick_relay_fail(m, "`stride` must divide rows and columns, its square the channels");
   const char *n = wick_relay_size(m, 0, 0);
   return wick_relay_text(

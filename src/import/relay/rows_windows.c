@@ -249,8 +249,10 @@ static const char *windows_dilation(relay_member *m)
     return NULL;
   weight[0] = last ? 2 : 0, weight[1] = last ? 0 : 1, weight[2] = last ? 1 : 2;
   for (int i = 0; i < 2; i++) {
-    if (stride[i] < 1 || spread[i] < 1)
+    if (stride[i] < 1 || spread[i] < 1 || spread[i] > 4096)
       return wick_relay_fail(m, "`strides` and `dilations` must be positive");
+    if (pad[i] < 0 || pad[i] > INT32_MAX || pad[i + 2] < 0 || pad[i + 2] > INT32_MAX)
+      return wick_relay_fail(m, "`padding` is out of range");
     int64_t window = (wick_relay_known(m, 1, (uint32_t)weight[i + 1]) - 1) * spread[i] + 1;
     size[i] =
         (wick_relay_known(m, 0, (uint32_t)to[i + 2]) + pad[i] + pad[i + 2] - window) / stride[i] +
