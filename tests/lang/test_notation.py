@@ -45,3 +45,13 @@ def test_forms(op, types, want, tmp_path):
     kind = {"conv_packed": "conv", "conv_winograd": "conv", "depthwise_packed": "conv", "matmul_packed": "matmul"}
     found = {kind.get(x, x) for x in re.findall(r"= (\w+) ", r.stdout)}
     assert found & {"conv", "matmul", "affine_gather", "gather", "gather_nd", "reduce_sum"} == set(want.split()), r.stdout
+
+
+def test_a_window_that_ends_within_a_vector():
+    """Elements of a transposed read that are outside stay so one by one."""
+    np = pytest.importorskip("numpy")
+    import built  # noqa: F401: finds the package
+    import wick
+    text = "op shift(x: f64[7]) { y[m: 2, q: 4] = if m + 2 * q - 1 >= 0 { x[m + 2 * q - 1] } else { 0.0f64 } }\nfn main(x: f64[7]) { shift(x) }"
+    found = wick.load(text, "shift.wick").main(np.arange(1.0, 8.0))
+    assert found.tolist() == [[0, 2, 4, 6], [1, 3, 5, 7]]

@@ -62,6 +62,21 @@ static bool transpose_runs(const template_state *t, const wick_stage *st, const 
   return true;
 }
 
+/* Returns true if the elements of a run are inside or outside of the tensor as a whole: a vector has
+ * one guard. */
+static bool transpose_whole(const template_state *t, const wick_node *read)
+{
+  if (!read->attr[WICK_ATTR_read_guard].i) return true;
+  wick_dims *dims = t->g->module->dims;
+  uint32_t last = wick_read_index(read)->n - 1;
+  wick_dim at = wick_read_index(read)->dims[last];
+  int64_t low, rest, ignored;
+  wick_dim_range(dims, at, &low, &ignored);
+  wick_dim_range(dims, wick_dim_sub(dims, wick_info_of(t->g, read->in[0])->dim[last], at), &rest,
+                 &ignored);
+  return low >= 0 && rest > 0;
+}
+
 /* Finds an axis, among the first n, along which a read of the stage is contiguous while the vector's
  * elements are far apart: a transposition. */
 static bool transpose_across(const template_state *t, const wick_stage *st, transpose_found *f)
@@ -69,6 +84,7 @@ static bool transpose_across(const template_state *t, const wick_stage *st, tran
   for (uint32_t i = st->node + 1; i < template_node(t, st)->end; i++) {
     const wick_node *r = &t->g->node[i];
     if (r->op != WICK_OP_read || template_step_of(t, r, st->axis[f->n - 1].sym) != 2) continue;
+    if (!transpose_whole(t, r)) continue;
     for (uint32_t k = 0; k + 1 < f->n; k++) {
       int64_t size = transpose_turn(t, k, f->lanes);
       f->read = r, f->reader = st, f->across = k;
