@@ -39,10 +39,14 @@ static double allowed(const wick_op *row, wick_elem out)
   return out == WICK_F32 ? row->ulp : 0.5 + row->ulp * (out == WICK_F16 ? 0x1p-12 : 0x1p-15);
 }
 
+/* Returns true if the operator says nothing about this operand. */
+static bool outside(wick_opcode op, double x) { return op == WICK_OP_exp_minus && x > 40; }
+
 static void check_one(const scalar_test *t, uint32_t i)
 {
   const wick_op *row = wick_ops[t->op];
   wick_scalar in[3] = {t->in[0][i], t->in[1][i], t->in[2][i]};
+  if (wick_elem_is_float(t->elem) && outside(t->op, in[0].f)) return;
   wick_scalar want = wick_eval_scalar(t->op, t->attr, t->elem, t->out, in), got = t->got[i];
   if (scalar_same(t->out, got, want)) return;
   if (row->ulp != 0 && wick_elem_is_float(t->out)) {

@@ -71,6 +71,7 @@ typedef struct rows_case {
   wick_opcode op;
   wick_elem in[3], out;
   uint32_t nin;
+  bool below; /* mul_exp2: n is at most 63 */
   char name[48];
 } rows_case;
 
@@ -99,7 +100,9 @@ static void rows_build(testing *t, const rows_case *c, uint32_t lanes)
   }
   wick_type out = wick_type_scalar(t->m, c->out, lanes);
   bool typed = wick_ops[c->op]->typed;
-  wick_value r = wick_build(&b, c->op, c->nin, v, NULL, typed, typed ? &out : NULL);
+  const wick_attr below = {.i = c->below};
+  wick_value r = wick_build(&b, c->op, c->nin, v, c->op == WICK_OP_mul_exp2 ? &below : NULL, typed,
+                            typed ? &out : NULL);
   wick_build(&b, WICK_OP_store, 3, (wick_value[]){y, at, r}, NULL, 0, NULL);
   wick_yield(&b, 0, NULL);
   wick_build_close(&b);
@@ -127,10 +130,11 @@ static bool rows_divides(wick_opcode op)
 }
 
 /* Returns an operand of mul_exp2: a factor from 1/2 to 2, or the second operand for an n. */
-static wick_scalar rows_exp2(wick_elem e, uint32_t j, uint32_t operand)
+static wick_scalar rows_exp2(const rows_case *c, uint32_t j, uint32_t operand)
 {
-  bool wide = e == WICK_F64;
-  double most = wide ? 1100 : 150, n = fmod(j * 7.0, 2 * most + 1) - most;
+  bool wide = c->in[0] == WICK_F64;
+  double least = wide ? -1100 : -150, most = c->below ? 63 : -least,
+         n = least + fmod(j * 7.0, most - least + 1);
   return (wick_scalar){.f = operand ? (wide ? 0x1.8p52 : 0x1.8p23) + n : 0.5 + 1.5 * (j % 61) / 61};
 }
 
@@ -143,7 +147,7 @@ static void rows_fill(const rows_case *c, uint32_t lanes, rows_data *d)
       wick_scalar s = rows_value(c->in[i], j, i);
       if (rows_divides(c->op) && i == 1 && (s.i == 0 || s.i == -1))
         s.i = 5; /* the operator requires such a divisor */
-      if (c->op == WICK_OP_mul_exp2) s = rows_exp2(c->in[i], j, i);
+      if (c->op == WICK_OP_mul_exp2) s = rows_exp2(c, j, i);
       wick_store_elem(c->in[i], d->x[i], j, s);
     }
 }
@@ -166,7 +170,8 @@ static void rows_compare(const rows_case *c, uint32_t lanes, const char *target,
   }
 }
 
-/* Lists the cases of an operator: one for each element type, or pair of types, that it accepts. */
+/* Lists the cases of an operator: one for each element type, or pair of types, that it accepts, and
+ * for each form of mul_exp2. */
 static uint32_t rows_cases(wick_opcode op, rows_case *out)
 {
   const wick_op *row = wick_ops[op];
@@ -188,6 +193,10 @@ static uint32_t rows_cases(wick_opcode op, rows_case *out)
       if (op == WICK_OP_where) c->in[0] = WICK_BOOL;
       snprintf(c->name, sizeof c->name, "%s.%s.%s", row->name, wick_elem_name(from),
                wick_elem_name(result));
+      if (op != WICK_OP_mul_exp2) continue;
+      out[n] = *c;
+      out[n].below = true;
+      snprintf(out[n++].name, sizeof c->name, "%s.below.%s", row->name, wick_elem_name(from));
     }
   return n;
 }
@@ -276,7 +285,7 @@ static bool rows_unemulated(const rows_case *c, const wick_target *t)
 static uint32_t rows_module(testing *test, wick_opcode op, const wick_target *t, bool emulated,
                             rows_run **out)
 {
-  rows_case *c = wick_new(&test->mem, rows_case, WICK_NELEM * WICK_NELEM);
+  rows_case *c = wick_new(&test->mem, rows_case, 2 * WICK_NELEM * WICK_NELEM);
   uint32_t n = rows_cases(op, c), nrun = 0;
   *out = wick_new(&test->mem, rows_run, 2 * n);
   for (uint32_t i = 0; i < n; i++)

@@ -43,6 +43,27 @@ const wick_op wick_op_exp = {
     .grad = wick_grad_exp,
 };
 
+static void exp_minus_expand(wick_builder *b, const wick_node *n, const wick_value *in,
+                             wick_value *out)
+{
+  (void)n;
+  out[0] = wick_poly_exp_minus(b, in[0]);
+}
+
+const wick_op wick_op_exp_minus = {
+    .name = "exp_minus",
+    .doc = "e to the power x, where x is at most 40: a softmax has powers of numbers that are not "
+           "above 0",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .level = WICK_GROUP | WICK_LOOP,
+    .elems = WICK_FLOATS,
+    .expand = exp_minus_expand,
+    .scalar = WICK_RULE_SAME,
+    .eval = exp_eval,
+    .ulp = 1.1,
+};
+
 static void exp2_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)
 {
   (void)n;

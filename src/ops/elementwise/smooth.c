@@ -45,7 +45,7 @@ static void sigmoid_expand(wick_builder *b, const wick_node *n, const wick_value
                            wick_value *out)
 {
   (void)n;
-  wick_value one = expr_k(b, in[0], 1), t = wick_poly_exp_minus(b, in[0]);
+  wick_value one = expr_k(b, in[0], 1), t = wick_poly_exp_minus(b, expr_neg(b, expr_abs(b, in[0])));
   wick_value upper = expr_where(b, expr_lt(b, in[0], 0), t, one);
   out[0] = expr_div(b, upper, expr_add(b, t, one));
 }
@@ -75,7 +75,7 @@ static void softplus_expand(wick_builder *b, const wick_node *n, const wick_valu
                             wick_value *out)
 {
   (void)n;
-  wick_value l = wick_poly_log1p(b, wick_poly_exp_minus(b, in[0]));
+  wick_value l = wick_poly_log1p(b, wick_poly_exp_minus(b, expr_neg(b, expr_abs(b, in[0]))));
   out[0] = expr_add(b, l, expr_at_least(b, in[0], 0));
 }
 

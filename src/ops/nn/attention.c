@@ -338,7 +338,7 @@ static wick_value attention_exponents(const attention *a, wick_value scores, wic
   wick_map_begin(a->b, "weights", x.n, x.axis, 1, &x.type);
   wick_value s = attention_read(a, &x, scores, true, 2, at),
              m = attention_read(a, &x, largest, true, 1, &x.m);
-  wick_value v = wick_build1(a->b, WICK_OP_exp, wick_build2(a->b, WICK_OP_sub, s, m));
+  wick_value v = wick_build1(a->b, WICK_OP_exp_minus, wick_build2(a->b, WICK_OP_sub, s, m));
   return wick_map_end(a->b, 1, &v);
 }
 
@@ -367,8 +367,8 @@ static void attention_merge(wick_builder *b, const wick_value *s, const wick_val
                             wick_value *out)
 {
   out[0] = wick_build2(b, WICK_OP_max, s[0], t[0]);
-  wick_value x = wick_build1(b, WICK_OP_exp, wick_build2(b, WICK_OP_sub, s[0], out[0])),
-             y = wick_build1(b, WICK_OP_exp, wick_build2(b, WICK_OP_sub, t[0], out[0]));
+  wick_value x = wick_build1(b, WICK_OP_exp_minus, wick_build2(b, WICK_OP_sub, s[0], out[0])),
+             y = wick_build1(b, WICK_OP_exp_minus, wick_build2(b, WICK_OP_sub, t[0], out[0]));
   for (uint32_t k = 1; k < 3; k++)
     out[k] = wick_stage_muladd(b, s[k], x, wick_build2(b, WICK_OP_mul, t[k], y));
 }

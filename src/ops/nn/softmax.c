@@ -146,7 +146,7 @@ static wick_value softmax_exp(const wick_compute *c, wick_value max, wick_elem a
   uint32_t n = wick_axes_of(b, type, axis);
   for (uint32_t k = 0; k < n; k++) index[k] = axis[k].sym;
   wick_map_begin(b, "exp", n, axis, 1, &type);
-  wick_value e = wick_build1(b, WICK_OP_exp, softmax_less(c, max, index));
+  wick_value e = wick_build1(b, WICK_OP_exp_minus, softmax_less(c, max, index));
   return wick_map_end(b, 1, &e);
 }
 
@@ -162,8 +162,9 @@ static void softmax_compute(const wick_compute *c)
   wick_value max = softmax_max(c, &f);
   if (!log) exp = softmax_exp(c, max, acc);
   wick_fold_begin(b, "sum", f.n, f.axis, f.type, WICK_OP_add);
-  wick_value sum = wick_fold_end(b, log ? wick_build1(b, WICK_OP_exp, softmax_less(c, max, f.index))
-                                        : wick_read(b, exp, f.index, 0, NULL, none));
+  wick_value sum =
+      wick_fold_end(b, log ? wick_build1(b, WICK_OP_exp_minus, softmax_less(c, max, f.index))
+                           : wick_read(b, exp, f.index, 0, NULL, none));
   wick_axis axis[WICK_MAX_RANK];
   wick_dim index[WICK_MAX_RANK];
   wick_stage_map(c, 0, wick_ops[c->op]->name, axis);

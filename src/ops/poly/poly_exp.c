@@ -104,11 +104,12 @@ static wick_poly_scaled exp_finish(wick_builder *b, const exp_reduced *e)
                             wick_poly_exp2i(b, e->r, expr_sub(b, k, half))};
 }
 
-/* Builds e^r 2^n. */
-static wick_value exp_whole(wick_builder *b, const exp_reduced *e)
+/* Builds e^r 2^n; below: n is at most 63. */
+static wick_value exp_whole(wick_builder *b, const exp_reduced *e, bool below)
 {
-  wick_value p = expr_addk(b, exp_minus_one(b, e->r, exp_table), 1);
-  return wick_build2(b, WICK_OP_mul_exp2, p, e->shifted);
+  wick_value in[2] = {expr_addk(b, exp_minus_one(b, e->r, exp_table), 1), e->shifted};
+  const wick_attr attr = {.i = below};
+  return wick_build(b, WICK_OP_mul_exp2, 2, in, &attr, 0, NULL);
 }
 
 wick_poly_scaled wick_poly_exp_scaled(wick_builder *b, wick_value x, wick_value rest)
@@ -122,15 +123,14 @@ wick_value wick_poly_exp(wick_builder *b, wick_value x)
   const double *range = exp_range[exp_wide(b, x)];
   x = expr_at_most(b, expr_at_least(b, x, range[0]), range[1]);
   exp_reduced e = exp_reduce(b, x, (wick_value){0});
-  return exp_whole(b, &e);
+  return exp_whole(b, &e, false);
 }
 
 wick_value wick_poly_exp_minus(wick_builder *b, wick_value x)
 {
-  const double *range = exp_range[exp_wide(b, x)];
-  x = expr_at_least(b, expr_neg(b, expr_abs(b, x)), range[0]);
+  x = expr_at_least(b, x, exp_range[exp_wide(b, x)][0]);
   exp_reduced e = exp_reduce(b, x, (wick_value){0});
-  return exp_whole(b, &e);
+  return exp_whole(b, &e, true);
 }
 
 /* 2^x = 2^n e^(r ln2), where r = x - n is exact. */
@@ -145,7 +145,7 @@ wick_value wick_poly_exp2_sum(wick_builder *b, wick_value x, wick_value rest)
   wick_value r = expr_sub(b, x, e.n); /* exact */
   if (rest.id) r = expr_add(b, r, rest);
   e.r = expr_mulk(b, r, M_LN2);
-  return exp_whole(b, &e);
+  return exp_whole(b, &e, false);
 }
 
 wick_value wick_poly_exp2(wick_builder *b, wick_value x)

@@ -17,7 +17,7 @@ typedef struct wick_poly_scaled { /* m * s */
 wick_poly_scaled wick_poly_exp_scaled(wick_builder *b, wick_value x, wick_value rest);
 wick_value wick_poly_exp(wick_builder *b, wick_value x); /* for any x */
 
-/* Builds e^-|x| for gates. It is in (0, 1], or 0 after it underflows. */
+/* Builds e^x for x <= 40: for x <= 0 it is in (0, 1], or 0 after it underflows. */
 wick_value wick_poly_exp_minus(wick_builder *b, wick_value x);
 
 /* Builds e^x - 1 for x <= 0. */
