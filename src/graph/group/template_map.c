@@ -1,22 +1,26 @@
 /* The template for groups without a fold. They are computed element by element. */
 #include "graph/group/template_state.h"
 
-/* Returns the lanes along an axis of the output: four registers of f32 that are rounded to bytes are
- * packed into one, if nothing but the rounded numbers is read (a zero point is a number then). */
-static int64_t map_lanes(template_state *t, uint32_t axis, int64_t lanes)
+enum { MAP_PACKED = 4, MAP_PERIOD = 8 };
+
+/* Returns true if four registers of f32 that are rounded to bytes are packed into one: nothing but the
+ * rounded numbers is read (a zero point is a number then). */
+static bool map_packs(const template_state *t, uint32_t axis, int64_t lanes)
 {
-  enum { PACKED = 4 };
   bool rounds = false;
   for (uint32_t i = 0; i < t->g->nnode; i++)
     rounds = rounds || t->g->node[i].op == WICK_OP_round_even;
-  int64_t wide = PACKED * lanes;
-  bool packs =
-      rounds && t->g->nparam == 1 && t->knobs.vectors < 2 && wide == (int64_t)t->t->vector_bytes &&
-      wick_elem_storage[template_elem(t)].bits == 8 && template_most(t, t->out, axis) >= wide;
-  return packs ? wide : template_wide(t, axis, lanes);
+  int64_t wide = MAP_PACKED * lanes;
+  return rounds && t->g->nparam == 1 && t->knobs.vectors < 2 &&
+         wide == (int64_t)t->t->vector_bytes && wick_elem_storage[template_elem(t)].bits == 8 &&
+         template_most(t, t->out, axis) >= wide;
 }
 
-enum { MAP_PERIOD = 8 };
+/* Returns the lanes along an axis of the output, of all vectors that are computed side by side. */
+static int64_t map_lanes(template_state *t, uint32_t axis, int64_t lanes)
+{
+  return map_packs(t, axis, lanes) ? MAP_PACKED * lanes : template_wide(t, axis, lanes);
+}
 
 /* Returns true if each index of a read moves by known distances along `n` neighbours of an axis,
  * from each multiple of n on. */
@@ -182,7 +186,8 @@ void template_map(template_state *t)
     wick_text_printf(&t->steps, "%s%s; ", period > 1 ? " vb" : "", split ? " lane" : "");
   }
   if (lanes > 1) wick_text_printf(&t->steps, "vector %s.%s; ", o, split ? "lane" : last);
-  if (masks && split && wide == lanes && period == 1)
+  if (split && period == 1 &&
+      (wide == lanes ? masks : !map_packs(t, n - 1, lanes) && map_masks(t, n - 1, wide)))
     wick_text_printf(&t->steps, "tail %s.lane mask; ", o);
   if (period > 1) wick_text_printf(&t->steps, "unroll %s.vb; ", o);
   /* the axes from here on are whole rows of vectors */

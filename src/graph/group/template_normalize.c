@@ -129,10 +129,11 @@ static void normalize_maps(template_state *t, const char *row, int64_t lanes, bo
     }
     passes[i] = 1;
     if (row) wick_text_printf(&t->steps, "at %s %s.%s scratch; ", st->name, t->out->name, row);
+    int64_t wide = columns ? lanes : template_wide(t, n - 1, lanes);
     if (lanes > 1)
       wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", st->name,
-                       template_loop(t, st, n - 1), (long long)lanes, st->name);
-    normalize_tail(t, st, lanes);
+                       template_loop(t, st, n - 1), (long long)wide, st->name);
+    normalize_tail(t, st, wide);
     if (columns)
       wick_text_printf(&t->steps, "unroll %s.%s; ", st->name, template_loop(t, st, n - 1));
   }
@@ -193,10 +194,12 @@ void template_normalize(template_state *t)
   normalize_maps(t, row, lanes, false);
   for (uint32_t k = 0; k < outer; k++)
     wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
+  /* the output itself has few operations */
+  int64_t wide = t->knobs.vectors ? template_wide(t, n - 1, lanes) : lanes;
   if (lanes > 1)
-    wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last,
-                     (long long)template_wide(t, n - 1, lanes), o);
-  if (t->knobs.vectors < 2) normalize_tail(t, t->out, lanes);
+    wick_text_printf(&t->steps, "split %s.%s lane:%lld; vector %s.lane; ", o, last, (long long)wide,
+                     o);
+  if (t->knobs.vectors < 2) normalize_tail(t, t->out, wide);
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *fold = &t->s->stage[i];
     if (!fold->fold) continue;

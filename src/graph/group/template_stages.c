@@ -179,14 +179,6 @@ int64_t template_short_lanes(const template_state *t, uint32_t axis)
   return v >= lanes ? lanes : 1;
 }
 
-int64_t template_wide(template_state *t, uint32_t axis, int64_t lanes)
-{
-  if (lanes < 2 || t->knobs.vectors < 2) return lanes;
-  int64_t wide = lanes * t->knobs.vectors;
-  t->refused = t->refused || t->knobs.vectors > 4 || wide > template_extent(t, t->out, axis);
-  return t->refused ? lanes : wide;
-}
-
 int64_t template_even(int64_t n, int64_t most)
 {
   return wick_ceildiv_i64(n, wick_ceildiv_i64(n, most));

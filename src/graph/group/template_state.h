@@ -76,9 +76,6 @@ int64_t template_vector_lanes(const template_state *t, uint32_t axis);
 bool template_has_masks(const template_state *t);
 /* The same, but vectors are narrower where the axis is shorter than a register. */
 int64_t template_short_lanes(const template_state *t, uint32_t axis);
-/* Returns the lanes of a map along that axis: those of several vectors at once if the knobs set
- * this. */
-int64_t template_wide(template_state *t, uint32_t axis, int64_t lanes);
 /* Returns true if the stage is a map that may be inlined where it is read. */
 bool template_can_inline(const wick_func *g, const wick_node *stage);
 /* Inlines all maps that may be inlined. */
@@ -92,6 +89,11 @@ bool template_reads(const template_state *t, const wick_stage *fold, template_fi
                     uint32_t axis);
 /* Returns true if all of these reads are at the index of the reading stage's element. */
 bool template_read_in_place(const template_state *t, const wick_stage *fold);
+
+/* ---- several vectors side by side (template_wide.c) ---- */
+/* Returns the lanes of a map along that axis of the output: those of several vectors if the knobs set
+ * this, or, without a knob, if the group has functions that are polynomials. */
+int64_t template_wide(template_state *t, uint32_t axis, int64_t lanes);
 
 /* ---- loops (template_loops.c) ---- */
 /* Returns true if the axis must be split for a vector of that many lanes. */
