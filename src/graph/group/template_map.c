@@ -125,6 +125,16 @@ static bool map_masks(const template_state *t, uint32_t axis, int64_t lanes)
          template_extent(t, t->out, axis) % lanes > 1 && template_has_masks(t);
 }
 
+/* Returns true if elements of the last axis that are left after whole vectors are in a vector that
+ * overlaps with the one before it. Elements that only move may be stored again. */
+static bool map_overlaps(const template_state *t, uint32_t axis, int64_t lanes)
+{
+  for (uint32_t i = 0; i < t->g->nnode; i++)
+    if (wick_op_of(&t->g->node[i])->scalar != WICK_NOT_SCALAR && t->g->node[i].nin) return false;
+  return !template_varies(t->out, axis) && template_extent(t, t->out, axis) % lanes &&
+         template_is_contiguous(t, axis);
+}
+
 enum { MAP_VECTORS = 16, MAP_TASKS = 64 };
 
 /* Puts several rows into a task if rows are short: the indices that depend on outer axes are
@@ -189,6 +199,8 @@ void template_map(template_state *t)
   if (split && period == 1 &&
       (wide == lanes ? masks : !map_packs(t, n - 1, lanes) && map_masks(t, n - 1, wide)))
     wick_text_printf(&t->steps, "tail %s.lane mask; ", o);
+  else if (split && map_overlaps(t, n - 1, lanes))
+    wick_text_printf(&t->steps, "tail %s.%s overlap; ", o, last);
   if (period > 1) wick_text_printf(&t->steps, "unroll %s.vb; ", o);
   /* the axes from here on are whole rows of vectors */
   uint32_t inside = whole && n > 2 ? n - 2 : n - 1;

@@ -91,6 +91,9 @@ bool template_reads(const template_state *t, const wick_stage *fold, template_fi
 bool template_read_in_place(const template_state *t, const wick_stage *fold);
 
 /* ---- several vectors side by side (template_wide.c) ---- */
+/* Returns true if all reads of vectors along this axis are contiguous and have no condition, and
+ * nothing fails. */
+bool template_is_contiguous(const template_state *t, uint32_t axis);
 /* Returns the lanes of a map along that axis of the output: those of several vectors if the knobs set
  * this, or, without a knob, if the group has functions that are polynomials. */
 int64_t template_wide(template_state *t, uint32_t axis, int64_t lanes);

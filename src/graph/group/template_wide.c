@@ -20,8 +20,7 @@ static uint32_t wide_operations(const wick_func *g)
   return n;
 }
 
-/* Returns true if vectors along this axis are contiguous, and nothing in them has a condition or may fail. */
-static bool wide_fits(const template_state *t, uint32_t axis)
+bool template_is_contiguous(const template_state *t, uint32_t axis)
 {
   for (uint32_t s = 0; s <= t->s->output; s++) {
     const wick_stage *st = &t->s->stage[s];
@@ -42,7 +41,8 @@ static int64_t wide_vectors(const template_state *t, uint32_t axis, int64_t lane
   wick_func *expanded;
   for (uint32_t i = 0; i < t->g->nnode; i++)
     function = function || wick_op_of(&t->g->node[i])->ulp > 0;
-  if (!function || lanes < 2 || t->t->nvector > WIDE_REGISTERS || !wide_fits(t, axis)) return 1;
+  if (!function || lanes < 2 || t->t->nvector > WIDE_REGISTERS || !template_is_contiguous(t, axis))
+    return 1;
   const wick_pass_context pass = {.target = t->t, .mem = t->tmp, .tmp = t->tmp};
   if (wick_pass_expand_math(&pass, t->g, &expanded)) return 1;
   int64_t n = WIDE_MOST, extent = template_extent(t, t->out, axis);
