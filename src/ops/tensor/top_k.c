@@ -76,7 +76,8 @@ static wick_status top_k_ref(wick_ref *c)
 
 /* ---- the list ---- */
 
-enum { TOP_K_FEW = 16, TOP_K_CAPACITY = 128, TOP_K_BLOCK = 8 };
+/* A list of at most TOP_K_LINE elements is kept sorted by insertion, also if all elements of a slice go into it. */
+enum { TOP_K_FEW = 16, TOP_K_LINE = 32, TOP_K_CAPACITY = 128, TOP_K_BLOCK = 8 };
 
 typedef struct top_k {
   const wick_compute *c;
@@ -110,21 +111,16 @@ static void top_k_insert(const top_k *t, wick_value v, wick_value i, wick_value 
 {
   wick_builder *b = t->b;
   wick_value last = wick_loop_nest_by(b, WICK_OP_sub, t->k, 1),
-             at = wick_build2(b, WICK_OP_min, have, last);
-  wick_value on = wick_build_const(b, wick_type_scalar(b->module, WICK_BOOL, 1), 0, 1),
-             state[2] = {at, on}, next[2];
-  wick_value s = wick_while_begin(b, 2, state);
-  wick_value more = wick_loop_nest_by(b, WICK_OP_gt, s, 0);
-  s = wick_while_body(b, wick_build2(b, WICK_OP_and, more, (wick_value){s.id + 1}), 2, state);
-  wick_value left = wick_loop_nest_by(b, WICK_OP_sub, s, 1), own = top_k_best(t, left);
-  next[1] = top_k_stage_before(t, v, own);
-  wick_if_begin(b, next[1], 0, NULL);
-  wick_line_put(b, &t->line, t->best, s, own);
+             at = wick_build2(b, WICK_OP_min, have, last), zero = wick_build_i64(b, 0);
+  wick_value s = wick_while_begin(b, 1, &at), left = wick_loop_nest_by(b, WICK_OP_sub, s, 1);
+  /* the first element is read once more where there is none before it */
+  wick_value own = top_k_best(t, wick_build2(b, WICK_OP_max, left, zero)),
+             on = top_k_stage_before(t, v, own), more = wick_loop_nest_by(b, WICK_OP_gt, s, 0);
+  s = wick_while_body(b, wick_build2(b, WICK_OP_and, more, on), 1, &at);
+  left = wick_loop_nest_by(b, WICK_OP_sub, s, 1);
+  wick_line_put(b, &t->line, t->best, s, top_k_best(t, left));
   wick_line_put(b, &t->line, t->place, s, wick_get(b, t->place, t->line.index, 1, &left));
-  wick_if_else(b, 0, NULL);
-  wick_if_end(b, 0, NULL);
-  next[0] = wick_build3(b, WICK_OP_where, next[1], left, s);
-  at = wick_while_end(b, 2, next);
+  at = wick_while_end(b, 1, &left);
   wick_line_put(b, &t->line, t->best, at, v);
   wick_line_put(b, &t->line, t->place, at, i);
 }
@@ -488,7 +484,7 @@ static void top_k_compute(const wick_compute *c)
     top_k_fold(c);
     return;
   }
-  bool few = hi <= TOP_K_FEW, sorts = !few && !lanes;
+  bool few = hi <= TOP_K_LINE, sorts = !few && !lanes;
   wick_dim capacity =
       wick_dim_max(d, wick_dim_mul(d, k, wick_dim_const(2)), wick_dim_const(TOP_K_CAPACITY));
   capacity = wick_dim_min(d, capacity, n);
