@@ -146,6 +146,36 @@ static LLVMValueRef cast_short(emit *e, const wick_node *n, wick_elem to, LLVMVa
   return LLVMBuildTrunc(e->b, y, emit_type_of(e, n->first), "");
 }
 
+/* Returns true if vectors are converted to integers of 64 bits by halves: x86 before AVX-512 has no instruction
+ * for it, and LLVM would convert one lane after another. */
+static bool cast_by_halves(const emit *e, wick_elem to)
+{
+  const wick_target *t = e->target;
+  return wick_elem_storage[to].bits == 64 && t->machine == WICK_MACHINE_X86_64 &&
+         !(t->needs & WICK_CPU_X86_V4) && t->round & WICK_BIT(WICK_F64);
+}
+
+/* Converts a vector within the limits. The halves of an integer of 64 bits are the last bits of
+ * floats that are as large as 2^52. */
+static LLVMValueRef cast_truncated(emit *e, LLVMValueRef x, LLVMTypeRef type, wick_elem to)
+{
+  LLVMTypeRef wide = LLVMTypeOf(x);
+  if (!cast_by_halves(e, to))
+    return wick_elem_class(to) == WICK_SINT ? LLVMBuildFPToSI(e->b, x, type, "")
+                                            : LLVMBuildFPToUI(e->b, x, type, "");
+  x = emit_intrinsic(e, "llvm.trunc", &wide, 1, &x, 1);
+  LLVMValueRef high = LLVMBuildFMul(e->b, x, emit_float(e, wide, 0x1p-32), "");
+  high = emit_intrinsic(e, "llvm.floor", &wide, 1, &high, 1);
+  LLVMValueRef low =
+      LLVMBuildFSub(e->b, x, LLVMBuildFMul(e->b, high, emit_float(e, wide, 0x1p32), ""), "");
+  /* 3 * 2^51, whose last 32 bits are 0, so that they are those of the sum: high may be negative */
+  high = LLVMBuildFAdd(e->b, high, emit_float(e, wide, 0x1.8p52), "");
+  high = LLVMBuildShl(e->b, LLVMBuildBitCast(e->b, high, type, ""), emit_int(e, type, 32), "");
+  low = LLVMBuildBitCast(e->b, LLVMBuildFAdd(e->b, low, emit_float(e, wide, 0x1p52), ""), type, "");
+  low = LLVMBuildAnd(e->b, low, emit_int(e, type, UINT32_MAX), "");
+  return LLVMBuildOr(e->b, high, low, "");
+}
+
 /* Converts to integers of 32 or 64 bits, whose limits are no floats in most cases: lanes within the limits are
  * converted, the others are the limits (NaN is 0). LLVM would convert one lane after another. */
 static LLVMValueRef cast_long(emit *e, const wick_node *n, wick_elem to, LLVMValueRef x)
@@ -153,12 +183,14 @@ static LLVMValueRef cast_long(emit *e, const wick_node *n, wick_elem to, LLVMVal
   uint32_t bits = wick_elem_storage[to].bits;
   bool is_signed = wick_elem_class(to) == WICK_SINT;
   LLVMTypeRef type = emit_type_of(e, n->first), from = LLVMTypeOf(x);
-  if (n->attr[WICK_ATTR_cast_within].i)
-    return is_signed ? LLVMBuildFPToSI(e->b, x, type, "") : LLVMBuildFPToUI(e->b, x, type, "");
+  if (cast_by_halves(e, to) && emit_info(e, n->in[0])->elem != WICK_F64) {
+    from = emit_type(e, WICK_F64, emit_info(e, n->first)->lanes);
+    x = LLVMBuildFPExt(e->b, x, from, "");
+  }
+  if (n->attr[WICK_ATTR_cast_within].i) return cast_truncated(e, x, type, to);
   if (bits == 32 && emit_info(e, n->in[0])->elem == WICK_F64) { /* the limits are floats */
     double most = (double)(UINT32_MAX >> is_signed);
-    x = cast_within(e, x, is_signed ? -most - 1 : 0, most, 0);
-    return is_signed ? LLVMBuildFPToSI(e->b, x, type, "") : LLVMBuildFPToUI(e->b, x, type, "");
+    return cast_truncated(e, cast_within(e, x, is_signed ? -most - 1 : 0, most, 0), type, to);
   }
   LLVMValueRef end = emit_float(e, from, ldexp(1, (int)bits - is_signed)),
                least = emit_float(e, from, is_signed ? -ldexp(1, (int)bits - 1) : -1);
@@ -166,8 +198,7 @@ static LLVMValueRef cast_long(emit *e, const wick_node *n, wick_elem to, LLVMVal
   LLVMValueRef within = LLVMBuildAnd(e->b, LLVMBuildFCmp(e->b, above, x, least, ""),
                                      LLVMBuildFCmp(e->b, LLVMRealOLT, x, end, ""), ""),
                in = LLVMBuildSelect(e->b, within, x, LLVMConstNull(from), ""),
-               y = is_signed ? LLVMBuildFPToSI(e->b, in, type, "")
-                             : LLVMBuildFPToUI(e->b, in, type, "");
+               y = cast_truncated(e, in, type, to);
   uint64_t ones = UINT64_MAX >> (64 - bits + is_signed);
   y = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOGE, x, end, ""),
                       emit_int(e, type, (int64_t)ones), y, "");
