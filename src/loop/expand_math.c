@@ -33,7 +33,7 @@ bool wick_expand_math_node(wick_builder *b, const wick_node *n, const wick_value
   return true;
 }
 
-static wick_func *expand_math_once(const wick_func *f, wick_arena *mem)
+static wick_status expand_math_once(const wick_func *f, wick_arena *mem, wick_func **out)
 {
   wick_copier c = wick_copy_begin(f, mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
@@ -43,7 +43,7 @@ static wick_func *expand_math_once(const wick_func *f, wick_arena *mem)
     c.b.loc = n->loc;
     if (!wick_op_of(n)->scalar || !wick_expand_math_node(&c.b, n, in, to)) wick_copy_node(&c, n);
   }
-  return wick_copy_end(&c);
+  return wick_copy_finish(&c, out);
 }
 
 static bool expand_math_wanted(const wick_func *f)
@@ -61,8 +61,7 @@ wick_status wick_pass_expand_math(const wick_pass_context *pass, const wick_func
                                   wick_func **out)
 {
   wick_arena *mem = pass->mem;
-  wick_func *r = expand_math_once(f, mem); /* at least a copy: passes return new functions */
-  while (expand_math_wanted(r)) r = expand_math_once(r, mem);
-  *out = r;
+  WICK_TRY(expand_math_once(f, mem, out)); /* at least a copy: passes return new functions */
+  while (expand_math_wanted(*out)) WICK_TRY(expand_math_once(*out, mem, out));
   return NULL;
 }

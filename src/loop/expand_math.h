@@ -3,7 +3,8 @@
  * become their formulas; integer division gets its guard.
  *
  * Needs: a verified loop function, or a group, whose stage bodies are expanded. Guarantees: no
- * scalar operator that has an `expand` is left. Class: approximate, by each operator's `ulp` (0:
+ * scalar operator that has an `expand` is left. Fails: a group with indices that only its run knows
+ * (`any`). Class: approximate, by each operator's `ulp` (0:
  * exact). 16-bit floats are expanded in f32 and rounded once. */
 #ifndef WICK_LOOP_EXPAND_MATH_H
 #define WICK_LOOP_EXPAND_MATH_H
