@@ -210,6 +210,7 @@ static wick_status procedure_build(const lower_state *entry, const wick_func *f,
            blob = wick_dim_const((int64_t)entry->out->constant_bytes);
   wick_type i64 = wick_type_scalar(m, WICK_I64, 1);
   s.f = f, s.procedures = all, s.made.n = 0, s.constants = (wick_value){0};
+  s.offsets = (wick_value){0}; /* of the entry: a frame's are constant */
   s.alias = wick_alias_of(f, s.tmp);
   s.to = wick_new(s.tmp, wick_value, f->nvalue + 1);
   s.made.at = NULL, s.made.cap = 0;
