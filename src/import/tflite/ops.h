@@ -28,7 +28,7 @@ typedef struct wick_tflite_body {
   const wick_tflite_graph *g;
   wick_value *value;
   wick_value *imaginary; /* by tensor, of complex ones: value is the real part */
-  bool *failed; /* by tensor: its node failed, which was reported */
+  bool *failed;          /* by tensor: its node failed, which was reported */
 } wick_tflite_body;
 
 /* wick_import_node.data of a node. */
