@@ -85,7 +85,7 @@ def streaming(kept):
         said, lines = START, []
         for kind, arrays in zip(("INPUT", "OUTPUT"), frames, strict=True):
             for k, (io, a) in enumerate(zip(b.inputs if kind == "INPUT" else b.outputs, arrays, strict=True)):
-                c = {"f": "float", "i": "int", "b": "unsigned char"}[a.dtype.kind]
+                c = {"float32": "float", "bool": "unsigned char", "int8": "signed char", "int16": "short", "int32": "int"}[a.dtype.name]
                 assert np.dtype(TYPES[io.type]) == a.dtype and a.dtype.itemsize <= 4
                 n = a[0].size
                 said += f"static const {c} {kind.lower()}_{k}[] = {literal(a)};\n"
