@@ -20,8 +20,10 @@ wick_scalar wick_literal_value(const wick_ast *n, wick_elem elem)
 
 bool wick_literal_fits(const wick_ast *n, wick_elem elem)
 {
-  if (wick_elem_is_float(elem))
-    return isfinite(wick_round_elem(elem, wick_literal_value(n, elem)).f);
+  if (wick_elem_is_float(elem)) {
+    wick_scalar v = wick_literal_value(n, elem);
+    return isfinite(wick_round_elem(elem, v).f) || !isfinite(v.f);
+  }
   if (n->kind != WICK_AST_INT || !wick_elem_is_int(elem)) return true;
   bool sign = wick_elem_class(elem) == WICK_SINT;
   uint32_t bits = wick_elem_storage[elem].bits - (sign ? 1u : 0u);

@@ -10,7 +10,7 @@
 wick_scalar wick_literal_value(const wick_ast *n, wick_elem elem);
 
 /* Whether the element type has the number, with the minus before it. Floats are rounded, but a
- * number does not become infinite. */
+ * finite number does not become infinite. */
 bool wick_literal_fits(const wick_ast *n, wick_elem elem);
 
 #endif

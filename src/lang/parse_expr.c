@@ -1,5 +1,6 @@
 /* The parser of expressions. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "ir/type.h"
@@ -62,7 +63,8 @@ static wick_ast *parse_number(wick_lang_parser *p)
     if (*end || errno) wick_lang_parse_wrong(p, n->at, "the number does not fit 64 bits");
   } else {
     n->f = strtod(digits, &end);
-    if (*end) wick_lang_parse_wrong(p, n->at, "this is no number");
+    if (*end || isinf(n->f))
+      wick_lang_parse_wrong(p, n->at, *end ? "this is no number" : "the number does not fit f64");
   }
   return n;
 }

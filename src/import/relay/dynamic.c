@@ -34,7 +34,7 @@ static wick_ast *dynamic_number(relay_parser *p, uint32_t begin, const wick_tens
   if (real)
     n->f = wick_load_elem(t->elem, t->data, i).f;
   else
-    n->i = wick_load_elem(t->elem, t->data, i).i;
+    wick_relay_set_int(n, wick_load_elem(t->elem, t->data, i).i);
   return n;
 }
 
@@ -52,7 +52,8 @@ static wick_ast *dynamic_value(relay_parser *p, uint32_t begin, const wick_ast *
 {
   if (x->kind == WICK_AST_INT || x->kind == WICK_AST_FLOAT) {
     wick_ast *n = wick_relay_node(p, x->kind, begin, 0, NULL);
-    n->i = x->i, n->f = x->f;
+    wick_relay_set_int(n, x->i);
+    n->f = x->f;
     return n;
   }
   if (x->kind != WICK_AST_TENSOR || x->tensor->rank > 2) return NULL;

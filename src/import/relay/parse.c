@@ -60,6 +60,12 @@ wick_ast *wick_relay_node(relay_parser *p, wick_ast_kind kind, uint32_t begin, u
   return n;
 }
 
+void wick_relay_set_int(wick_ast *n, int64_t value)
+{
+  n->i = value;
+  if (value < 0) n->op = '-', n->flag = true;
+}
+
 wick_ast *wick_relay_named(relay_parser *p, wick_ast_kind kind, uint32_t begin, const char *name,
                            uint32_t nkid, wick_ast *const *kid)
 {

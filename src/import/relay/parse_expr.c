@@ -20,7 +20,8 @@ static wick_ast *expr_literal(relay_parser *p, bool typed)
                        : t->kind == RELAY_BOOL  ? WICK_AST_BOOL
                                                 : WICK_AST_STRING;
   wick_ast *n = wick_relay_node(p, kind, begin, 0, NULL);
-  n->i = t->i, n->f = t->f;
+  wick_relay_set_int(n, t->i);
+  n->f = t->f;
   if (kind == WICK_AST_STRING) n->name = t->name;
   if (typed && (kind == WICK_AST_INT || kind == WICK_AST_FLOAT)) n->elem = (uint8_t)(t->elem + 1);
   return n;

@@ -101,6 +101,8 @@ const char *wick_relay_intern(relay_parser *p, const char *name);
 /* From token `begin` to the last one taken. */
 wick_ast *wick_relay_node(relay_parser *p, wick_ast_kind kind, uint32_t begin, uint32_t nkid,
                           wick_ast *const *kid);
+/* Gives an INT its value; one below zero is written with its sign, as in patterns. */
+void wick_relay_set_int(wick_ast *n, int64_t value);
 wick_ast *wick_relay_named(relay_parser *p, wick_ast_kind kind, uint32_t begin, const char *name,
                            uint32_t nkid, wick_ast *const *kid);
 wick_ast *wick_relay_list(relay_parser *p, uint32_t begin, const relay_nodes *items);
