@@ -172,9 +172,12 @@ static int32_t swish_high(int32_t a, int32_t b, bool rounds)
   return a == b && a == INT16_MIN ? INT16_MAX : (ab + nudge) / (1 << 15);
 }
 
+/* LiteRT's mask for the remainder has 16 bits: beyond these, what should round to 0 is off by one. */
 static int32_t swish_divide(int32_t x, int exponent)
 {
+  enum { BITS = 16 };
   if (exponent <= 0) return x;
+  if (exponent >= BITS) return x < 0 ? -1 : 1;
   return (x + (1 << (exponent - 1)) - (x < 0)) >> exponent;
 }
 
@@ -207,7 +210,7 @@ static void quantized_hard_swish(wick_import_node *n)
              gate = wick_fixed_of((double)(fine / (3.0f / 32768)));
   quantized_swish s = {swish_narrow(y.multiplier), swish_narrow(gate.multiplier), y.shift,
                        gate.shift};
-  if (y.shift > 0 || gate.shift > 16) {
+  if (y.shift > 0 || gate.shift > 31) {
     wick_import_fail(n, WICK_ERANGE, "its scales %g and %g are too different", (double)in,
                      (double)out);
     return;
