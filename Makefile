@@ -8,7 +8,7 @@
 #   make bench-shapes  shapes that SEEDS draw, as shares of the machine's limits
 #   make bench-tuned   what `wick tune` gains in a minute for each of other networks
 #   make bench-memory  what moves more than it computes, beside the memory's rate
-#   make mutated       10,000 models that went wrong
+#   make mutated       75,000 models that went wrong
 #   make peer          2,000 random graphs beside ONNX Runtime
 #   make tensorflow    1,200 random functions of TensorFlow beside TensorFlow
 #   make flows         2,000 random models with branches, loops and sequences, and 2,000 graphs, at five sizes each
@@ -72,9 +72,9 @@ fuzz:
 	@cmake --build $(BUILD)/fuzz -j $(JOBS) --target fuzzers
 	@scripts/fuzz.sh $(BUILD)/fuzz $(FUZZ_SECONDS)
 
-# Models of ONNX's suite that went wrong, ten thousand of them.
+# Models of ONNX's suite and files of the other formats that went wrong, ten and twenty thousand of them, and cut short.
 mutated: venv all
-	@$(BUILD)/venv/bin/python tests/fuzz/mutated.py --build $(BUILD) --jobs $(JOBS)
+	@for kind in mutated mutated_files truncated_files; do $(BUILD)/venv/bin/python tests/fuzz/$$kind.py --build $(BUILD) --jobs $(JOBS) || exit 1; done
 
 # Random command lines, made from the tables of options; LINES=N for fewer.
 LINES ?= 20000
