@@ -10,8 +10,9 @@ static void fuzz_tflite(const uint8_t *bytes, size_t nbytes)
 
 int main(int argc, char **argv)
 {
-  static const char *const patterns[] = {"tests/fuzz/tflite/*.tflite",
-                                         "../shared/frontends/tflite-*/*/*.tflite", NULL};
+  static const char *const patterns[] = {
+      "tests/fuzz/tflite/*.tflite", "tests/tflite/files/*.tflite",
+      "tests/tflite/operators/*.tflite", "../shared/frontends/tflite-*/*/*.tflite", NULL};
   static const wick_fuzz f = {"fuzz_tflite", patterns, 100000, fuzz_tflite};
   return wick_fuzz_main(&f, argc, argv);
 }
