@@ -1,4 +1,4 @@
-"""Writes the seeds of the fuzzers of Caffe, Caffe2 and MXNet: layers of the tests, several to a file."""
+"""Writes the seeds of the fuzzers of Caffe, Caffe2 and MXNet, layers of the tests, several to a file, and one of each operator of com.microsoft."""
 import json
 import pathlib
 import sys
@@ -54,24 +54,49 @@ def caffe2():
 
 
 def mxnet():
-    ops = [("Convolution", "xw", {"kernel": "(3, 3)", "num_filter": 4, "no_bias": True, "pad": "(1, 1)"}), ("Pooling", "x", {"kernel": "(3, 3)", "stride": "(2, 2)", "pooling_convention": "full"}),
-           ("BatchNorm", "xvvvv", {"eps": 0.001}), ("LayerNorm", "mmm", {}), ("L2Normalization", "x", {"mode": "channel"}), ("LRN", "x", {"nsize": 3}), ("Pad", "x", {"pad_width": "(0,0,0,0,1,1,2,2)", "mode": "edge"}),
-           ("UpSampling", "x", {"scale": 2, "sample_type": "nearest"}), ("FullyConnected", "mm", {"num_hidden": 4, "no_bias": True}), ("dot", "mm", {"transpose_b": True}), ("softmax", "m", {"axis": -1}),
-           ("Reshape", "x", {"shape": "(-1, 0, -3)"}), ("transpose", "x", {"axes": "(0, 2, 3, 1)"}), ("slice", "x", {"begin": "(0, 1)", "end": "(None, 3)"}), ("slice_axis", "x", {"axis": 1, "begin": 0, "end": 2}),
-           ("Concat", "xy", {"dim": 1}), ("SliceChannel", "x", {"num_outputs": 3, "axis": 1}), ("mean", "x", {"axis": "(2, 3)", "keepdims": True}), ("topk", "m", {"k": 2, "ret_typ": "both"}), ("argmax", "m", {"axis": 1}),
-           ("one_hot", "m", {"depth": 4}), ("take", "mm", {"axis": 0}), ("broadcast_add", "xy", {}), ("_mul_scalar", "x", {"scalar": 2}), ("Activation", "x", {"act_type": "relu"}), ("LeakyReLU", "x", {"act_type": "elu"}),
-           ("clip", "x", {"a_min": 0, "a_max": 1}), ("Cast", "x", {"dtype": "float16"}), ("expand_dims", "x", {"axis": 1}), ("squeeze", "x", {}), ("tile", "m", {"reps": "(2, 3)"}), ("SequenceMask", "x", {"value": 1})]
-    names = "xymwv"
-    nodes = [{"op": "null", "name": n, "inputs": []} for n in names]
-    nodes += [{"op": k, "name": f"{k}{n}", "attrs": {a: str(v) for a, v in more.items()}, "inputs": [[names.index(i), 0, 0] for i in ins]} for n, (k, ins, more) in enumerate(ops)]
-    heads = [[len(names) + n, 0, 0] for n in range(len(ops))]
-    (AT / "mxnet" / "operators.json").write_text(json.dumps({"nodes": nodes, "arg_nodes": list(range(len(names))), "heads": heads}))
+    import mxnet_cases
+    import test_mxnet
+
+    cases = [(kind, [*arrays, *weights], attributes, 1) for kind, arrays, weights, attributes, _ in test_mxnet.CASES]
+    cases += [case for _, case in mxnet_cases.cases()]
+    cases = list({json.dumps([c[0], c[2]], default=str): c for c in cases}.values())
+    kinds = {"u1": 3, "i4": 4, "i1": 5, "i8": 6}
+    for at in range(0, len(cases), 40):
+        nodes, heads = [], []
+        for k, (kind, arrays, attributes, results) in enumerate(cases[at:at + 40]):
+            first = len(nodes)
+            nodes += [("null", f"x{k}_{n}", {"__shape__": a.shape, **({"__dtype__": kinds[a.dtype.str[1:]]} if a.dtype.str[1:] in kinds else {})}, []) for n, a in enumerate(arrays)]
+            heads += [(len(nodes), n) for n in range(results)]
+            nodes.append((kind, f"y{k}", attributes, range(first, len(nodes))))
+        (AT / "mxnet" / f"operators{at // 40}.json").write_text(test_mxnet.symbol(nodes, heads))
     import struct
     array = struct.pack("<IiIqqiiif", 0xF993FAC9, 0, 2, 1, 2, 1, 0, 0, 0.5) + struct.pack("<f", 1)
     (AT / "mxnet" / "small.params").write_bytes(struct.pack("<QQQ", 0x112, 0, 1) + array + struct.pack("<QQ", 1, 5) + b"arg:w")
+
+
+def microsoft():
+    """The smallest of some configurations of each operator."""
+    import test_microsoft as t
+
+    found = {}
+
+    def keep(bytes_, op):
+        if len(bytes_) < len(found.get(op, bytes(3000))):
+            found[op] = bytes_
+
+    made = t.model
+    t.model = lambda op, *a: [m := made(op, *a), keep(m[0], op)][0]
+    t.compare = lambda op, operands, *, constants=(), outputs=1, rtol=0, atol=0, steps=0, **attributes: t.model(
+        op, operands, constants, [True] * outputs if isinstance(outputs, int) else outputs, attributes)  # fmt: skip
+    for kind in next(m for m in t.test_random.pytestmark if m.name == "parametrize").args[1]:
+        for seed in range(8):
+            kind(t.Draw(seed))
+    for op, bytes_ in found.items():
+        (AT / "onnx" / f"microsoft_{op}.onnx").write_bytes(bytes_)
 
 
 if __name__ == "__main__":
     for make in caffe, caffe2, mxnet:
         (AT / make.__name__).mkdir(exist_ok=True)
         make()
+    microsoft()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Model files that went wrong: those of ONNX's own suite with bytes, sizes, types, names, attributes and nodes changed at
+"""Model files that went wrong: those of ONNX's own suite and of com.microsoft with bytes, sizes, types, names, attributes and nodes changed at
 random, each imported, compiled and run by the Python package.
 
     build/venv/bin/python tests/fuzz/mutated.py [--models 10000] [--seed 1] [--jobs 2] [--build build] [--keep DIR]
 
 `watched.py` says what a failure is."""
 
+import pathlib
 import random
 import sys
 import warnings
@@ -157,13 +158,15 @@ STRUCTURE = [*[change_dim] * 6, *[change_attribute] * 6, *[change_type] * 2, *[d
 
 
 def seeds():
-    """The suite's models of some kilobytes, in an order that does not change."""
+    """The suite's models of some kilobytes and one of each operator of com.microsoft, in an order that does not change."""
+    import onnx
     from onnx.backend.test.case.node import collect_testcases
 
     with warnings.catch_warnings():  # of how expected values are computed
         warnings.simplefilter("ignore")
         found = sorted(collect_testcases(None), key=lambda t: t.name)
-    return [t.model for t in found if t.model.ByteSize() < 20000]
+    models = [t.model for t in found if t.model.ByteSize() < 20000]
+    return models + [onnx.load(path) for path in sorted(pathlib.Path(__file__).parent.glob("onnx/microsoft_*.onnx"))]
 
 
 def mutated(seed):
