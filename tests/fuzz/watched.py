@@ -79,12 +79,12 @@ class Watched:
     def give(self, seed):
         self.p.stdin.write(f"{seed}\n".encode())
         self.p.stdin.flush()
-        self.seed, self.begun, self.used = seed, time.monotonic(), self.processor()
+        self.seed, self.begun, self.used = seed, time.monotonic(), self.processor(str(self.p.pid))
 
-    def processor(self):
+    def processor(self, processes="[0-9]*"):
         """Seconds that the processes of its session have had, those that it has waited for too."""
         ticks = 0
-        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        for stat in pathlib.Path("/proc").glob(f"{processes}/stat"):
             with contextlib.suppress(OSError):
                 field = stat.read_text().rpartition(")")[2].split()  # from the state, field 3 of proc(5), on
                 if field[3] == str(self.p.pid):
