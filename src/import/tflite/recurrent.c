@@ -102,7 +102,13 @@ static bool recurrent_lstm_begin(wick_lstm *l)
     bool state = k == WICK_LSTM_STATE || k == WICK_LSTM_CELL;
     bool aux = k >= WICK_LSTM_AUX_W && wick_lstm_has(l, WICK_LSTM_AUX_X);
     bool weight = k >= WICK_LSTM_W && gate < WICK_LSTM_GATES && gate >= l->coupled;
-    if (wick_lstm_has(l, k) || !(state || (weight && (aux || k < WICK_LSTM_PEEPHOLE)))) continue;
+    bool matrix = weight || state || k == WICK_LSTM_PROJECTION;
+    if (wick_lstm_has(l, k)) {
+      bool input = k == WICK_LSTM_X || k == WICK_LSTM_AUX_X;
+      if (!input && !wick_import_rank(n, l->at[k], matrix ? 2 : 1, matrix ? 2 : 1)) return false;
+      continue;
+    }
+    if (!(state || (weight && (aux || k < WICK_LSTM_PEEPHOLE)))) continue;
     wick_import_fail(n, WICK_EPARSE, "input %u is missing", l->at[k]);
     return false;
   }
