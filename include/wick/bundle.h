@@ -68,7 +68,15 @@
  *   void NAME_print(const char *text, int n, const struct wick_bundle_value *value);
  *
  * which the user defines. It gets each line, in the program's order: the text, in which each {} stands
- * for one of the values; they come after it if it has none. */
+ * for one of the values; they come after it if it has none. If it prints data, there is also
+ *
+ *   void NAME_print_part(const char *text, int n, const struct wick_bundle_value *value);
+ *
+ * which gets the parts of a line, before NAME_print gets its end. The elements of a value of
+ * WICK_BUNDLE_STRING are long long; their text is
+ *
+ *   const char *NAME_string(long long number);
+ */
 
 /* ---- data ----
  * A program may take and give data: lists, trees, networks of layers. Such an input or output is a
@@ -114,8 +122,9 @@
 #define WICK_BUNDLE_U8 19
 #define WICK_BUNDLE_U4 20
 #define WICK_BUNDLE_U2 21
-#define WICK_BUNDLE_BOOL 22 /* a byte, 0 or 1 */
-#define WICK_BUNDLE_C64 23  /* two floats: real, imaginary */
-#define WICK_BUNDLE_C128 24 /* two doubles */
+#define WICK_BUNDLE_BOOL 22   /* a byte, 0 or 1 */
+#define WICK_BUNDLE_C64 23    /* two floats: real, imaginary */
+#define WICK_BUNDLE_C128 24   /* two doubles */
+#define WICK_BUNDLE_STRING 25 /* of values that are printed */
 
 #endif

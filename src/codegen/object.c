@@ -184,9 +184,11 @@ wick_status wick_object_check(wick_span object, const wick_target *t, const char
   uint32_t n;
   WICK_TRY(wick_object_undefined(object, mem, &name, &n));
   wick_text bad = wick_text_begin(mem);
-  const char *print = bundle ? wick_str_printf(mem, "%s_print", bundle) : "";
+  const char *print = bundle ? wick_str_printf(mem, "%s_print", bundle) : "",
+             *part = wick_str_printf(mem, "%s_part", print);
   for (uint32_t i = 0; i < n; i++)
-    if (!wick_target_may_call(t, name[i]) && strcmp(name[i], print) != 0)
+    if (!wick_target_may_call(t, name[i]) && strcmp(name[i], print) != 0 &&
+        strcmp(name[i], part) != 0)
       wick_text_printf(&bad, " %s", name[i]);
   if (!bad.n) return NULL;
   return wick_fail(mem, WICK_EINTERNAL, t->row,

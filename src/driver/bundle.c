@@ -249,6 +249,16 @@ static void bundle_states(wick_compilation *c, wick_bundle *b)
   b->initial = initial;
 }
 
+static bool bundle_says_strings(const wick_module *m)
+{
+  for (uint32_t i = 0; i < m->funcs.n; i++)
+    for (uint32_t k = 0; k < m->funcs.at[i]->nnode; k++) {
+      const wick_node *n = &m->funcs.at[i]->node[k];
+      if (n->op == WICK_OP_say && n->attr[WICK_ATTR_say_strings].n) return true;
+    }
+  return false;
+}
+
 static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wick_bundle *b)
 {
   wick_model_describe(c->graph, &c->mem, &b->ninput, &b->noutput, &b->io);
@@ -275,6 +285,7 @@ static wick_status bundle_layout(wick_compilation *c, const wick_lowered *l, wic
   b->constant_bytes = bundle_ram(l->constant_bytes);
   b->arena_bytes = bundle_ram(l->arena_bytes);
   b->nstate = wick_states_count(c->graph);
+  b->strings = bundle_says_strings(c->module) ? &c->module->strings : NULL;
   bundle_states(c, b);
   return NULL;
 }

@@ -34,7 +34,13 @@ typedef struct wick_bundle {
   const char *contract;                   /* the numerical contract */
   const char *const *needs;               /* external functions */
   uint32_t nneed;
+  const wick_string_table *strings; /* if the program prints some that are values; else NULL */
 } wick_bundle;
+
+/* Defines WICK_BUNDLE_STATIC in a header. Equal definitions may be repeated. */
+#define WICK_BUNDLE_STATIC_TEXT                                                                    \
+  "#ifdef __GNUC__\n#define WICK_BUNDLE_STATIC static __attribute__((unused))\n"                   \
+  "#else\n#define WICK_BUNDLE_STATIC static\n#endif\n"
 
 /* Writes the text of NAME.h: C89 and C++, with an example that compiles. */
 void wick_bundle_header(const wick_bundle *b, wick_arena *tmp, wick_text *out);

@@ -162,9 +162,8 @@ static void data_heap(const data_header *h)
 {
   wick_text_printf(
       h->out,
-      "\n#ifndef WICK_BUNDLE_OBJECTS\n#define WICK_BUNDLE_OBJECTS\n#include <string.h>\n"
-      "#ifdef __GNUC__\n#define WICK_BUNDLE_STATIC static __attribute__((unused))\n"
-      "#else\n#define WICK_BUNDLE_STATIC static\n#endif\n"
+      "\n#ifndef WICK_BUNDLE_OBJECTS\n#define WICK_BUNDLE_OBJECTS\n#include "
+      "<string.h>\n" WICK_BUNDLE_STATIC_TEXT
       "/* The words of a heap, and of a block in it: a header, then fields. */\n"
       "WICK_BUNDLE_STATIC unsigned long long *wick_bundle_at(void *heap, long long v)\n"
       "{\n  return (unsigned long long *)(void *)((char *)heap + v);\n}\n"

@@ -23,6 +23,7 @@ static const bundle_number bundle_codes[] = {
     {"WICK_BUNDLE_ENULL", WICK_BUNDLE_ENULL, "an address is NULL"},
     {"WICK_BUNDLE_EALIGN", WICK_BUNDLE_EALIGN, "an address is not aligned"},
 };
+_Static_assert((int)WICK_BUNDLE_STRING == (int)WICK_STRING, "numbers of wick_elem");
 _Static_assert((int)WICK_BUNDLE_EINVAL == (int)WICK_EINVAL, "kernels return a wick_code");
 _Static_assert((int)WICK_BUNDLE_ETYPE == (int)WICK_ETYPE, "kernels return a wick_code");
 _Static_assert((int)WICK_BUNDLE_ERANGE == (int)WICK_ERANGE, "kernels return a wick_code");
@@ -424,13 +425,41 @@ static void bundle_sizes(const bundle_header *h)
 
 /* ---- the declaration ---- */
 
-/* Declares the function that programs which print call. */
+/* Whether the object needs the function of that name after the bundle's. */
+static bool bundle_prints(const bundle_header *h, const char *end)
+{
+  const char *name = wick_str_printf(h->out->mem, "%s_%s", h->b->name, end);
+  for (uint32_t i = 0; i < h->b->nneed; i++)
+    if (strcmp(h->b->needs[i], name) == 0) return true;
+  return false;
+}
+
+/* Writes the function that gives the texts of printed strings. */
+static void bundle_strings(const bundle_header *h)
+{
+  const wick_string_table *t = h->b->strings;
+  if (!t) return;
+  bundle_lines(h, "/* The text of an element of a value whose elem is WICK_BUNDLE_STRING. */\n"
+                  "$ifndef WICK_BUNDLE_STRING\n"
+                  "$define WICK_BUNDLE_STRING 25\n"
+                  "$endif\n");
+  wick_text_add(h->out, WICK_BUNDLE_STATIC_TEXT);
+  bundle_lines(h, "WICK_BUNDLE_STATIC const char *@_string(long long number)\n{\n"
+                  "  static const char *const text[] = {\n");
+  for (uint32_t i = 0, n = wick_string_table_count(t); i < n; i++) {
+    wick_string s = wick_string_table_get(t, i);
+    wick_text_add(h->out, "      ");
+    bundle_string(h, s.at, s.nbytes);
+    wick_text_add(h->out, i + 1 < n ? ",\n" : "};\n");
+  }
+  bundle_lines(h, "  return text[number];\n}\n\n");
+}
+
+/* Declares the functions that programs which print call. */
 static void bundle_print(const bundle_header *h)
 {
-  const char *name = wick_str_printf(h->out->mem, "%s_print", h->b->name);
-  uint32_t i = 0;
-  while (i < h->b->nneed && strcmp(h->b->needs[i], name) != 0) i++;
-  if (i == h->b->nneed) return;
+  bool line = bundle_prints(h, "print"), part = bundle_prints(h, "print_part");
+  if (!line && !part) return;
   bundle_lines(
       h,
       "/* To be defined by the user: gets each line that the program prints. Each {} in the text\n"
@@ -443,7 +472,13 @@ static void bundle_print(const bundle_header *h)
       "  int elem, rank;   /* elem: WICK_BUNDLE_F32, ... */\n"
       "};\n"
       "$endif\n"
-      "void @_print(const char *text, int n, const struct wick_bundle_value *value);\n\n");
+      "void @_print(const char *text, int n, const struct wick_bundle_value *value);\n");
+  if (part)
+    bundle_lines(h, "/* Gets parts of a line, before @_print gets its end. */\n"
+                    "void @_print_part(const char *text, int n,\n"
+                    "                  const struct wick_bundle_value *value);\n");
+  wick_text_char(h->out, '\n');
+  bundle_strings(h);
 }
 
 static void bundle_declaration(const bundle_header *h)

@@ -88,14 +88,15 @@ static wick_string intern_strings_literal(const wick_func *f, const wick_node *n
   return wick_string_table_get(&f->module->strings, number);
 }
 
-/* Copies a node that says something: strings become a part of its text. `literal` has the constants
- * of rank 0. Fails for other strings, whose numbers mean nothing to a reader, and for those that
- * would read as places of values. */
+/* Copies a node that says something. `literal` has the constants of rank 0: they become a part of
+ * its text, unless they would read as places of values. Of other strings the node knows that they
+ * are numbers of strings. */
 static wick_status intern_strings_say(wick_copier *c, const wick_node *n,
                                       const wick_node *const *literal)
 {
   bool asserts = n->op == WICK_OP_assert;
   int key = asserts ? WICK_ATTR_assert_message : WICK_ATTR_print_text;
+  wick_list(int64_t) strings = {0};
   const char *text = n->attr[key].s, *place = strstr(text, "{}");
   wick_text out = wick_text_begin(c->b.mem);
   wick_value *in = wick_new(c->b.mem, wick_value, n->nin + 1u);
@@ -110,23 +111,23 @@ static wick_status intern_strings_say(wick_copier *c, const wick_node *n,
     } else if (!condition && out.n) {
       wick_text_char(&out, ' ');
     }
-    if (condition || !intern_strings_changes(c->f, n->in[k])) {
-      if (!condition) wick_text_add(&out, "{}");
-      in[kept++] = c->to[n->in[k].id];
+    bool string = intern_strings_changes(c->f, n->in[k]);
+    const wick_node *constant = literal[n->in[k].id];
+    wick_string s = {0};
+    if (string && constant) s = intern_strings_literal(c->f, constant);
+    if (string && constant && !(s.nbytes && memmem(s.at, s.nbytes, "{}", 2))) {
+      wick_text_printf(&out, "\"%.*s\"", (int)s.nbytes, s.at);
       continue;
     }
-    wick_string s = {0};
-    if (literal[n->in[k].id]) s = intern_strings_literal(c->f, literal[n->in[k].id]);
-    if (!literal[n->in[k].id] || (s.nbytes && memmem(s.at, s.nbytes, "{}", 2)))
-      return wick_fail(c->b.mem, WICK_EUNSUPPORTED, wick_loc_text(c->f->module, n->loc),
-                       "%s: %s not printed by native code yet", wick_op_of(n)->name,
-                       literal[n->in[k].id] ? "strings that contain `{}` are"
-                                            : "strings that are no literals are");
-    wick_text_printf(&out, "\"%.*s\"", (int)s.nbytes, s.at);
+    if (string) wick_push(c->b.mem, &strings, kept);
+    if (!condition) wick_text_add(&out, "{}");
+    in[kept++] = c->to[n->in[k].id];
   }
   if (strstr(n->attr[key].s, "{}")) wick_text_add(&out, text);
   wick_attr *attr = wick_dup(c->b.mem, wick_attr, n->attr, n->nattr);
   attr[key].s = wick_intern(c->f->module, out.at);
+  wick_attr *numbers = &attr[asserts ? WICK_ATTR_assert_strings : WICK_ATTR_print_strings];
+  numbers->n = strings.n, numbers->ints = strings.at;
   c->b.loc = n->loc;
   wick_build(&c->b, n->op, kept, in, attr, 0, NULL);
   return c->b.status;

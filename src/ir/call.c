@@ -194,7 +194,7 @@ static bool call_has_say(const wick_func *f) { return call_has(f, WICK_OP_say); 
 
 static bool call_has_fail(const wick_func *f)
 {
-  return call_has(f, WICK_OP_fail) || call_has_say(f);
+  return call_has(f, WICK_OP_fail) || call_has(f, WICK_OP_host_call) || call_has_say(f);
 }
 
 bool wick_module_says(const wick_module *m)

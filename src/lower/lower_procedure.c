@@ -45,6 +45,31 @@ static wick_status procedure_of_kernel(const wick_func *f, int64_t tasks, wick_a
   return NULL;
 }
 
+/* Makes a procedure of the kernel k, an operator of the runtime: it calls that. `f`: the function that
+ * takes its operands and does nothing. */
+static wick_status procedure_of_host(lower_state *s, const wick_node *n, const wick_func *f,
+                                     wick_lowered_kernel *k, const wick_func **out)
+{
+  wick_module *m = s->f->module;
+  wick_builder b;
+  uint32_t nin = f->nparam - 2;
+  wick_value *in = wick_new(s->tmp, wick_value, nin + 1u);
+  const wick_attr index = {.i = s->out->kernels.n};
+  wick_build_begin(&b, m, WICK_LOOP, procedure_name(m, k->name, s->tmp), s->mem);
+  b.procedure = true;
+  for (uint32_t v = 1; v <= nin; v++)
+    in[v - 1] = wick_build_param(&b, f->value[v].type, f->qual[v - 1], NULL);
+  wick_build(&b, WICK_OP_host_call, nin, in, &index, 0, NULL);
+  wick_build_return(&b, 0, NULL);
+  wick_func *made;
+  WICK_TRY(wick_build_end(&b, &made));
+  wick_module_set(m, made);
+  k->loc = n->loc;
+  wick_push(s->keep, &s->out->kernels, *k);
+  *out = made;
+  return NULL;
+}
+
 wick_status lower_call_kernel(lower_state *s, const wick_node *n, const wick_kernel_use *use,
                               const wick_value *operand)
 {
@@ -55,10 +80,13 @@ wick_status lower_call_kernel(lower_state *s, const wick_node *n, const wick_ker
     wick_lowered_kernel k;
     const wick_func *f;
     WICK_TRY(wick_kernel_build(use, s->target, s->mem, s->keep, s->tmp, &k));
-    if (k.host)
+    f = wick_module_find(s->f->module, k.name);
+    if (k.host && k.sizes.n)
       return lower_fail(s, n, WICK_EUNSUPPORTED,
-                        "it runs outside of the program, which functions that are called cannot");
-    WICK_TRY(procedure_of_kernel(wick_module_find(s->f->module, k.name), k.tasks.v, s->mem, &f));
+                        "it runs outside of the program, which functions that are called cannot "
+                        "where sizes are open");
+    WICK_TRY(k.host ? procedure_of_host(s, n, f, &k, &f)
+                    : procedure_of_kernel(f, k.tasks.v, s->mem, &f));
     wick_push(s->tmp, &all->kernel, f);
   }
   wick_value *in = wick_new(s->tmp, wick_value, use->noperand);

@@ -417,6 +417,8 @@ static evaluate evaluate_begin(const wick_func *f, const wick_evaluate_options *
                     .mem = mem,
                     .tmp = tmp,
                     .scratch = scratch,
+                    .line = wick_text_begin(mem),
+                    .message = wick_text_begin(mem),
                     .stack = __builtin_frame_address(0)};
 }
 

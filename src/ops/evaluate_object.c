@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ops/evaluate_state.h"
+#include "runtime/kernel.h"
 
 static evaluate_object *evaluate_make(evaluate *e, const evaluate_frame *fr, const wick_node *n,
                                       evaluate_datum *out)
@@ -60,17 +61,22 @@ static const char *evaluate_says(const evaluate *e, const evaluate_frame *fr, co
 static wick_status evaluate_assert(const evaluate *e, const evaluate_frame *fr, const wick_node *n)
 {
   if (evaluate_true(evaluate_operand(fr, n, 0))) return NULL;
-  const char *text = evaluate_says(e, fr, n, n->attr[WICK_ATTR_assert_message].s, 1);
+  const char *text = e->message.n ? e->message.at
+                                  : evaluate_says(e, fr, n, n->attr[WICK_ATTR_assert_message].s, 1);
   return wick_fail(e->mem, WICK_EINVAL, evaluate_place(fr, n), "the assertion does not hold%s%s",
                    *text ? ": " : "", text);
 }
 
-static void evaluate_print(const evaluate *e, const evaluate_frame *fr, const wick_node *n)
+static void evaluate_print(evaluate *e, const evaluate_frame *fr, const wick_node *n)
 {
-  if (!e->options || !e->options->print) return;
+  int64_t to = n->attr[WICK_ATTR_print_to].i;
   wick_mark mark = wick_arena_mark(e->scratch);
-  e->options->print(e->options->arg, evaluate_says(e, fr, n, n->attr[WICK_ATTR_print_text].s, 0));
+  wick_text_add(to == WICK_SAY_MESSAGE ? &e->message : &e->line,
+                evaluate_says(e, fr, n, n->attr[WICK_ATTR_print_text].s, 0));
   wick_arena_rewind(e->scratch, mark);
+  if (to != WICK_SAY_LINE) return;
+  if (e->options && e->options->print) e->options->print(e->options->arg, e->line.at);
+  e->line = wick_text_begin(e->mem);
 }
 
 bool evaluate_objects(evaluate *e, evaluate_frame *fr, const wick_node *n, evaluate_datum *out,

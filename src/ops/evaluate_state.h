@@ -52,6 +52,7 @@ typedef struct evaluate {
   evaluate_block *large;                    /* other free blocks */
   evaluate_object *objects[EVALUATE_ITEMS]; /* free ones, by their number of items */
   wick_list(evaluate_plan *) plans;
+  wick_text line, message; /* what has been printed of a line, and of an assertion's text */
   uint32_t depth;
   const char *stack; /* where it began */
   double seconds;    /* by the estimate */

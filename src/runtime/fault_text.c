@@ -66,10 +66,19 @@ static int64_t fault_text_place(fault_text *t, wick_place place, bool all, int64
   return n;
 }
 
+/* An operator of the runtime, which several places share, fails at the place of its call. */
+static bool fault_text_is_shared(const wick_fault *f) { return !f->place && f->ncall > 0; }
+
+static wick_place fault_text_of(const wick_fault *f)
+{
+  return fault_text_is_shared(f) ? f->call[0].place : f->place;
+}
+
 static void fault_text_calls(fault_text *t, const wick_fault *f)
 {
-  if (f->place) fault_text_place(t, f->place, false, 1);
-  for (int64_t i = 0; i < f->ncall; i++) {
+  wick_place place = fault_text_of(f);
+  if (place) fault_text_place(t, place, false, 1);
+  for (int64_t i = fault_text_is_shared(f); i < f->ncall; i++) {
     const wick_fault_call *c = &f->call[wick_fault_entry(i)];
     fault_text_place(t, c->place, true, c->count);
     if (i + 1 != WICK_FAULT_FIRST || f->ncall <= WICK_FAULT_FIRST + WICK_FAULT_LAST) continue;
@@ -95,6 +104,10 @@ static void fault_text_what(fault_text *t, const wick_fault *f, const char *said
     fault_text_add(t, "the assertion does not hold%s%s", *text ? ": " : "", text);
     return;
   }
+  if (said && *said) {
+    fault_text_add(t, "%s", said);
+    return;
+  }
   switch (f->code) {
   case WICK_ELIMIT:
     if (f->detail)
@@ -115,7 +128,8 @@ void wick_fault_text(const wick_fault *f, const char *location, const char *said
                      size_t nbytes)
 {
   fault_text t = {.out = out, .nbytes = nbytes};
-  fault_text_add(&t, "%s: ", f->place ? f->place : location);
+  wick_place place = fault_text_of(f);
+  fault_text_add(&t, "%s: ", place ? place : location);
   fault_text_what(&t, f, said);
   fault_text_calls(&t, f);
 }

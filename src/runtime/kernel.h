@@ -42,12 +42,24 @@ typedef struct wick_fault_call {
 typedef struct wick_said {
   const void *data;
   const int32_t *dim;
-  int32_t elem, rank; /* elem: wick_elem */
+  int32_t elem,
+      rank; /* elem: wick_elem; the elements of a WICK_STRING are i64, numbers of strings */
 } wick_said;
 
-/* Prints a line: the text, in which each {} stands for one of the values; they come after it if it
- * has none. If `fails`, it is why the run fails. */
-typedef void (*wick_say)(void *context, int32_t fails, const char *text, int32_t n,
+enum { WICK_SAID_MOST = 1 << 16 }; /* values of a text */
+
+/* Runs kernel `kernel` of the program, an operator of the runtime (runtime/host.h), on the addresses
+ * of its results and operands. Returns a wick_code. */
+typedef int32_t (*wick_host)(void *context, int32_t kernel, void **args);
+
+/* What becomes of a text: a line, the first part of one that goes on, or a part of the message with
+ * which the run fails. */
+enum { WICK_SAY_LINE, WICK_SAY_PART, WICK_SAY_MESSAGE };
+#define WICK_SAY_WORDS "line part message"
+
+/* Says the text, in which each {} stands for one of the values; they come after it if it has
+ * none. */
+typedef void (*wick_say)(void *context, int32_t to, const char *text, int32_t n,
                          const wick_said *value);
 
 /* The first WICK_FAULT_FIRST calls are kept, and the last WICK_FAULT_LAST, a ring. */
@@ -64,6 +76,8 @@ typedef struct wick_fault {
   const char *text; /* of an assertion that does not hold; else NULL */
   wick_say say;     /* set by the runtime, with its first argument; NULL: nothing is printed */
   void *context;
+  wick_host host; /* set by the runtime, with its first argument */
+  void *host_context;
   wick_fault_call call[WICK_FAULT_FIRST + WICK_FAULT_LAST];
 } wick_fault;
 

@@ -8,15 +8,16 @@
 
 typedef struct say {
   wick_sayer *s;
-  bool fails;
+  int32_t to;
 } say;
 
 static void say_text(const say *o, const char *at, size_t n)
 {
   wick_sayer *s = o->s;
-  if (!o->fails && s->print) {
+  if (!n) return;
+  if (o->to != WICK_SAY_MESSAGE && s->print) {
     s->print(s->arg, at, n);
-  } else if (!o->fails) {
+  } else if (o->to != WICK_SAY_MESSAGE) {
     fwrite(at, 1, n, stdout);
   } else {
     if (n > sizeof s->message - 1 - s->nmessage) n = sizeof s->message - 1 - s->nmessage;
@@ -32,6 +33,11 @@ static void say_element(const say *o, const wick_host_tensor *t, int64_t k)
   if (t->elem == WICK_BOOL) {
     bool x = ((const uint8_t *)t->data)[k];
     say_text(o, x ? "true" : "false", x ? 4 : 5);
+  } else if (t->elem == WICK_STRING) {
+    wick_string x = wick_string_table_get(o->s->strings, ((const int64_t *)t->data)[k]);
+    say_text(o, "\"", 1);
+    say_text(o, x.at, x.nbytes);
+    say_text(o, "\"", 1);
   } else {
     say_text(o, text, (size_t)wick_host_number_text(t, k, text));
   }
@@ -64,12 +70,10 @@ static void say_value(const say *o, const wick_said *v)
   say_axis(o, &t, 0, 0);
 }
 
-void wick_say_line(void *context, int32_t fails, const char *text, int32_t n,
-                   const wick_said *value)
+void wick_say_text(void *context, int32_t to, const char *text, int32_t n, const wick_said *value)
 {
-  say o = {context, fails != 0};
+  say o = {context, to};
   int32_t next = 0;
-  o.s->nmessage = 0;
   for (const char *place; (place = strstr(text, "{}")) && next < n; text = place + 2) {
     say_text(&o, text, (size_t)(place - text));
     say_value(&o, &value[next++]);
@@ -79,7 +83,7 @@ void wick_say_line(void *context, int32_t fails, const char *text, int32_t n,
     if (!first) say_text(&o, " ", 1);
     say_value(&o, &value[next++]);
   }
-  if (fails) return;
+  if (to != WICK_SAY_LINE) return;
   say_text(&o, "\n", 1);
   if (!o.s->print) fflush(stdout);
 }

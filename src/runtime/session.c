@@ -200,6 +200,7 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
   for (uint32_t i = 0; i < program->nkernel; i++) s->cost += program->kernel[i].cost;
   if (sizing) s->growable.most = session_memory_most(s);
   s->heap = setup && setup->heap ? setup->heap : &s->own_heap;
+  s->say.strings = host ? wick_session_host_strings(host) : &program->strings;
   if (setup) {
     s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
     s->heap_bytes = setup->heap_bytes;
@@ -333,8 +334,18 @@ static int64_t session_bound(const wick_session_state *s, const session_kernel *
   return i == s->share || part >= 1 ? k->tasks : (int64_t)(part * (double)k->tasks + 0.5);
 }
 
-static void session_kernel_run(const wick_session_state *s, const session_kernel *k,
-                               uint32_t worker, int64_t begin, int64_t end)
+/* A wick_host. Generated code reports the failure, with the message. */
+static int32_t session_host_called(void *context, int32_t kernel, void **args)
+{
+  wick_session_state *s = context;
+  wick_code code = wick_session_host_run(s->host, (uint32_t)kernel, args);
+  if (code) s->say.nmessage = 0;
+  if (code) wick_say_text(&s->say, WICK_SAY_MESSAGE, wick_session_host_message(s->host), 0, NULL);
+  return (int32_t)code;
+}
+
+static void session_kernel_run(wick_session_state *s, const session_kernel *k, uint32_t worker,
+                               int64_t begin, int64_t end)
 {
   session_private *w = &s->worker[worker].own;
   void **args = k->args;
@@ -349,7 +360,8 @@ static void session_kernel_run(const wick_session_state *s, const session_kernel
   }
   bool mapped = k->stack && wick_call_stack_map(&w->stack);
   w->stack.stack.fault = &w->fault;
-  w->fault.say = wick_say_line, w->fault.context = (void *)(uintptr_t)&s->say;
+  w->fault.say = wick_say_text, w->fault.context = &s->say;
+  w->fault.host = session_host_called, w->fault.host_context = s;
   if (mapped && k->heap) s->heap->heap->stack = w->stack.stack;
   if (!k->stack)
     k->kernel(args, begin, end);
@@ -360,7 +372,7 @@ static void session_kernel_run(const wick_session_state *s, const session_kernel
 /* Runs shares begin .. end-1 of the batch. */
 static void session_part(void *ctx, uint32_t worker, int64_t begin, int64_t end)
 {
-  const wick_session_state *s = ctx;
+  wick_session_state *s = ctx;
   session_float old = session_float_set();
   for (uint32_t i = 0; i < s->nbatch; i++) {
     const session_kernel *k = &s->batch[i];
@@ -380,7 +392,7 @@ static int32_t session_faults(wick_session_state *s, uint32_t kernel)
     if (f->code && (!least || f->task < least->task)) least = f;
   }
   if (!least) return 0;
-  s->fault = (wick_session_fault){kernel, least, least->text ? s->say.message : NULL};
+  s->fault = (wick_session_fault){kernel, least, s->say.message};
   return (int32_t)least->code;
 }
 
@@ -485,7 +497,7 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   /* a run usually has the same loops and sizes as the one before */
   s->alone = s->cost < SESSION_ALONE_RUN;
   s->cost = 0;
-  s->say.message[0] = 0;
+  s->say.nmessage = 0, s->say.message[0] = 0;
   if (s->heap_used) wick_heap_map_reset(&s->own_heap);
   s->heap_used = false;
   s->run = wick_pool_begin(s->pool);

@@ -199,4 +199,9 @@ wick_code wick_session_host_run(wick_session_host *h, uint32_t kernel, void *con
   return c->row->run(c);
 }
 
+const wick_string_table *wick_session_host_strings(const wick_session_host *h)
+{
+  return &h->strings;
+}
+
 const char *wick_session_host_message(const wick_session_host *h) { return h->message; }

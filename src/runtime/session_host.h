@@ -25,6 +25,8 @@ void wick_session_host_end(wick_session_host *h, void *const *outputs);
 
 /* Executes one launch. If it fails, wick_session_host_message returns the reason. */
 wick_code wick_session_host_run(wick_session_host *h, uint32_t kernel, void *const *args);
+/* The strings of a run. */
+const wick_string_table *wick_session_host_strings(const wick_session_host *h);
 const char *wick_session_host_message(const wick_session_host *h);
 
 #endif

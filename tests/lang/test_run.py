@@ -484,6 +484,66 @@ def test_prints_and_assertions(tmp_path):
         assert r.returncode == 1 and 'p.wick:3:2: the assertion does not hold: (3, [8.0, 20.0])\n' in r.stderr, r.stderr
 
 
+SAYING = """
+use list { List }
+use strings
+type Shape { Circle(f32), Group(List[Shape]), Empty }
+struct Named { name: string, at: f32[2] }
+fn digits(n: i64) -> string { if n == 0 { "" } else { strings.concat(digits(n - 1), strings.format(n)) } }
+fn loss(x: f64) -> f64 { print(Cons(x, Nil))
+ x * x }
+fn main(n: i64) { print(Group(Cons(Circle(1.5), Cons(Empty, Nil))), (n, Cons("a", Nil)))
+ print(Named("x", [1.0, 2.0]), ref(Cons(1, Nil)), fn(x: i64) { x })
+ print(if n > 0 { "yes" } else { "no" }, "{}", "a{}b", "say \\"hi\\"")
+ print(digits(n + 3), strings.split("a,b,,c", ","), strings.reverse("hello"))
+ let f = if n > 1 { fn(x: i64) { x + 1 } } else { fn(x: i64) { x + n } }
+ print(f, f(n))
+ for i in 0..2 { print(i, if i % 2 == 0 { "even" } else { Cons("odd", Nil); "odd" }) }
+ print(grad(loss)(3.0), vmap(fn(x) { print(Some_(x))
+ x })([1, 2]))
+ assert(n < 2, (n, Cons(n, Nil), "{}"))
+ n }
+type Some_[a] { Some_(a) }
+"""
+SAID = """Group(Cons(Circle(1.5), Cons(Empty, Nil))) (1, Cons("a", Nil))
+Named("x", [1.0, 2.0]) Ref(Cons(1, Nil)) <fn>
+"yes" "{}" "a{}b" "say "hi""
+"1234" Cons("a", Cons("b", Cons("", Cons("c", Nil)))) "olleh"
+<fn> 2
+0 "even"
+1 "odd"
+Cons(3.0, Nil)
+Some_(1)
+Some_(2)
+6.0 [1, 2]
+"""
+
+
+def test_data_and_strings_are_printed(tmp_path):
+    (tmp_path / "p.wick").write_text(SAYING)
+    np.save(tmp_path / "1.npy", np.int64(1))
+    np.save(tmp_path / "2.npy", np.int64(2))
+    r = wick("eval", "--file", "p.wick", "main(1)", cwd=tmp_path)
+    assert r.returncode == 0 and r.stdout.startswith(SAID), (r.stdout, r.stderr)
+    r = wick("compile", "p.wick", "-o", "a.wick", "--no-cache", cwd=tmp_path)
+    assert r.returncode == 0, r.stderr
+    for program, flag in (("p.wick", "--no-cache"), ("a.wick", "--no-cache"), ("p.wick", "--reference")):
+        r = wick("run", program, "--inputs", "1.npy", flag, cwd=tmp_path)
+        assert r.returncode == 0 and r.stdout.startswith(SAID), (r.stdout, r.stderr)
+        r = wick("run", program, "--inputs", "2.npy", flag, cwd=tmp_path)
+        assert r.returncode == 1 and 'the assertion does not hold: (2, Cons(2, Nil), "{}")\n' in r.stderr, r.stderr
+
+
+def test_what_the_runtime_refuses_names_the_calls(tmp_path):
+    text = 'use strings\nfn number(s: string, n: i64) -> i64 { if n == 0 { strings.parse(s, 0) } else { number(s, n - 1) + 1 } }\n'
+    (tmp_path / "p.wick").write_text(text + 'fn main(n: i64) { number(if n > 2 { "x1" } else { "12" }, n) }\n')
+    for n in (2, 3):
+        np.save(tmp_path / "n.npy", np.int64(n))
+        r = wick("run", "p.wick", "--inputs", "n.npy", "--no-cache", cwd=tmp_path)
+        assert r.returncode == (n == 3) and (n == 3 or "14" in r.stdout), (r.stdout, r.stderr)
+    assert '<strings>:102:52: element 0, "x1", is not a number\n' in r.stderr and "called at p.wick:2:80, 3 times\n" in r.stderr, r.stderr
+
+
 ORDERED = [  # program, further parameters of the command, what it prints
     (
         'fn say(x) { print("at", ("x", x)) }\nfn main(x: f32[n], k: i64) { let s = "name"\n say(k)\n print(s, x)\n x }',
@@ -520,6 +580,36 @@ def test_prints_of_the_entry_are_kept_in_order(text, more, printed, tmp_path):
     for threads in ("1", "2"):
         r = wick("run", "p.wick", "--inputs", "x.npy", "k.npy", *more, "-t", threads, "--no-cache", cwd=tmp_path)
         assert r.returncode == 0 and r.stdout.startswith(printed), (r.stdout, r.stderr)
+
+
+SAYER = """
+#include <stdio.h>
+#include "net.h"
+static _Alignas(NET_ALIGN) char data[NET_MUTABLE_BYTES], arena[NET_ARENA_BYTES];
+static void say(const char *text, int n, const struct wick_bundle_value *value)
+{
+  printf("%s|", text);
+  for (int i = 0; i < n; i++)
+    if (value[i].elem == WICK_BUNDLE_STRING)
+      printf("%s|", net_string(((const long long *)value[i].data)[0]));
+    else
+      printf("%lld|", *(const long long *)value[i].data);
+}
+void net_print(const char *text, int n, const struct wick_bundle_value *value) { say(text, n, value), puts(""); }
+void net_print_part(const char *text, int n, const struct wick_bundle_value *value) { say(text, n, value); }
+int main(void) { return net(net_constants, data, arena); }
+"""
+
+
+def test_bundles_print_data_and_strings(tmp_path):
+    (tmp_path / "p.wick").write_text('type List { Nil, Cons(i64, string, List) }\nfn main(n: i64) { print("n", n, Cons(n, if n > 0 { "yes" } else { "no\\n" }, Nil))\n print(if n > 0 { "a" } else { "{}" })\n n }\n')  # fmt: skip
+    HOST.want()
+    b = Bundle(tmp_path / "p.wick", tmp_path / "b", HOST, embed=True)
+    (tmp_path / "main.c").write_text(SAYER)
+    command = [*HOST.compiler, "-Wall", "-Wextra", "-Werror", f"-I{b.folder}", tmp_path / "main.c", b.folder / "net.o", "-lm", "-o", tmp_path / "main"]
+    subprocess.run([str(c) for c in command], check=True)
+    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    assert said == '"n" {} |0|Cons({}, {}, |0|no\n|Nil|)||\n{}|{}|\n', said
 
 
 PRINTER = """

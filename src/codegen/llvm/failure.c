@@ -1,9 +1,10 @@
-/* Emits failures, and what programs print. A kernel writes its own to its wick_fault. A procedure returns a status, which it
- * gets from a function of the object file that writes what has failed; each call that it leaves on
- * the way to the kernel gives the status to another one, which adds its place. LLVM's pipeline sees
- * both only as declarations that do not access memory, so that procedures that do nothing else but
- * compute are pure functions, whose equal calls become one. Their results are needed, and each takes
- * the one before, so that no call is dropped and their order is kept. */
+/* Emits failures, what programs print, and calls of the runtime. A kernel writes its own failure to
+ * its wick_fault. A procedure returns a status, which it gets from a function of the object file that
+ * writes what has failed; each call that it leaves on the way to the kernel gives the status to
+ * another one, which adds its place. LLVM's pipeline sees both only as declarations that do not
+ * access memory, so that procedures that do nothing else but compute are pure functions, whose equal
+ * calls become one. Their results are needed, and each takes the one before, so that no call is
+ * dropped and their order is kept. */
 #include <string.h>
 
 #include "base/str.h"
@@ -20,6 +21,8 @@ enum {
   FAILURE_TEXT = offsetof(wick_fault, text),
   FAILURE_SAY = offsetof(wick_fault, say),
   FAILURE_CONTEXT = offsetof(wick_fault, context),
+  FAILURE_HOST = offsetof(wick_fault, host),
+  FAILURE_HOST_CONTEXT = offsetof(wick_fault, host_context),
   FAILURE_CALL = offsetof(wick_fault, call)
 };
 
@@ -365,6 +368,15 @@ static LLVMValueRef failure_dims(emit *e, const wick_type_info *t)
   return global;
 }
 
+/* Returns the wick_elem of an operand; numbers of strings are strings. */
+static wick_elem failure_elem(emit *e, const wick_node *n, uint32_t k)
+{
+  const wick_attr *strings = &n->attr[WICK_ATTR_say_strings];
+  for (uint32_t i = 0; i < strings->n; i++)
+    if (strings->ints[i] == k) return WICK_STRING;
+  return emit_info(e, n->in[k])->elem;
+}
+
 /* Returns the address of an array of wick_said: the operands from `first` on. */
 static LLVMValueRef failure_said(emit *e, const wick_node *n, uint32_t first)
 {
@@ -378,7 +390,7 @@ static LLVMValueRef failure_said(emit *e, const wick_node *n, uint32_t first)
     const wick_type_info *t = emit_info(e, n->in[k]);
     uint32_t rank = t->kind == WICK_BUFFER ? t->rank : 0;
     LLVMValueRef data = failure_bytes(e, n->in[k]), dims = failure_dims(e, t),
-                 x[4] = {data, dims, LLVMConstInt(i32, t->elem, false),
+                 x[4] = {data, dims, LLVMConstInt(i32, failure_elem(e, n, k), false),
                          LLVMConstInt(i32, rank, false)};
     for (uint32_t i = 0; i < WICK_COUNT(x); i++) {
       LLVMValueRef at[3] = {LLVMConstNull(i32), LLVMConstInt(i32, k - first, false),
@@ -394,12 +406,20 @@ static void failure_print_bundle(emit *e, const wick_node *n)
 {
   LLVMTypeRef p = emit_pointer(e), i32 = LLVMInt32TypeInContext(e->context), param[3] = {p, i32, p},
               type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), param, 3, false);
-  const char *name = wick_str_printf(e->mem, "%s_print", e->options->bundle);
+  int64_t to = n->attr[WICK_ATTR_say_to].i;
+  if (to == WICK_SAY_MESSAGE) return;
+  const char *name =
+      wick_str_printf(e->mem, "%s_print%s", e->options->bundle, to == WICK_SAY_PART ? "_part" : "");
   LLVMValueRef f = LLVMGetNamedFunction(e->module, name),
                arg[3] = {failure_text(e, n->attr[WICK_ATTR_say_text].s),
                          LLVMConstInt(i32, n->nin, false), failure_said(e, n, 0)};
   if (!f) f = LLVMAddFunction(e->module, name, type);
   LLVMBuildCall2(e->b, type, f, arg, 3, "");
+}
+
+static LLVMValueRef failure_of(emit *e)
+{
+  return e->frame.procedure ? failure_of_stack(e, e->stack) : e->fault;
 }
 
 /* Calls the runtime's function, if there is one, with the operands from `first` on. */
@@ -408,13 +428,18 @@ static void failure_say_to(emit *e, const wick_node *n, uint32_t first)
   LLVMTypeRef p = emit_pointer(e), i32 = LLVMInt32TypeInContext(e->context),
               param[5] = {p, i32, p, i32, p},
               type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), param, 5, false);
-  LLVMValueRef fault = e->frame.procedure ? failure_of_stack(e, e->stack) : e->fault,
+  LLVMValueRef fault = failure_of(e),
                say = LLVMBuildLoad2(e->b, p, failure_field(e, fault, FAILURE_SAY), "");
   LLVMBasicBlockRef some = emit_block(e, ""), on = emit_block(e, "");
   LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntNE, say, LLVMConstNull(p), ""), some, on);
   LLVMPositionBuilderAtEnd(e->b, some);
   LLVMValueRef context = LLVMBuildLoad2(e->b, p, failure_field(e, fault, FAILURE_CONTEXT), ""),
-               arg[5] = {context, LLVMConstInt(i32, first, false),
+               arg[5] = {context,
+                         LLVMConstInt(i32,
+                                      n->attr[WICK_ATTR_say_fails].i
+                                          ? WICK_SAY_MESSAGE
+                                          : (unsigned)n->attr[WICK_ATTR_say_to].i,
+                                      false),
                          failure_text(e, n->attr[WICK_ATTR_say_text].s),
                          LLVMConstInt(i32, n->nin - first, false), failure_said(e, n, first)};
   LLVMBuildCall2(e->b, type, say, arg, 5, "");
@@ -436,5 +461,31 @@ static void failure_say(emit *e, const wick_node *n)
   failure_end(e, n->loc, n->attr[WICK_ATTR_say_text].s, WICK_EINVAL, emit_i64(e, 0), 0, on);
 }
 
+/* ---- operators of the runtime ---- */
+
+/* In a procedure. The runtime has the message of a failure; its place is that of the call. */
+static void failure_host(emit *e, const wick_node *n)
+{
+  LLVMTypeRef p = emit_pointer(e), i32 = LLVMInt32TypeInContext(e->context), param[3] = {p, i32, p},
+              type = LLVMFunctionType(i32, param, 3, false), array = LLVMArrayType2(p, n->nin);
+  LLVMValueRef all = failure_variable(e, array), fault = failure_of(e);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    LLVMValueRef at[2] = {LLVMConstNull(i32), LLVMConstInt(i32, k, false)};
+    LLVMBuildStore(e->b, emit_operand(e, n->in[k]), LLVMBuildGEP2(e->b, array, all, at, 2, ""));
+  }
+  LLVMValueRef host = LLVMBuildLoad2(e->b, p, failure_field(e, fault, FAILURE_HOST), ""),
+               context = LLVMBuildLoad2(e->b, p, failure_field(e, fault, FAILURE_HOST_CONTEXT), ""),
+               arg[3] = {context,
+                         LLVMConstInt(i32, (unsigned)n->attr[WICK_ATTR_host_call_kernel].i, false),
+                         all},
+               status = LLVMBuildCall2(e->b, type, host, arg, 3, "");
+  LLVMBasicBlockRef on =
+      failure_if(e, LLVMBuildICmp(e->b, LLVMIntNE, status, LLVMConstNull(i32), ""));
+  LLVMValueRef failed[6] = {e->stack,       failure_place(e, n->loc), failure_text(e, NULL),
+                            emit_i64(e, 0), emit_i64(e, 0),           status};
+  emit_procedure_fail(e, failure_call(e, failure_failed, failed, 6));
+  LLVMPositionBuilderAtEnd(e->b, on);
+}
+
 const struct emit_named emit_failure_rows[] = {
-    {"fail", failure_fail}, {"say", failure_say}, {NULL, NULL}};
+    {"fail", failure_fail}, {"host_call", failure_host}, {"say", failure_say}, {NULL, NULL}};

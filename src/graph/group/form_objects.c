@@ -5,6 +5,7 @@
 #include "graph/ownership.h"
 #include "ops/elementwise/scalar.h"
 #include "runtime/heap.h"
+#include "runtime/kernel.h"
 
 bool wick_form_is_object(const wick_node *n)
 {
@@ -204,8 +205,6 @@ static wick_status object_say(form_state *s, const wick_node *n)
     wick_type type = wick_type_of(s->f, n->in[k]);
     if (object_is(s, type) || wick_type_get(s->f->module, type)->kind != WICK_TENSOR)
       return object_fail(s, n, "data, references and functions are not printed by native code yet");
-    if (wick_info_of(s->f, n->in[k])->elem == WICK_STRING)
-      return object_fail(s, n, "strings that are no literals are not printed by native code yet");
     if (wick_form_number(s->f, n->in[k]).id) {
       in[k] = wick_form_register(s, n->in[k]);
       continue;
@@ -215,9 +214,12 @@ static wick_status object_say(form_state *s, const wick_node *n)
     in[k] = object_dense(s, in[k], type);
   }
   if (asserts) in[0] = wick_build1(&s->b, WICK_OP_not, in[0]);
-  wick_attr attr[] = {[WICK_ATTR_say_text] =
-                          n->attr[asserts ? WICK_ATTR_assert_message : WICK_ATTR_print_text],
-                      [WICK_ATTR_say_fails] = {.i = asserts}};
+  wick_attr attr[] = {
+      [WICK_ATTR_say_text] = n->attr[asserts ? WICK_ATTR_assert_message : WICK_ATTR_print_text],
+      [WICK_ATTR_say_fails] = {.i = asserts},
+      [WICK_ATTR_say_strings] =
+          n->attr[asserts ? WICK_ATTR_assert_strings : WICK_ATTR_print_strings],
+      [WICK_ATTR_say_to] = {.i = asserts ? WICK_SAY_LINE : n->attr[WICK_ATTR_print_to].i}};
   wick_build(&s->b, WICK_OP_say, n->nin, in, attr, 0, NULL);
   return s->b.status;
 }

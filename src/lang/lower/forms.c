@@ -22,7 +22,7 @@ static const lowered *forms_ref(lowering *s, lowering_frame *f, const wick_ast *
   return wick_lowering_ok(s, f) ? wick_lowering_one(s, f, v, type) : wick_lowering_unit(s);
 }
 
-static const lowered *forms_read(lowering *s, lowering_frame *f, const lowered *r)
+const lowered *wick_lowering_read(lowering *s, lowering_frame *f, const lowered *r)
 {
   wick_value v = wick_build(f->b, WICK_OP_ref_get, 1, &r->v, NULL, 0, NULL);
   if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
@@ -36,45 +36,6 @@ static const lowered *forms_write(lowering *s, lowering_frame *f, const wick_ast
   wick_push(s->tmp, &in, r->v);
   wick_lowering_flatten(s, wick_lowering_plain(s, f, n->at, x, r->type->arg[0]), &in);
   if (!s->failed) wick_build(f->b, WICK_OP_ref_set, in.n, in.at, NULL, 0, NULL);
-  (void)wick_lowering_ok(s, f);
-  return wick_lowering_unit(s);
-}
-
-/* ---- print, assert ---- */
-
-/* The text of a value, with {} for each value of the graph. */
-static void forms_text(lowering *s, const lowered *x, wick_text *out, lowering_values *in)
-{
-  bool is_struct = x->type && x->type->kind == WICK_TY_DATA;
-  if (x->kind == LOWERED_FN) {
-    wick_text_add(out, "<fn>");
-  } else if (x->kind == LOWERED_ONE) {
-    wick_text_add(out, "{}");
-    wick_push(s->tmp, in, x->v);
-  } else {
-    if (is_struct) wick_text_add(out, x->type->data->name);
-    if (x->n || !is_struct) wick_text_char(out, '(');
-    for (uint32_t i = 0; i < x->n; i++) {
-      if (i) wick_text_add(out, ", ");
-      forms_text(s, x->item[i], out, in);
-    }
-    if (x->n || !is_struct) wick_text_add(out, x->n == 1 && !is_struct ? ",)" : ")");
-  }
-}
-
-static const lowered *forms_say(lowering *s, lowering_frame *f, wick_opcode op, uint32_t narg,
-                                const lowered *const *arg)
-{
-  lowering_values in = {0};
-  wick_text t = wick_text_begin(s->tmp);
-  bool asserts = op == WICK_OP_assert;
-  if (asserts) wick_push(s->tmp, &in, arg[0]->v);
-  for (uint32_t i = asserts; i < narg && !(asserts && i > 1); i++) {
-    wick_text_add(&t, i && !asserts ? " " : "");
-    forms_text(s, arg[i], &t, &in);
-  }
-  const wick_attr text = {.s = wick_intern(s->module, t.at)};
-  wick_build(f->b, op, in.n, in.at, &text, 0, NULL);
   (void)wick_lowering_ok(s, f);
   return wick_lowering_unit(s);
 }
@@ -126,10 +87,10 @@ const lowered *wick_lowering_form(lowering *s, lowering_frame *f, wick_ast *n,
   }
   case WICK_FORM_LEN: return forms_len(s, f, n, arg[0]);
   case WICK_FORM_REF: return forms_ref(s, f, n, arg[0]);
-  case WICK_FORM_READ: return forms_read(s, f, arg[0]);
+  case WICK_FORM_READ: return wick_lowering_read(s, f, arg[0]);
   case WICK_FORM_WRITE: return forms_write(s, f, n, arg[0], arg[1]);
-  case WICK_FORM_PRINT: return forms_say(s, f, WICK_OP_print, narg, arg);
-  case WICK_FORM_ASSERT: return forms_say(s, f, WICK_OP_assert, narg, arg);
+  case WICK_FORM_PRINT:
+  case WICK_FORM_ASSERT: return wick_lowering_say(s, f, n, form, narg, arg);
   case WICK_FORM_STOP_GRADIENT: return forms_constant(s, f, n, form, arg[0]);
   case WICK_FORM_MAP_TENSORS:
   case WICK_FORM_ZIP_TENSORS: {

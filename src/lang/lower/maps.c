@@ -71,8 +71,11 @@ static const lowered *maps_built(maps_data *m)
 static void maps_differ(maps_data *m)
 {
   wick_value no = wick_lowering_number(m->s, m->f, WICK_BOOL, 0, 0);
-  const wick_attr text = {.s = wick_intern(m->s->module, "the structures have different forms")};
-  wick_build(m->f->b, WICK_OP_assert, 1, &no, &text, 0, NULL);
+  const wick_attr attr[] = {
+      [WICK_ATTR_assert_message] = {.s = wick_intern(m->s->module,
+                                                     "the structures have different forms")},
+      [WICK_ATTR_assert_strings] = {.n = 0}};
+  wick_build(m->f->b, WICK_OP_assert, 1, &no, attr, 0, NULL);
 }
 
 /* Takes argument `at` apart, and those after it. */

@@ -182,10 +182,20 @@ const lowered *wick_lowering_op(lowering *s, lowering_frame *f, wick_opcode op, 
 /* ---- forms.c ---- */
 const lowered *wick_lowering_form(lowering *s, lowering_frame *f, wick_ast *n,
                                   wick_lang_entity *form);
+/* What a reference holds. */
+const lowered *wick_lowering_read(lowering *s, lowering_frame *f, const lowered *r);
 /* A call of what a transformation gave. */
 const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const wick_ast *n,
                                          const lowered *fn, uint32_t narg,
                                          const lowered *const *arg, wick_ty *result);
+
+/* ---- say.c ---- */
+/* print and assert. */
+const lowered *wick_lowering_say(lowering *s, lowering_frame *f, const wick_ast *n,
+                                 wick_lang_entity *form, uint32_t narg, const lowered *const *arg);
+/* Says x, which is data, in the instance that does it. */
+const lowered *wick_lowering_say_data(lowering *s, lowering_frame *f, const wick_ast *n,
+                                      const lowered *fn, const lowered *x);
 
 /* ---- maps.c ---- */
 /* map_tensors and zip_tensors; `map` is the form, which has captured the function. */

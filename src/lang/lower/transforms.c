@@ -309,6 +309,8 @@ const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const w
   transforms_call c = {.s = s, .f = f, .n = n, .narg = narg, .arg = arg};
   if (code->entity->form == WICK_FORM_STOP_GRADIENT)
     return wick_lowering_map_data(s, f, n, fn, narg, arg);
+  if (code->entity->form == WICK_FORM_PRINT || code->entity->form == WICK_FORM_ASSERT)
+    return wick_lowering_say_data(s, f, n, fn, arg[0]);
   c.base = wick_lowering_as_known(s, f, fn->item[0]);
   if (s->failed) return wick_lowering_unit(s);
   switch (code->entity->form) {

@@ -2,6 +2,7 @@
 #include "ir/build.h"
 #include "ops/gradient/grad.h"
 #include "ops/tensor.h"
+#include "runtime/kernel.h"
 
 /* Checks that the operand has this kind. */
 static wick_status object_is(const wick_infer *c, uint32_t operand, wick_kind kind,
@@ -255,6 +256,12 @@ const wick_op wick_op_apply = {
 
 /* ---- what a program says ---- */
 
+/* The operands that were strings and are numbers of them now (graph/intern_strings.h). */
+#define OBJECTS_STRINGS                                                                            \
+  {                                                                                                \
+    "strings", WICK_ATTR_INTS, 0, false, NULL, 0, WICK_SAID_MOST                                   \
+  }
+
 /* Checks that `text` has `{}` for each of the operands from `first` on, or no `{}` at all. */
 static wick_status said_infer(const wick_infer *c, uint32_t first, const char *text)
 {
@@ -280,7 +287,7 @@ const wick_op wick_op_assert = {
     .doc = "Fails the run if the first operand is false. The message says so; each {} in it stands "
            "for one of the other operands, which come after it if it has no {}",
     .nin = {1, WICK_ANY},
-    .attr = {{"message", WICK_ATTR_STRING, 0, false, NULL, 0, 0}},
+    .attr = {{"message", WICK_ATTR_STRING, 0, false, NULL, 0, 0}, OBJECTS_STRINGS},
     .level = WICK_GRAPH,
     .effect = WICK_EFFECT,
     .objects = true,
@@ -296,9 +303,12 @@ static wick_status print_infer(wick_infer *c)
 const wick_op wick_op_print = {
     .name = "print",
     .doc = "Writes a line: the text, in which each {} stands for one of the operands; they come "
-           "after it, with spaces between, if it has no {}",
+           "after it, with spaces between, if it has no {}. `to` says whether the line ends; a "
+           "message is that of the next assertion",
     .nin = {0, WICK_ANY},
-    .attr = {{"text", WICK_ATTR_STRING, 0, false, NULL, 0, 0}},
+    .attr = {{"text", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
+             OBJECTS_STRINGS,
+             {"to", WICK_ATTR_ENUM, 0, false, WICK_SAY_WORDS, 0, 0}},
     .level = WICK_GRAPH,
     .effect = WICK_EFFECT,
     .objects = true,

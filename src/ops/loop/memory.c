@@ -1,6 +1,7 @@
 /* Buffers: storage and views (low), kernels and their launch, loads and stores of scalars and
  * vectors (loop). */
 #include "ir/op.h"
+#include "runtime/kernel.h"
 
 static wick_status memory_buffer(const wick_infer *c, uint32_t i, const wick_type_info **out)
 {
@@ -431,13 +432,35 @@ const wick_op wick_op_say = {
     .name = "say",
     .doc = "Prints the text, in which each {} stands for one of the operands; they come after it, "
            "with spaces between, if it has no {}. With `fails`, the run fails with the text if the "
-           "first operand, which is not in it, is true",
+           "first operand, which is not in it, is true. Operands in "
+           "`strings` are numbers of strings. `to` is that of print",
     .nin = {0, WICK_ANY},
     .attr = {{"text", WICK_ATTR_STRING, 0, false, NULL, 0, 0},
-             {"fails", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
+             {"fails", WICK_ATTR_BOOL, 0, false, NULL, 0, 0},
+             {"strings", WICK_ATTR_INTS, 0, false, NULL, 0, WICK_SAID_MOST},
+             {"to", WICK_ATTR_ENUM, 0, false, WICK_SAY_WORDS, 0, 0}},
     .level = WICK_LOOP,
     .effect = WICK_EFFECT,
     .infer = say_infer,
+};
+
+static wick_status host_call_infer(wick_infer *c)
+{
+  for (uint32_t k = 0; k < c->nin; k++)
+    if (wick_type_get(c->module, c->in[k]->type)->kind != WICK_BUFFER)
+      return wick_infer_fail(c, WICK_ETYPE, "operand %u is no buffer", k);
+  return NULL;
+}
+
+const wick_op wick_op_host_call = {
+    .name = "host_call",
+    .doc = "Calls an operator that the runtime executes, that of a kernel of the program, with "
+           "buffers of its results and operands",
+    .nin = {0, WICK_ANY},
+    .attr = {{"kernel", WICK_ATTR_INT, 0, true, NULL, 0, 1 << 30}},
+    .level = WICK_LOOP,
+    .effect = WICK_EFFECT,
+    .infer = host_call_infer,
 };
 
 static wick_status vector_infer(wick_infer *c)
