@@ -24,6 +24,16 @@ def large():
     return np.uint64(fnv(b"ab")), np.uint64(2**64 - 1), np.uint64(615), 1, -(2**63), np.float32(2.0**64)
 
 
+def compositions():
+    def h(x):
+        for _ in range(5):
+            x = 1.5 * np.sin(x)
+        return x
+
+    slope = [np.imag(h(x + 1e-30j)) / 1e-30 for x in (0.5, 1.0)]
+    return h(0.5), slope[0], slope[0], 2 * slope[0], slope
+
+
 VARIED = {
     "columns": lambda: (np.stack([M.sum(0), M[0]]), 2 * M.T),
     "mixed": mixed,
@@ -34,5 +44,7 @@ VARIED = {
     "stopped": lambda: (18.0, 1.0),
     "fitted": lambda: (2.0, [-1.0]),
     "heap_sorted": lambda: [1, 1, 2, 3, 4, 5],
+    "orders": lambda: (8 * math.e, -math.cos(0.25), math.sin(0.25) + math.cos(0.25) - math.sin(0.25)),
+    "compositions": compositions,
     "symbolic": lambda: (10.0, 10.0, 12.0, 12.0, [0.0, 6.0]),
 }  # fmt: skip

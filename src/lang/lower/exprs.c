@@ -319,28 +319,57 @@ static bool exprs_resizes(lowering *s, lowering_frame *f, const wick_ast *n,
   return false;
 }
 
-/* Writes a loop out, if sizes in its body change with its index; *out is its value. */
+/* Returns whether n, or a function that it names, differentiates. */
+static bool exprs_differentiates(const wick_ast *n, uint32_t *left)
+{
+  if (!*left) return false;
+  --*left;
+  const wick_lang_entity *e = n->kind == WICK_AST_NAME ? n->ref : NULL;
+  if (e && e->kind == WICK_ENTITY_FORM)
+    return e->form == WICK_FORM_GRAD || e->form == WICK_FORM_VALUE_AND_GRAD ||
+           e->form == WICK_FORM_VJP || e->form == WICK_FORM_JVP;
+  if (e && e->kind == WICK_ENTITY_FN && exprs_differentiates(e->decl->kid[2], left)) return true;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i] && exprs_differentiates(n->kid[i], left)) return true;
+  return false;
+}
+
+/* Returns whether the order of a derivative grows with the steps: they differentiate functions that
+ * the loop carries. */
+static bool exprs_raises(lowering *s, lowering_frame *f, const wick_ast *n)
+{
+  uint32_t left = 1000;
+  return wick_lowering_has_fn(s, f->typed->type[n->id]) && exprs_differentiates(n->kid[5], &left);
+}
+
+/* Writes a loop out, if sizes in its body change with its index, or the order of a derivative with
+ * its steps; *out is its value. */
 static bool exprs_written_out(lowering *s, lowering_frame *f, wick_ast *n, const lowered **out)
 {
-  enum { MOST = 256 };
+  enum { MOST = 256, MOST_ORDERS = 8 };
   const wick_ast *name = n->kid[0], *pattern = n->kid[3];
   wick_ast *init = n->kid[4], *body = n->kid[5];
   const wick_typed *around = f->typed;
-  if (name->kind != WICK_AST_BIND || !exprs_resizes(s, f, body, name->ref)) return false;
+  bool named = name->kind == WICK_AST_BIND, resizes = named && exprs_resizes(s, f, body, name->ref);
+  if (!resizes && !exprs_raises(s, f, n)) return false;
   wick_dim first = wick_lang_size(s->p, s->t, around, n->kid[1]),
            end = wick_lang_size(s->p, s->t, around, n->kid[2]);
-  if (!wick_dim_is_const(first) || !wick_dim_is_const(end) || end.v - first.v > MOST) return false;
+  if (!wick_dim_is_const(first) || !wick_dim_is_const(end) ||
+      end.v - first.v > (resizes ? MOST : MOST_ORDERS))
+    return false;
   wick_elem elem = wick_ty_of(wick_typed_of(around, n->kid[1])->arg[0])->elem;
   const lowered *x = init ? wick_lowering_expr(s, f, init) : wick_lowering_unit(s);
   for (int64_t i = first.v; i < end.v && !s->failed; i++) {
-    f->typed = wick_lang_instance_step(s->p, s->t, around, n, i, x->type);
+    if (resizes) f->typed = wick_lang_instance_step(s->p, s->t, around, n, i, x->type);
     if (s->p->sources.problems.n) s->failed = wick_lang_problems(&s->p->sources);
     if (s->failed) break;
     wick_lowering_at(s, f, n->at);
-    f->local[name->ref->number] =
-        wick_lowering_tensor(s, f, wick_lowering_number(s, f, elem, 0, i));
+    if (named)
+      f->local[name->ref->number] =
+          wick_lowering_tensor(s, f, wick_lowering_number(s, f, elem, 0, i));
     if (pattern) wick_lowering_bind(s, f, pattern, x);
     x = wick_lowering_expr(s, f, body);
+    if (!s->failed) x = wick_lowering_argument(s, f, n->at, x);
   }
   f->typed = around;
   *out = x;

@@ -8,17 +8,15 @@ enum { INSTANCES_STACK = 4 << 20 };
 
 /* ---- what the instance gets ---- */
 
-/* Replaces known functions that contain themselves, as recursion builds them, by values of the
- * graph. */
-static const lowered *instances_argument(lowering *s, lowering_frame *f, wick_lang_at at,
-                                         const lowered *x)
+const lowered *wick_lowering_argument(lowering *s, lowering_frame *f, wick_lang_at at,
+                                      const lowered *x)
 {
   if (x->kind == LOWERED_FN && wick_lowering_is_nested(x) && x->type)
     return wick_lowering_plain(s, f, at, x, x->type);
   if (x->kind == LOWERED_ONE || !wick_lowering_is_nested(x)) return x;
   lowered *y = wick_dup(s->tmp, lowered, x, 1);
   y->item = wick_new(s->tmp, const lowered *, x->n);
-  for (uint32_t i = 0; i < x->n; i++) y->item[i] = instances_argument(s, f, at, x->item[i]);
+  for (uint32_t i = 0; i < x->n; i++) y->item[i] = wick_lowering_argument(s, f, at, x->item[i]);
   return y;
 }
 
@@ -427,7 +425,7 @@ const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast
     return wick_lowering_tensor(s, f, wick_build_cast(f->b, v, elem));
   }
   const lowered **arg = wick_new(s->tmp, const lowered *, narg);
-  for (uint32_t i = 0; i < narg; i++) arg[i] = instances_argument(s, f, n->at, given[i]);
+  for (uint32_t i = 0; i < narg; i++) arg[i] = wick_lowering_argument(s, f, n->at, given[i]);
   lowering_instance *i =
       s->failed ? NULL : wick_lowering_instance(s, f, n->at, fn, narg, arg, fixed, result, false);
   bool open = i && wick_lowering_has_fn(s, i->result_type);

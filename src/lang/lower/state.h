@@ -140,6 +140,10 @@ bool wick_lowering_is_nested(const lowered *x);
 const lowered *wick_lowering_literal(lowering *s, lowering_frame *f, wick_ast *n, wick_ty *type);
 
 /* ---- instances.c ---- */
+/* Replaces known functions that contain themselves, as recursion builds them, by values of the
+ * graph. */
+const lowered *wick_lowering_argument(lowering *s, lowering_frame *f, wick_lang_at at,
+                                      const lowered *x);
 /* Calls a function that is known or not. result: what the use expects; NULL: not known. */
 const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast *n,
                                   const lowered *fn, uint32_t narg, const lowered *const *arg,

@@ -53,6 +53,7 @@ static bool transforms_begin(transforms_call *c, wick_ty *result)
   if (s->failed) return false;
   c->instance = wick_lowering_instance(s, c->f, c->n->at, fn, c->narg, c->arg, NULL, result, true);
   if (!c->instance) return false;
+  c->base = fn;
   c->result = c->instance->result_type;
   wick_lowering_flatten(s, fn, &c->in);
   for (uint32_t i = 0; i < c->narg; i++) wick_lowering_flatten(s, c->arg[i], &c->in);
