@@ -180,7 +180,10 @@ const wick_datum *wick_eval_form(eval *e, eval_frame *f, const wick_ast *n,
     return wick_eval_new(e, WICK_DATUM_TUPLE, 0);
   case WICK_FORM_ASSERT:
     if (!wick_eval_get(arg[0], 0).i) {
-      if (narg > 1) wick_datum_print(e->t, arg[1], &t);
+      for (uint32_t i = 1; i < narg; i++) {
+        if (i > 1) wick_text_char(&t, ' ');
+        wick_datum_print(e->t, arg[i], &t);
+      }
       return wick_eval_fail(e, n, "the assertion does not hold%s%s", narg > 1 ? ": " : "", t.at);
     }
     return wick_eval_new(e, WICK_DATUM_TUPLE, 0);

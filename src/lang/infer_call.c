@@ -403,7 +403,8 @@ static wick_ty *infer_call_form(infer *s, wick_ast *n, const wick_lang_entity *e
               e->form == WICK_FORM_ZIP_TENSORS || e->form == WICK_FORM_ASSERT;
   if (c.n < least[e->form] || (c.n > least[e->form] && !many)) {
     wick_lang_report(&s->p->sources, n->at, "`%s` takes %u%s argument%s, found %u", e->name,
-                     least[e->form], many ? " or more" : "", least[e->form] == 1 ? "" : "s", c.n);
+                     least[e->form], many ? " or more" : "",
+                     least[e->form] == 1 && !many ? "" : "s", c.n);
     return s->t->error;
   }
   wick_ty *result = c.arg[c.n++] = wick_ty_var(s->t, WICK_SORT_TYPE);

@@ -119,7 +119,11 @@ void wick_lang_parse_body(wick_lang_parser *p, wick_ast_list *out)
     wick_ast *n = parse_take_word(p, "let") ? parse_let(p, first) : wick_lang_parse_expr(p);
     wick_push(p->mem, out, n);
     const wick_lang_token *t = parse_peek(p, 0);
-    if (!t->newline && t->kind != ';' && t->kind != '}')
+    if (!t->newline && t->kind == '=')
+      wick_lang_parse_wrong(p, (wick_lang_at){p->source, t->begin, t->end},
+                            "values do not change: `let x = v` gives a name, `x with [i] = v` is "
+                            "another tensor, and `write(r, v)` changes a reference");
+    else if (!t->newline && t->kind != ';' && t->kind != '}')
       wick_lang_parse_expected(p, "an operator, or the end of the line");
   }
 }

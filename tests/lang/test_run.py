@@ -3,6 +3,7 @@
 tests/lang/programs/*.wick: each row of PROGRAMS is a function without parameters of one of them.
 """
 
+import ast
 import math
 import subprocess
 
@@ -449,7 +450,7 @@ def test_failures_show_the_calls(text, message, tmp_path):
 
 PRINTING = """
 fn g(x: f32[2], i: i64) { print("in g", x)
- assert(i < 3, (i, x))
+ assert(i < 3, i, x)
  x * 2.0 }
 fn f(n: i64) -> i64 { print(n, true)
  if n == 0 { 0 } else { f(n - 1) + 1 } }
@@ -481,7 +482,7 @@ def test_prints_and_assertions(tmp_path):
         r = wick("run", program, "--inputs", "0.npy", flag, cwd=tmp_path)
         assert r.returncode == 0 and (PRINTED in r.stdout or flag == "--reference"), (r.stdout, r.stderr)
         r = wick("run", program, "--inputs", "1.npy", flag, cwd=tmp_path)
-        assert r.returncode == 1 and 'p.wick:3:2: the assertion does not hold: (3, [8.0, 20.0])\n' in r.stderr, r.stderr
+        assert r.returncode == 1 and 'p.wick:3:2: the assertion does not hold: 3 [8.0, 20.0]\n' in r.stderr, r.stderr
 
 
 SAYING = """
@@ -501,7 +502,7 @@ fn main(n: i64) { print(Group(Cons(Circle(1.5), Cons(Empty, Nil))), (n, Cons("a"
  for i in 0..2 { print(i, if i % 2 == 0 { "even" } else { Cons("odd", Nil); "odd" }) }
  print(grad(loss)(3.0), vmap(fn(x) { print(Some_(x))
  x })([1, 2]))
- assert(n < 2, (n, Cons(n, Nil), "{}"))
+ assert(n < 2, (n, Cons(n, Nil), "{}"), if n > 1 { "large" } else { "small" })
  n }
 type Some_[a] { Some_(a) }
 """
@@ -531,7 +532,28 @@ def test_data_and_strings_are_printed(tmp_path):
         r = wick("run", program, "--inputs", "1.npy", flag, cwd=tmp_path)
         assert r.returncode == 0 and r.stdout.startswith(SAID), (r.stdout, r.stderr)
         r = wick("run", program, "--inputs", "2.npy", flag, cwd=tmp_path)
-        assert r.returncode == 1 and 'the assertion does not hold: (2, Cons(2, Nil), "{}")\n' in r.stderr, r.stderr
+        assert r.returncode == 1 and 'the assertion does not hold: (2, Cons(2, Nil), "{}") "large"\n' in r.stderr, r.stderr
+
+
+TEXTS = "2 * (3 + 4) - 10 * 12"
+
+
+def test_texts(tmp_path):
+    path = source("texts")[0]
+    r = wick("eval", "--file", path, f'main("{TEXTS}")')
+    assert r.returncode == 0, r.stderr
+    said, result = r.stdout.splitlines()
+    line = "".join(f"{'Fizz' * (i % 3 == 0) + 'Buzz' * (i % 5 == 0) or i} " for i in range(1, 16))
+    want = (eval(TEXTS), "((2*(3+4))-(10*12))", line, "XXXIX", "khoor, zruog", False, len(TEXTS.split(" ")))  # noqa: S307
+    assert ast.literal_eval(result.rpartition(" : ")[0].replace("false", "False")) == want
+    assert wick("compile", path, "-o", tmp_path / "a.wick", "--no-cache").returncode == 0
+    for program in (path, tmp_path / "a.wick"):
+        r = wick("run", program, "--args", f'"{TEXTS}"', "--no-cache", "--outputs", tmp_path / "out")
+        assert r.returncode == 0 and r.stdout.startswith(said + "\n"), (r.stdout, r.stderr)
+        found = [np.load(tmp_path / "out" / f"output_{i}.npy", allow_pickle=True)[()] for i in range(7)]
+        assert tuple(found) == want
+    r = wick("run", path, "--args", '"1 + \\x2a"', "--no-cache")
+    assert r.returncode == 1 and 'the assertion does not hold: ("no expression begins here", Cons(Sign("*"), Nil))\n' in r.stderr, r.stderr
 
 
 def test_what_the_runtime_refuses_names_the_calls(tmp_path):

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "ir/element.h"
+#include "lang/lex.h"
 
 enum { ARGS_DEPTH = 2000 };
 
@@ -65,6 +66,7 @@ typedef struct args_tensor {
   uint32_t rank; /* found */
   int64_t dim[WICK_MAX_RANK];
   wick_list(wick_scalar) element;
+  wick_list(wick_string) text; /* the elements of a tensor of strings */
 } args_tensor;
 
 static bool args_fits(wick_elem e, int64_t i, bool negative)
@@ -76,10 +78,24 @@ static bool args_fits(wick_elem e, int64_t i, bool negative)
   return i <= most && i >= -most - 1;
 }
 
+static wick_status args_string(args_parser *p, args_tensor *t)
+{
+  args_space(p);
+  size_t n = *p->at == '"';
+  while (n && p->at[n] && p->at[n] != '"') n += p->at[n] == '\\' && p->at[n + 1] ? 2 : 1;
+  if (!n || !p->at[n]) return args_fail(p, "a string in double quotes");
+  wick_text text = wick_text_begin(p->mem);
+  wick_lang_unquote(p->at, (uint32_t)n + 1, &text);
+  wick_push(p->mem, &t->text, ((wick_string){text.at, text.n}));
+  p->at += n + 1;
+  return NULL;
+}
+
 static wick_status args_number(args_parser *p, args_tensor *t)
 {
   wick_scalar x = {0};
   char *end;
+  if (t->elem == WICK_STRING) return args_string(p, t);
   args_space(p);
   if (t->elem == WICK_BOOL) {
     x.i = args_word(p, "true");
@@ -144,9 +160,11 @@ static wick_status args_tensor_read(args_parser *p, const wick_io *io, wick_arra
     return wick_fail(p->mem, WICK_ETYPE, p->what, "\"%s\" is %s, expected %s", io->name,
                      wick_array_type(p->mem, t.elem, t.rank, t.dim),
                      wick_array_type(p->mem, io->elem, io->rank, io->dim));
-  uint64_t nbytes = wick_elem_bytes(t.elem, t.element.n);
+  bool texts = t.elem == WICK_STRING;
+  uint64_t nbytes = texts ? t.text.n * sizeof *t.text.at : wick_elem_bytes(t.elem, t.element.n);
   void *data = wick_arena_alloc(p->mem, nbytes + 1, 64);
   for (uint32_t k = 0; k < t.element.n; k++) wick_store_elem(t.elem, data, k, t.element.at[k]);
+  if (t.text.n) memcpy(data, t.text.at, nbytes);
   *out = (wick_array){
       .name = io->name, .elem = t.elem, .rank = t.rank, .data = data, .nbytes = nbytes};
   memcpy(out->dim, t.dim, t.rank * sizeof *t.dim);

@@ -110,61 +110,61 @@ const lowered *wick_lowering_say_data(lowering *s, lowering_frame *f, const wick
   return unit;
 }
 
-static const lowered *say_print(say *y, uint32_t narg, const lowered *const *arg)
+static void say_values(say *y, uint32_t n, const lowered *const *x)
 {
-  for (uint32_t i = 0; i < narg; i++) {
+  for (uint32_t i = 0; i < n; i++) {
     if (i) wick_text_char(&y->text, ' ');
-    say_value(y, arg[i]);
+    say_value(y, x[i]);
   }
-  say_flush(y, WICK_SAY_LINE);
-  return wick_lowering_unit(y->s);
 }
 
-/* Whether a value needs more than one node. */
-static bool say_is_long(const lowered *x)
+/* Whether values need more than one node. */
+static bool say_is_long(uint32_t n, const lowered *const *x)
 {
-  bool is = x->kind == LOWERED_ONE && x->type->kind != WICK_TY_TENSOR;
-  for (uint32_t i = 0; x->kind == LOWERED_ITEMS && i < x->n; i++)
-    is = is || say_is_long(x->item[i]);
+  bool is = false;
+  for (uint32_t i = 0; i < n && !is; i++)
+    is = (x[i]->kind == LOWERED_ONE && x[i]->type->kind != WICK_TY_TENSOR) ||
+         (x[i]->kind == LOWERED_ITEMS && say_is_long(x[i]->n, x[i]->item));
   return is;
 }
 
 /* The message is said in parts before the assertion, if that does not hold. */
-static void say_message(say *y, wick_value condition, const lowered *x)
+static void say_message(say *y, wick_value condition, uint32_t n, const lowered *const *x)
 {
   lowering *s = y->s;
   wick_build_open(y->f->b, WICK_OP_if, 1, &condition, NULL, 0, NULL);
   for (uint32_t i = 0; i < 2 && wick_lowering_ok(s, y->f); i++) {
     wick_region_begin(y->f->b, 0, NULL);
-    if (i) say_value(y, x);
+    if (i) say_values(y, n, x);
     if (i) say_flush_part(y);
     wick_lowering_yield(s, y->f, y->n->at, wick_lowering_unit(s), s->t->unit);
   }
   if (wick_lowering_ok(s, y->f)) wick_build_close(y->f->b);
 }
 
-static const lowered *say_assert(say *y, uint32_t narg, const lowered *const *arg)
+static void say_assert(say *y, wick_value condition, uint32_t n, const lowered *const *x)
 {
   lowering *s = y->s;
-  wick_push(s->tmp, &y->in, arg[0]->v);
-  if (narg > 1 && say_is_long(arg[1])) {
-    y->in.n = 0;
-    say_message(y, arg[0]->v, arg[1]);
-    wick_push(s->tmp, &y->in, arg[0]->v);
-  } else if (narg > 1) {
-    say_value(y, arg[1]);
-  }
-  if (s->failed) return wick_lowering_unit(s);
+  bool is_long = say_is_long(n, x);
+  if (is_long) say_message(y, condition, n, x);
+  wick_push(s->tmp, &y->in, condition);
+  if (!is_long) say_values(y, n, x);
+  if (s->failed) return;
   const wick_attr attr[] = {[WICK_ATTR_assert_message] = {.s = wick_intern(s->module, y->text.at)},
                             [WICK_ATTR_assert_strings] = {.n = 0}};
   wick_build(y->f->b, WICK_OP_assert, y->in.n, y->in.at, attr, 0, NULL);
   (void)wick_lowering_ok(s, y->f);
-  return wick_lowering_unit(s);
 }
 
 const lowered *wick_lowering_say(lowering *s, lowering_frame *f, const wick_ast *n,
                                  wick_lang_entity *form, uint32_t narg, const lowered *const *arg)
 {
   say y = say_begin(s, f, n, form);
-  return form->form == WICK_FORM_PRINT ? say_print(&y, narg, arg) : say_assert(&y, narg, arg);
+  if (form->form == WICK_FORM_PRINT) {
+    say_values(&y, narg, arg);
+    say_flush(&y, WICK_SAY_LINE);
+  } else {
+    say_assert(&y, arg[0]->v, narg - 1, arg + 1);
+  }
+  return wick_lowering_unit(s);
 }
