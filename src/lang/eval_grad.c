@@ -186,7 +186,8 @@ static const wick_datum *grad_own(eval *e, const wick_ast *n, const wick_datum *
   for (uint32_t i = 0; i < count; i++)
     if (leaf[i]->trace && (!tape || leaf[i]->trace->tape->number > tape->number))
       tape = leaf[i]->trace->tape;
-  if (!tape) return wick_eval_apply(e, n, fn->item[0], narg, arg);
+  if (!tape) /* what the function captures is constant */
+    return wick_eval_untraced(e, wick_eval_apply(e, n, fn->item[0], narg, arg));
   for (uint32_t i = 0; i < narg; i++) in[i] = wick_tape_strip(e, arg[i], tape);
   const wick_datum *r = wick_tape_strip(e, grad_own(e, n, fn, narg, in), tape);
   if (e->failed) return r;

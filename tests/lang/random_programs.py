@@ -135,7 +135,9 @@ def evaluated(folder, file, call):
     r = run("eval", "--file", file, call, cwd=folder, limit=20)
     if r.returncode:
         return None, r
-    return parsed(r.stdout), r
+    said, _, result = r.stdout.rstrip("\n").rpartition("\n")
+    r.said = said and said + "\n"
+    return parsed(result), r
 
 
 def differ(found, want, tolerance=1e-9):
@@ -162,8 +164,13 @@ def save_inputs(folder):
     return words
 
 
+def printed(text):
+    """Lines, without the digits of numbers, which may differ by rounding."""
+    return re.sub(r"-?(\d[\d.]*(e[-+]?\d+)?|nan|inf)", "#", text)
+
+
 def native(folder, cases, reference=False):
-    """Runs the cases as one program; gives (outputs, None) or (None, message)."""
+    """Runs the cases as one program; gives (outputs, None) or (None, message), and what it prints."""
     text = [PRELUDE]
     calls = []
     for c in cases:
@@ -178,8 +185,8 @@ def native(folder, cases, reference=False):
     r = run("run", "all.wick", "--inputs", *save_inputs(folder), "--outputs", "out", "--no-cache",
             *(["--reference"] if reference else []), cwd=folder)  # fmt: skip
     if r.returncode:
-        return None, f"status {r.returncode}: {message(r.stderr)}"
-    return [np.load(out / f"output_{i}.npy") for i in range(len(list(out.iterdir())))], None
+        return None, f"status {r.returncode}: {message(r.stderr)}", ""
+    return [np.load(out / f"output_{i}.npy") for i in range(len(list(out.iterdir())))], None, r.stdout
 
 
 def message(text):
@@ -204,7 +211,7 @@ def dot(x, u):
 def slope_differs(folder, case):
     """Compares the evaluator's derivative with differences of its values; None if they agree or say nothing."""
     p = case.program
-    if "stop_gradient" in case.text:
+    if "stop_gradient" in case.text or "with_vjp" in case.text:
         return None
     calls = [f"{p.name}s({shifted(h)})" for h in (1e-3, -1e-3, 2e-3, -2e-3, 5e-4, -5e-4)]
     tangents = ", ".join(repr(ALONG[n]) if n in ALONG else "()" for n in NAMES)
@@ -237,6 +244,7 @@ def examine(folder, cases, slopes=True):
         c = c.with_names([n for n, (values, _) in results.items() if values is not None])
         if c.variants:
             want[c.seed] = {n: v for n, (v, _) in results.items() if v is not None}
+            want.update({(c.seed, n): r.said for n, (v, r) in results.items() if v is not None})
             sound.append(c)
             if slopes:
                 wrong = slope_differs(folder, c)
@@ -248,13 +256,16 @@ def examine(folder, cases, slopes=True):
 def compare(folder, cases, want):
     if not cases:
         return
-    found, error = native(folder, cases)
+    found, error, said = native(folder, cases)
     if found is not None:
         expected = [x for c in cases for n, _ in c.variants for x in want[c.seed][n]]
         error = differ(found, expected)
-        if error is None:
-            return
         kind = "wrong"
+        if error is None:
+            lines = printed("".join(want[c.seed, n] for c in cases for n, _ in c.variants))
+            if printed(said).startswith(lines):
+                return
+            kind, error = "printed", f"{said[:300]!r} instead of {lines[:300]!r}"
     else:
         kind = "hang" if error.startswith("status 124") else "refused" if error.startswith("status 1:") else "crash"
     if len(cases) > 1:
@@ -275,7 +286,7 @@ def batch(seeds):
 
 def alike(kind, what):
     """What has to stay while a program shrinks."""
-    return (kind, "" if kind in ("wrong", "slope") else what)
+    return (kind, "" if kind in ("wrong", "slope", "printed") else what)
 
 
 def shrink(seed, name, kind, what, steps=4000):

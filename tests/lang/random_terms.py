@@ -7,7 +7,8 @@ Types are tuples: ("t", element, shape), ("tuple", types...), ("fn", parameters,
 import random
 
 F, I, B, S = ("t", "f64", ()), ("t", "i64", ()), ("t", "bool", ()), ("t", "f32", ())
-V, M = ("t", "f64", (3,)), ("t", "f64", (2, 3))
+V, M, W = ("t", "f64", (3,)), ("t", "f64", (2, 3)), ("t", "f64", (2,))
+TEXT = ("t", "string", ())
 ENDO = ("fn", (F,), F)
 
 # What every entry takes.
@@ -158,7 +159,7 @@ def smallest(t, new=None):
     """The least text of a value of the type."""
     kind = t[0]
     if kind == "t":
-        item = {"f64": "0.5f64", "f32": "0.5f32", "i64": "1", "bool": "true"}[t[1]]
+        item = {"f64": "0.5f64", "f32": "0.5f32", "i64": "1", "bool": "true", "string": "\"a\""}[t[1]]
         for n in reversed(t[2]):
             item = "[" + ", ".join([item] * n) + "]"
         return item
@@ -239,7 +240,7 @@ class Generator:
     # Types
 
     def simple(self):
-        return self.pick([F, F, F, F, V, V, I, M, B])
+        return self.pick([F, F, F, F, F, F, F, F, V, V, V, V, I, I, M, M, B, B, TEXT])
 
     def any_type(self, depth=2):
         r = self.random.random()
@@ -278,6 +279,8 @@ class Generator:
             return Term(I, str(self.random.randint(0, 3)))
         if t == B:
             return Term(B, self.pick(["true", "false"]))
+        if t == TEXT:
+            return Term(TEXT, self.pick(['""', '"a"', '"{}"', '"bc d"']))
         if t[0] == "t" and t[1] == "f64":
             return self.items(t, env, 0)
         if t[0] == "tuple":
@@ -317,6 +320,8 @@ class Generator:
         """Forms that any type has."""
         r, d = self.random, d - 1
         forms = [self.bound, self.bound, self.branch, self.matched, self.loop, self.applied, self.helped, self.stored]
+        if self.chance(0.12):
+            return self.printed(t, env, d)
         uses = [(n, u) for n, u in env if (u[0] == "fn" and u[2] == t) or u == ("ref", t) or (u[0] == "tuple" and t in u[1:])
                 or u == data("P", t) or (t == V and u[:2] == ("data", "P"))]  # fmt: skip
         if uses and self.chance(0.6):
@@ -451,6 +456,11 @@ class Generator:
         u = self.pick([F, V, I, tup(F, I), ENDO, data("L", F)])
         return Term(t, f"({{ let {n} = ref(", self.term(u, env, d), "); ", self.term(t, env + [(n, ("ref", u))], d), " })")
 
+    def printed(self, t, env, d):
+        shown = self.pick([F, I, TEXT, V, data("L", F), data("L", tup(I, TEXT)), self.any_type()])
+        said = [p for u in (TEXT, shown)[self.random.randint(0, 1) :] for p in (", ", self.term(u, env, 1))][1:]
+        return Term(t, "({ print(", *said, "); ", self.term(t, env, d), " })")
+
     # Terms of particular types
 
     def special(self, t, env, d):
@@ -466,7 +476,7 @@ class Generator:
                     return Term(t, "(", self.term(t, env, d - 1), " with .w = ", self.term(V, env, d - 1), ")")
                 return Term(t, "P(x = ", self.term(t[2], env, d - 1), ", w = ", self.term(V, env, d - 1), ")")
             return self.constructed(t, env, d)
-        return {F: self.number, V: self.vector, M: self.matrix, I: self.integer, B: self.truth}.get(t, self.other)(env, d, t)
+        return {F: self.number, V: self.vector, M: self.matrix, I: self.integer, B: self.truth, TEXT: self.text}.get(t, self.other)(env, d, t)
 
     def other(self, env, d, t):
         return self.items(t, env, d) if t[2] else Term(t, smallest(t))
@@ -494,7 +504,11 @@ class Generator:
         """A derivative, or a map, as a number or a vector."""
         one, many = self.term, d - 1
         if t == F:
-            r = self.random.randint(0, 5)
+            r = self.random.randint(0, 6)
+            if r == 6:
+                x, c = self.fresh(), self.fresh()
+                back = one(F, [*env, (x, F), (c, F)], many)
+                return Term(F, "with_vjp(", one(ENDO, env, many), f", fn({x}: f64, {c}: f64) -> f64 {{ {c} * ", back, " })(", one(F, env, many), ")")
             if r <= 1:
                 return Term(F, "grad(", one(ENDO, env, many), ")(", one(F, env, many), ")")
             if r == 2:
@@ -585,7 +599,11 @@ class Generator:
 
     def matrix(self, env, d, t=M):
         y, m = (lambda: self.term(V, env, d - 1)), (lambda: self.term(M, env, d - 1))
-        r = self.random.randint(0, 6)
+        r = self.random.randint(0, 8)
+        if r == 7:
+            return Term(M, "vmap(", self.term(fn([W], W), env, d - 1), ", axes = (1,), out = 1)(", m(), ")")
+        if r == 8:
+            return Term(M, "vmap(", self.term(fn([F, V], V), env, d - 1), ", axes = (0, -1))(", self.term(W, env, d - 1), ", ", y(), ")")
         if r == 0:
             return Term(M, "[", y(), ", ", y(), "]")
         if r == 1:
@@ -602,7 +620,9 @@ class Generator:
 
     def integer(self, env, d, t=I):
         x = lambda: self.term(I, env, d - 1)  # noqa: E731
-        r = self.random.randint(0, 8)
+        r = self.random.randint(0, 9)
+        if r == 9:
+            return Term(I, "string_length(", self.term(TEXT, env, d - 1), ")")
         if r <= 3:
             return Term(I, "((", x(), self.pick([" + ", " - ", " * "]), x(), ") % 7)")
         if r == 4:
@@ -615,8 +635,21 @@ class Generator:
             return Term(I, "argmax(", self.term(V, env, d - 1), ")[0]")
         return Term(I, str(self.random.randint(0, 3)))
 
+    def text(self, env, d, t=TEXT):
+        x = lambda: self.term(TEXT, env, d - 1)  # noqa: E731
+        r = self.random.randint(0, 3)
+        if r == 0:
+            return Term(TEXT, "string_concat(", x(), ", ", x(), ")")
+        if r == 1:
+            return Term(TEXT, "(if ", self.term(B, env, d - 1), " { ", x(), " } else { ", x(), " })")
+        if r == 2:
+            return Term(TEXT, "(match ", x(), ' { "" => "none", "a" => ', x(), ", _ => ", x(), " })")
+        return Term(TEXT, "(format_number(", self.term(I, env, d - 1), ") : string)")
+
     def truth(self, env, d, t=B):
-        r = self.random.randint(0, 5)
+        r = self.random.randint(0, 6)
+        if r == 6:
+            return Term(B, "(", self.term(TEXT, env, d - 1), self.pick([" == ", " != "]), self.term(TEXT, env, d - 1), ")")
         if r <= 1:
             return Term(B, "(", self.term(F, env, d - 1), self.pick([" < ", " > "]), self.term(F, env, d - 1), ")")
         if r == 2:
