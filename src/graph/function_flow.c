@@ -155,14 +155,25 @@ static void flow_items(wick_function_flow *s, uint32_t whole, uint32_t n, const 
   for (uint32_t k = 0; k < n; k++) flow_join(s, wick_flow_part(s, whole, k), item[k]);
 }
 
-/* A transformation of a function (vjp, ...) passes its first operands to it, and gives its results
- * first. The function that vjp gives does not exist before vjp is expanded. */
-static void flow_transformed(wick_function_flow *s, const flow_at *at, const wick_node *n,
-                             const wick_func *callee)
+static void flow_operands(wick_function_flow *s, const flow_at *at, const wick_node *n,
+                          const wick_func *callee)
 {
   flow_at to = flow_of(s, callee);
   for (uint32_t k = 0; k < n->nin && k < callee->nparam; k++)
     flow_join(s, flow_in(at, n, k), to.value[1 + k]);
+}
+
+/* A transformation of a function (vjp, ...) passes its first operands to it, and gives its results
+ * first. The function that vjp gives does not exist before vjp is expanded. The derivative of a
+ * with_vjp has the operands, too. */
+static void flow_transformed(wick_function_flow *s, const flow_at *at, const wick_node *n,
+                             const wick_func *callee)
+{
+  flow_at to = flow_of(s, callee);
+  flow_operands(s, at, n, callee);
+  const wick_func *own =
+      n->op == WICK_OP_with_vjp ? wick_module_find(s->m, n->attr[WICK_ATTR_with_vjp_vjp].s) : NULL;
+  if (own) flow_operands(s, at, n, own);
   for (uint32_t k = 0; k < n->nout && k < wick_return(callee)->nin; k++)
     flow_join(s, at->value[n->first.id + k], flow_in(&to, wick_return(callee), k));
   for (uint32_t k = wick_return(callee)->nin; k < n->nout; k++)

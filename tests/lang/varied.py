@@ -46,5 +46,6 @@ VARIED = {
     "heap_sorted": lambda: [1, 1, 2, 3, 4, 5],
     "orders": lambda: (8 * math.e, -math.cos(0.25), math.sin(0.25) + math.cos(0.25) - math.sin(0.25)),
     "compositions": compositions,
+    "carried": lambda: 6.0,
     "symbolic": lambda: (10.0, 10.0, 12.0, 12.0, [0.0, 6.0]),
 }  # fmt: skip
