@@ -200,7 +200,6 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
   for (uint32_t i = 0; i < program->nkernel; i++) s->cost += program->kernel[i].cost;
   if (sizing) s->growable.most = session_memory_most(s);
   s->heap = setup && setup->heap ? setup->heap : &s->own_heap;
-  s->say.strings = host ? wick_session_host_strings(host) : &program->strings;
   if (setup) {
     s->profile = setup->profile, s->profile_ctx = setup->profile_ctx;
     s->heap_bytes = setup->heap_bytes;
@@ -498,6 +497,7 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   s->alone = s->cost < SESSION_ALONE_RUN;
   s->cost = 0;
   s->say.nmessage = 0, s->say.message[0] = 0;
+  s->say.strings = s->host ? wick_session_host_strings(s->host) : &s->program->strings;
   if (s->heap_used) wick_heap_map_reset(&s->own_heap);
   s->heap_used = false;
   s->run = wick_pool_begin(s->pool);
