@@ -367,8 +367,9 @@ static bool build_has_buffer(const wick_builder *b, const wick_node *n)
 static bool build_acts(const wick_builder *b, wick_effects *e, const wick_node *n)
 {
   if (n->op == WICK_OP_call && build_has_buffer(b, n)) return true;
-  if (n->op == WICK_OP_call && !e->module) *e = wick_effects_of(b->module, b->mem);
-  return (n->op == WICK_OP_call ? wick_node_acts(e, n) : wick_ops[n->op]->effect == WICK_EFFECT) ||
+  bool runs = wick_func_run(n, 0) != NULL;
+  if (runs && !e->module) *e = wick_effects_of(b->module, b->mem);
+  return (runs ? wick_node_acts(e, n) : wick_ops[n->op]->effect == WICK_EFFECT) ||
          (n->op == WICK_OP_if && b->level == WICK_LOW &&
           n->attr[WICK_ATTR_if_then_equal].n + n->attr[WICK_ATTR_if_else_equal].n > 0);
 }

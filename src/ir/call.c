@@ -122,13 +122,21 @@ bool wick_func_is_called(const wick_func *f)
 
 /* ---- effects ---- */
 
+const char *wick_func_run(const wick_node *n, uint32_t k)
+{
+  return n->op == WICK_OP_closure ? NULL : wick_named_func(n, k);
+}
+
 /* The effect of an operator by itself. A name without a function, or with the head of one, may
  * stand for anything. */
 static bool call_unknown(const wick_module *m, const wick_node *n)
 {
-  const wick_func *g =
-      n->op == WICK_OP_call ? wick_module_find(m, n->attr[WICK_ATTR_call_callee].s) : NULL;
-  return n->op == WICK_OP_call && (!g || g->head);
+  const char *name;
+  for (uint32_t k = 0; (name = wick_func_run(n, k)); k++) {
+    const wick_func *g = wick_module_find(m, name);
+    if (!g || g->head) return true;
+  }
+  return false;
 }
 
 typedef struct call_edge {
@@ -143,9 +151,9 @@ wick_effects wick_effects_of(const wick_module *m, wick_arena *mem)
     for (uint32_t i = 0; i < m->funcs.at[k]->nnode && !acts[k]; i++) {
       const wick_node *n = &m->funcs.at[k]->node[i];
       acts[k] = wick_op_of(n)->effect == WICK_EFFECT || call_unknown(m, n);
-      if (n->op != WICK_OP_call || acts[k]) continue;
-      uint32_t callee = wick_module_index(m, n->attr[WICK_ATTR_call_callee].s);
-      wick_push(mem, &edges, (call_edge){k, callee});
+      const char *name;
+      for (uint32_t j = 0; !acts[k] && (name = wick_func_run(n, j)); j++)
+        wick_push(mem, &edges, (call_edge){k, wick_module_index(m, name)});
     }
   for (bool more = true; more;) {
     more = false;
@@ -161,8 +169,10 @@ wick_effects wick_effects_of(const wick_module *m, wick_arena *mem)
 bool wick_node_acts(const wick_effects *e, const wick_node *n)
 {
   if (wick_op_of(n)->effect == WICK_EFFECT || call_unknown(e->module, n)) return true;
-  return n->op == WICK_OP_call &&
-         e->acts[wick_module_index(e->module, n->attr[WICK_ATTR_call_callee].s)];
+  const char *name;
+  for (uint32_t k = 0; (name = wick_func_run(n, k)); k++)
+    if (e->acts[wick_module_index(e->module, name)]) return true;
+  return false;
 }
 
 bool wick_nodes_act(const wick_effects *e, const wick_func *f, uint32_t begin, uint32_t end)

@@ -10,6 +10,8 @@ const wick_func *wick_callee(const wick_module *m, const wick_node *n);
 /* Returns the name of function k, from 0, of those that n names (a call, a closure, ...), as it is
  * interned in the module; NULL: there are fewer. Launches of kernels do not count. */
 const char *wick_named_func(const wick_node *n, uint32_t k);
+/* The same for the functions that n runs: the one that it calls, or those that it transforms. */
+const char *wick_func_run(const wick_node *n, uint32_t k);
 bool wick_node_names(const wick_node *n, const wick_func *f);
 
 /* Which functions of a module have effects: those that reach an operator of WICK_EFFECT, or a call

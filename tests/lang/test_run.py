@@ -566,6 +566,25 @@ def test_what_the_runtime_refuses_names_the_calls(tmp_path):
     assert '<strings>:102:52: element 0, "x1", is not a number\n' in r.stderr and "called at p.wick:2:80, 3 times\n" in r.stderr, r.stderr
 
 
+UNUSED = """
+fn f(x: f64) -> f64 { print("a", x > 0.0)
+ 0.1 }
+fn own(a: f64, b: f64) -> f64 { with_vjp(f, fn(x, d) { d * a })(b) }
+fn main(a: f64) { let unused = (with_vjp(f, fn(x, d) { d * a })(a), checkpoint(f)(a), grad(f)(a), vmap(f)([a, a]), jvp(f)(a, 1.0), stop_gradient(f(a)))
+ grad(own)(a, a) }
+"""
+
+
+def test_effects_of_functions_that_are_transformed_stay(tmp_path):
+    (tmp_path / "p.wick").write_text(UNUSED)
+    said = 8 * '"a" true\n'
+    r = wick("eval", "--file", "p.wick", "main(1.0)", cwd=tmp_path)
+    assert r.returncode == 0 and r.stdout == f"{said}0.0 : f64\n", (r.stdout, r.stderr)
+    for flag in ("--no-cache", "--reference"):
+        r = wick("run", "p.wick", "--args", "1.0", flag, cwd=tmp_path)
+        assert r.returncode == 0 and r.stdout.startswith(said + "output"), (r.stdout, r.stderr)
+
+
 ORDERED = [  # program, further parameters of the command, what it prints
     (
         'fn say(x) { print("at", ("x", x)) }\nfn main(x: f32[n], k: i64) { let s = "name"\n say(k)\n print(s, x)\n x }',
