@@ -4,13 +4,15 @@
  * Integers of n <= 32 bits: trunc((x +- 0.5) * (1 / y)), where the half has the sign of x. The
  * distance of (x +- 0.5) / y from the next whole number is at least 0.5 / |y|, and the error is at
  * most 2^(n-e) / |y| for factors whose relative errors have the sum 2^-e. For n <= 16, e = 22 in
- * f32. For n = 32, e = 44 in f64, where the reciprocal is one of f32 after one step of Newton's
- * method. So the whole number is exact.
+ * f32. For n = 32, e = 52 in f64. So the whole number is exact.
  *
- * Integers of 64 bits: the magnitudes are divided as unsigned numbers. The reciprocal is too small
- * by 2^-44 to 2^-43, so that no quotient is too large, and a first quotient leaves a remainder
- * below 2^22 y. The quotient of that is too small by at most 1. */
+ * Integers of 64 bits are divided like that if all lanes are below 2^50. Otherwise the magnitudes are
+ * divided as unsigned numbers. The reciprocal is too small by 2^-44 to 2^-43, so that no quotient is
+ * too large, and a first quotient leaves a remainder below 2^22 y. The quotient of that is too small
+ * by at most 1. */
 #include "loop/legalize_divide.h"
+
+#include "loop/legalize_soft.h"
 
 typedef struct divide {
   wick_builder *b;
@@ -30,19 +32,6 @@ static wick_value divide_muladd(const divide *d, wick_value x, wick_value y, wic
 {
   if (d->t->fma & WICK_BIT(WICK_F64)) return wick_build3(d->b, WICK_OP_fma, x, y, z);
   return expr_add(d->b, expr_mul(d->b, x, y), z);
-}
-
-/* Returns scale / y in f64, with a relative error of about 2^-46; y is an integer. */
-static wick_value divide_reciprocal(const divide *d, wick_value y, double scale)
-{
-  wick_builder *b = d->b;
-  wick_value wide = wick_build_cast(b, y, WICK_F64), narrow;
-  bool is_long = wick_elem_storage[wick_built_info(b, y)->elem].bits == 64;
-  narrow = wick_build_cast(b, is_long ? wide : y, WICK_F32);
-  wick_value first = expr_div(b, expr_k(b, narrow, 1), narrow);
-  first = wick_build_cast(b, first, WICK_F64);
-  wick_value error = divide_muladd(d, expr_neg(b, wide), first, expr_k(b, wide, scale));
-  return divide_muladd(d, first, error, first);
 }
 
 /* x +- 0.5 */
@@ -67,6 +56,13 @@ static wick_value divide_short(const divide *d, wick_value x, wick_value y, wick
   return wick_build_cast(b, q, e);
 }
 
+/* Returns scale / y, where y is an integer, in f64: with a relative error of 2^-52. */
+static wick_value divide_reciprocal(const divide *d, wick_value y, double scale)
+{
+  wick_value wide = wick_build_cast(d->b, y, WICK_F64);
+  return expr_div(d->b, expr_k(d->b, wide, scale), wide);
+}
+
 static wick_value divide_word(const divide *d, wick_value x, wick_value y, wick_elem e)
 {
   wick_builder *b = d->b;
@@ -76,14 +72,62 @@ static wick_value divide_word(const divide *d, wick_value x, wick_value y, wick_
   return d->remainder ? expr_sub(b, x, expr_mul(b, q, y)) : q;
 }
 
-/* The parts of a sum that ends as the quotient or the remainder. */
-static wick_value divide_long(const divide *d, wick_value x, wick_value y, wick_elem e)
+/* ---- 64 bits ---- */
+
+enum { DIVIDE_SMALL = 50 }; /* bits of a magnitude that f64 divides at once */
+
+/* Returns whether a lane of x or y is not below 2^50. */
+static wick_value divide_is_large(const divide *d, wick_value x, wick_value y, bool is_signed)
+{
+  wick_builder *b = d->b;
+  if (is_signed) {
+    wick_value bias = wick_expr_int(b, x, (int64_t)1 << DIVIDE_SMALL);
+    x = expr_add(b, x, bias), y = expr_add(b, y, bias);
+  }
+  x = wick_build2(b, WICK_OP_bit_or, x, y);
+  x = wick_expr_shr(b, wick_build_cast(b, x, WICK_U64), DIVIDE_SMALL + is_signed);
+  return wick_build1(b, WICK_OP_any, wick_build2(b, WICK_OP_ne, x, wick_expr_int(b, x, 0)));
+}
+
+/* The bits of 1.5 * 2^52: the bits of this number plus a whole number are their sum. */
+static const int64_t divide_magic = 0x4338000000000000;
+
+/* Converts an integer below 2^51: where a target has no instruction for this, two are enough. */
+static wick_value divide_widened(const divide *d, wick_value x)
+{
+  wick_builder *b = d->b;
+  x = wick_build_cast(b, x, WICK_I64);
+  x = wick_expr_from_bits(b, expr_add(b, x, wick_expr_int(b, x, divide_magic)));
+  return expr_sub(b, x, expr_k(b, x, wick_expr_format_of(b, x)->magic));
+}
+
+static wick_value divide_narrowed(const divide *d, wick_value x, wick_elem e)
+{
+  wick_builder *b = d->b;
+  x = wick_expr_bits(b, expr_add(b, x, expr_k(b, x, wick_expr_format_of(b, x)->magic)));
+  return wick_build_cast(b, expr_sub(b, x, wick_expr_int(b, x, divide_magic)), e);
+}
+
+/* Integers below 2^50; `by` is y in f64, and r its reciprocal. */
+static wick_value divide_small(const divide *d, wick_value x, wick_value by, wick_value r,
+                               wick_elem e)
+{
+  wick_builder *b = d->b;
+  wick_value u = divide_widened(d, x), q = expr_mul(b, divide_away(d, u, e == WICK_I64), r);
+  q = d->t->round & WICK_BIT(WICK_F64) ? wick_build1(b, WICK_OP_trunc, q)
+                                       : wick_legalize_round(b, WICK_OP_trunc, q);
+  if (d->remainder) q = divide_muladd(d, expr_neg(b, q), by, u);
+  return divide_narrowed(d, q, e);
+}
+
+/* Any integers; m is the magnitude of y, and r its reciprocal. The parts are those of a sum that
+ * ends as the quotient or the remainder. */
+static wick_value divide_large(const divide *d, wick_value x, wick_value y, wick_value m,
+                               wick_value r, wick_elem e)
 {
   wick_builder *b = d->b;
   bool is_signed = e == WICK_I64;
-  wick_value n = wick_build_cast(b, is_signed ? expr_abs(b, x) : x, WICK_U64);
-  wick_value m = wick_build_cast(b, is_signed ? expr_abs(b, y) : y, WICK_U64);
-  wick_value r = divide_reciprocal(d, m, 1 - 0x1p-44), q[2];
+  wick_value n = wick_build_cast(b, is_signed ? expr_abs(b, x) : x, WICK_U64), q[2];
   for (uint32_t i = 0; i < 2; i++) {
     wick_value f = expr_mul(b, wick_build_cast(b, n, WICK_F64), r);
     q[i] = divide_whole(d, f, WICK_U64);
@@ -101,6 +145,21 @@ static wick_value divide_long(const divide *d, wick_value x, wick_value y, wick_
   n = wick_build_cast(b, n, e);
   sign = wick_expr_shr(b, sign, 63); /* 0 or -1 */
   return expr_sub(b, wick_build2(b, WICK_OP_bit_xor, n, sign), sign);
+}
+
+/* Both reciprocals are outside of the branches, so that they can leave loops in which y does not
+ * change. */
+static wick_value divide_long(const divide *d, wick_value x, wick_value y, wick_elem e)
+{
+  wick_builder *b = d->b;
+  wick_value by = divide_widened(d, y), small = expr_div(b, expr_k(b, by, 1), by);
+  wick_value m = wick_build_cast(b, e == WICK_I64 ? expr_abs(b, y) : y, WICK_U64);
+  wick_value large = divide_reciprocal(d, m, 1 - 0x1p-44);
+  wick_if_begin(b, divide_is_large(d, x, y, e == WICK_I64), 1, &x);
+  wick_value r = divide_large(d, x, y, m, large, e);
+  wick_if_else(b, 1, &r);
+  r = divide_small(d, x, by, small, e);
+  return wick_if_end(b, 1, &r);
 }
 
 wick_value wick_legalize_divide(wick_builder *b, const wick_target *t, wick_opcode op, wick_value x,

@@ -164,6 +164,24 @@ static void fill_quotients(scalar_test *t)
   }
 }
 
+/* The same with numbers of either sign whose magnitudes are at most 2^50: vectors of them, and vectors
+ * with one number more. */
+static void fill_small_quotients(scalar_test *t)
+{
+  const int64_t bound = (int64_t)1 << 50;
+  t->n = 8192;
+  for (uint32_t i = 0; i < t->n; i++) {
+    uint64_t random = scalar_random(t), bits = 1 + random % 49;
+    int64_t y = (int64_t)(scalar_random(t) % ((uint64_t)1 << bits)) + 1, q = bound / y,
+            x = (int64_t)(scalar_random(t) % (uint64_t)q) * y + i % 3 - 1;
+    if (i / SCALAR_LANES % 4 == 1) x = bound - 1 - i % 3, y = i % SCALAR_LANES + 1;
+    if (i / SCALAR_LANES % 4 == 2 && i % SCALAR_LANES == 0) x = bound + (int64_t)(random >> 20);
+    if (i / SCALAR_LANES % 4 == 3 && i % SCALAR_LANES == 0) y = bound + (int64_t)(random >> 20);
+    t->in[0][i] = wick_round_elem(t->elem, (wick_scalar){.i = random >> 60 & 1 ? -x : x});
+    t->in[1][i] = wick_round_elem(t->elem, (wick_scalar){.i = random >> 61 & 1 ? -y : y});
+  }
+}
+
 /* Checks that no division of integers is left. */
 static void check_divides(const scalar_test *t)
 {
@@ -187,6 +205,7 @@ static void division_by_floats_is_exact(void **state)
       t->op = ops[k / 2], t->elem = t->out = e, t->nin = 2;
       check_filled(t, fill_any, check_divides);
       check_filled(t, fill_quotients, check_divides);
+      check_filled(t, fill_small_quotients, check_divides);
     }
 }
 
