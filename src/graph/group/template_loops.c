@@ -162,7 +162,7 @@ static const char *template_out_order(template_state *t, const template_roles *r
                                       wick_text *parallel, int64_t lanes)
 {
   const wick_stage *out = t->out;
-  const char *at = NULL;
+  const char *at = NULL, *task = NULL; /* the loop before this one, if it is parallel */
   bool serial = false;
   template_order_begin(t, out);
   for (uint32_t pass = 0; pass < 5; pass++)
@@ -183,9 +183,17 @@ static const char *template_out_order(template_state *t, const template_roles *r
                                  : template_loop(t, out, k);
       serial = serial || rows || columns || (t->cut && k == r->v);
       wick_text_printf(&t->steps, " %s", at);
-      if (!serial) wick_text_printf(parallel, " %s.%s", out->name, at);
+      if (task) wick_text_printf(parallel, " %s.%s", out->name, task);
+      task = serial ? NULL : at;
     }
+  if (task && !order->serial) wick_text_printf(parallel, " %s.%s", out->name, task);
   return at;
+}
+
+bool template_has_tasks(int64_t tasks)
+{
+  enum { TASKS = 64 };
+  return tasks >= TASKS;
 }
 
 bool template_has_out_loop(const template_state *t, uint32_t v, int64_t lanes)

@@ -59,7 +59,7 @@ template_order template_order_columns(const template_state *t, const template_ro
          order_bytes(t, r, fold, vectors, v, columns * t->lanes) > order_cache(t) / 2)
     columns = wick_ceildiv_i64(wick_ceildiv_i64(n, ++parts), tile->vb) * tile->vb;
   if (columns < LEAST) return *order;
-  return (template_order){false, UINT32_MAX, 0, columns};
+  return (template_order){false, UINT32_MAX, 0, columns, false};
 }
 
 bool template_streams(const template_state *t, const wick_stage *fold, const wick_node *vectors,
@@ -95,7 +95,7 @@ template_order template_order_of(const template_state *t, const template_roles *
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared)
 {
-  const template_order all = {true, UINT32_MAX, 0, 0};
+  const template_order all = {true, UINT32_MAX, 0, 0, false};
   template_order order = all;
   uint64_t budget = order_cache(t) / 2;
   /* the channels are traversed only once */
@@ -113,9 +113,9 @@ template_order template_order_of(const template_state *t, const template_roles *
       rows = order_even(t, r, fold, shared, k, least, budget);
     if (order_bytes(t, r, fold, shared, k, rows) > budget)
       /* one row in each block; the next axis divides it further */
-      order = (template_order){true, k, rows, 0};
+      order = (template_order){true, k, rows, 0, false};
     else
-      return n == 1 ? order : (template_order){true, k, rows, 0};
+      return n == 1 ? order : (template_order){true, k, rows, 0, false};
   }
   return all;
 }

@@ -444,10 +444,10 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
       product_beside(t, a, b),        product_apart(t, vectors, fold->axis[n - 1].sym)};
   if (stream.apart > 1) spare += stream.apart - 1; /* the places that shuffles take elements from */
   template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);
-  template_order order = {outside, UINT32_MAX, 0, 0};
+  template_order order = {outside, UINT32_MAX, 0, 0, false};
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
   if (!t->knobs.outside) order = template_order_columns(t, &r, &tile, fold, vectors, &order);
-  if (t->rows) order = (template_order){true, n - 3, t->rows, 0};
+  if (t->rows) order = (template_order){true, n - 3, t->rows, 0, false};
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
   /* enough time to prefetch while these are in use */
@@ -522,7 +522,7 @@ void template_depthwise_dot(template_state *t)
   template_tile tile = product_depthwise_tile(t, fold, f->x);
   template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1, 0, 0};
   const char *at =
-      template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0, 0}, lanes);
+      template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0, 0, false}, lanes);
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, &(template_fold){UINT32_MAX, n - 1, f->dot, lanes, 8, true, false});
 }
@@ -593,7 +593,7 @@ void template_inner_product(template_state *t)
   product_stream stream = {.each = product_steps(t, fold) / t->lanes * t->t->vector_bytes};
   int64_t spare = product_spare(t, product_sum(t, fold));
   template_tile tile = product_tile_best(t, spare, &all, &all, &r, &stream);
-  template_order order = {false, UINT32_MAX, 0, 0};
+  template_order order = {false, UINT32_MAX, 0, 0, false};
   const char *at = template_out_loops(t, &r, &tile, &order, 1);
   if (rows != UINT32_MAX && template_reads_far(t, &r, fold, a)) /* `a` has the positions */
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, rows));

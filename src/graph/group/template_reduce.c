@@ -23,17 +23,30 @@ static bool reduce_reads(const template_state *t, const wick_stage *fold)
   return any;
 }
 
-/* Returns true if neighbours along the output's last axis are contiguous in all reads, too, and fill
- * a vector: a window that slides along a row. A vector of neighbours needs no sum across its lanes. */
+/* Returns true if neighbours along the output's last axis are near each other in all reads, too, and
+ * fill a vector: a window that slides along a row. A vector of neighbours needs no sum across its
+ * lanes. If neighbours are `step` elements apart, it takes the elements of `step` vectors, and each
+ * of them is shuffled about twice. A sum across lanes halves a vector again and again. */
 static bool reduce_slides(const template_state *t, const wick_stage *fold)
 {
   uint32_t n = t->out->naxis;
+  int64_t taps = 1, most = 1;
   if (!n || template_short_lanes(t, n - 1) < t->lanes) return false;
   for (uint32_t i = fold->node + 1; i < template_node(t, fold)->end; i++) {
     const wick_node *r = &t->g->node[i];
-    if (r->op == WICK_OP_read && template_step_of(t, r, fold->axis[n - 1].sym) != 1) return false;
+    wick_dim sym = fold->axis[n - 1].sym;
+    if (r->op != WICK_OP_read || template_step_of(t, r, sym) == 1) continue;
+    int64_t step = template_stride(t, r, sym);
+    if (step < 2 || !template_is_near(t, r, sym, t->lanes)) return false;
+    most = wick_max_i64(most, step);
   }
-  return true;
+  if (most == 1) return true;
+  for (uint32_t a = 0; a < fold->naxis; a++)
+    if (fold->axis[a].reduce) taps *= template_most(t, fold, a);
+  int64_t row = template_most(t, fold, fold->naxis - 1), across = 1;
+  for (int64_t lanes = t->lanes; lanes > 1; lanes /= 2) across += 2;
+  return taps * (3 * most - 1) <=
+         t->lanes * (across + 2 * (taps / row) * wick_ceildiv_i64(row, t->lanes));
 }
 
 /* Returns true if the slices are long enough: at least one and a half vectors; or, if the lanes
@@ -76,7 +89,9 @@ void template_reduce(template_state *t)
   template_inline_maps(t);
   if (t->out->naxis) { /* otherwise there is only one element, and the fold is computed first */
     template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
-    template_order order = {false, UINT32_MAX, 0, 0};
+    int64_t tasks = 1;
+    for (uint32_t k = 0; k + 1 < t->out->naxis; k++) tasks *= template_extent(t, t->out, k);
+    template_order order = {false, UINT32_MAX, 0, 0, template_has_tasks(tasks)};
     const char *at = template_out_loops(t, &r, &(template_tile){1, 1, 1, 1}, &order, 1);
     wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   }

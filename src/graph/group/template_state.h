@@ -124,6 +124,7 @@ typedef struct template_order {
   /* Vectors in a block of the output's last axis. The loop over the tiles of such a block is the
    * innermost one, just inside of the loop along x. 0: the order is as above. */
   int64_t columns;
+  bool serial; /* the innermost loop is inside of the tasks */
 } template_order;
 
 /* Returns true if the output has a loop around a vector of that many lanes along axis v
@@ -134,6 +135,10 @@ bool template_has_out_loop(const template_state *t, uint32_t v, int64_t lanes);
 const char *template_out_loops(template_state *t, const template_roles *r,
                                const template_tile *tile, const template_order *order,
                                int64_t lanes);
+
+/* Returns true if so many tasks are enough for the threads: a loop inside of them stays serial. The
+ * indices that do not change in it are computed once for all of its iterations. */
+bool template_has_tasks(int64_t tasks);
 
 /* Returns true if only the channels of one group share the elements that are read. The loop over
  * channels is then inside a loop over groups. */

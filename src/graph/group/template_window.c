@@ -3,6 +3,18 @@
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 
+/* Returns the order of the output's loops: vectors outside, unless their axis is cut. */
+static template_order window_order(const template_state *t, int64_t vectors, int64_t positions,
+                                   int64_t lanes)
+{
+  uint32_t n = t->out->naxis;
+  int64_t tasks = n > 1 && t->cut
+                      ? wick_ceildiv_i64(template_extent(t, t->out, n - 2), positions)
+                      : wick_ceildiv_i64(template_extent(t, t->out, n - 1), vectors * lanes);
+  for (uint32_t k = 0; k + 2 < n; k++) tasks *= template_extent(t, t->out, k);
+  return (template_order){!t->cut, UINT32_MAX, 0, 0, n > 1 && template_has_tasks(tasks)};
+}
+
 /* Writes the loops of the output if only its last two axes matter: vectors along the last one, and
  * `positions` of the axis before it, in registers. */
 static const char *window_out_loops(template_state *t, int64_t vectors, int64_t positions,
@@ -19,7 +31,8 @@ static const char *window_out_loops(template_state *t, int64_t vectors, int64_t 
                       .own = 1,
                       .parts = 1};
   template_tile tile = {1, vectors, 1, positions};
-  return template_out_loops(t, &r, &tile, &(template_order){!t->cut, UINT32_MAX, 0, 0}, lanes);
+  template_order order = window_order(t, vectors, positions, lanes);
+  return template_out_loops(t, &r, &tile, &order, lanes);
 }
 
 /* Returns how far an index moves while an axis of the fold changes from one value to another, with
