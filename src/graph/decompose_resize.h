@@ -1,6 +1,7 @@
 /* Replaces resize by one `resample` for each axis that it resizes. The positions and weights, which
  * are quotients and remainders of indices, are computed here, and each row is interpolated once
- * instead of once for each row that it is part of.
+ * instead of once for each row that it is part of. Nearest elements that are equally far apart are a
+ * slice, and elements that are each repeated equally often a broadcast, for all such axes at once.
  *
  * Needs: a verified graph function. Guarantees: the same results, class rounding: axes that shrink
  * are resized first, from the first to the last, so that the last axis, whose elements are read one
