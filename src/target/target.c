@@ -391,6 +391,12 @@ double wick_target_loads(const wick_target *t)
   return target_per_cycle(t, p->loads, p->loads_bytes);
 }
 
+int64_t wick_target_shuffles(const wick_target *t)
+{
+  enum { HALVES = 32 };
+  return t->machine == WICK_MACHINE_X86_64 && t->vector_bytes == HALVES ? 3 : 1;
+}
+
 /* Returns the cycles for a line of data that stays in a cache if it has at most `part` of its
  * bytes. */
 static double target_line(const wick_target *t, double nbytes)

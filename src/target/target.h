@@ -96,6 +96,9 @@ uint64_t wick_target_cache(const wick_target *t, uint32_t level);
 /* Return the vectors of multiply-adds, and of loads, that begin in a cycle. */
 double wick_target_products(const wick_target *t);
 double wick_target_loads(const wick_target *t);
+/* Returns the shuffles that join every second, third ... element of two vectors: where halves of a
+ * vector are shuffled by themselves, a second one, of two operations, moves elements between them. */
+int64_t wick_target_shuffles(const wick_target *t);
 /* Returns the cycles after which the next vector of `nbytes` bytes arrives that are read in turns:
  * 0 if half of the first cache holds them. */
 double wick_target_stream(const wick_target *t, uint64_t nbytes);

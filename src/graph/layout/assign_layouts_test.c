@@ -366,9 +366,37 @@ static void test_groups_across(void **state)
   }
 }
 
+/* Strided rows of a plain image are shuffled from several vectors. Where that takes many operations,
+ * blocks pay for fewer channels. */
+static void test_strided_rows(void **state)
+{
+  (void)state;
+  static const assign_layouts_layer layer = {52, 24, 77, 120, 3, 0, 2, 1, 0};
+  static const struct {
+    const char *target;
+    bool packed;
+  } rows[] = {{"x86-64-v3", true}, {"x86-64-v4", false}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    wick_guard guard = {.allocator = wick_allocator_malloc()};
+    if (setjmp(guard.where)) fail_msg("out of memory");
+    wick_arena mem = wick_arena_make(&guard);
+    assign_layouts_random r = {.m = wick_module_create(&guard, ""), .mem = &mem, .seed = i};
+    wick_target t;
+    assert_true(wick_target_find(rows[i].target, &t));
+    wick_func *g;
+    bool packed = false;
+    assert_null(assign_layouts_run(assign_layouts_single(&r, &layer, false), &t, false, &mem, &g));
+    for (uint32_t k = 0; k < g->nnode; k++) packed = packed || g->node[k].op == WICK_OP_conv_packed;
+    if (packed != rows[i].packed) fail_msg("%s", rows[i].target);
+    wick_module_free(r.m);
+    wick_arena_free(&mem);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_winograd),
-                                     cmocka_unit_test(test_groups_across)};
+                                     cmocka_unit_test(test_groups_across),
+                                     cmocka_unit_test(test_strided_rows)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -402,12 +402,12 @@ static layout_conv_cost layout_conv_costs(const wick_layouts *s, const layout_co
 }
 
 /* Returns the time in which a vector is packed or unpacked, in vectors of products: what its bytes
- * take to and from the cache that holds the image and the result. */
+ * take to and from the cache that holds the image, its copy and the result. */
 static double layout_conv_move(const wick_layouts *s, const layout_conv *v)
 {
   wick_module *m = s->c.f->module;
   return wick_target_move(s->target,
-                          wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->x)) +
+                          2 * wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->x)) +
                               wick_type_typical_nbytes(m, wick_type_of(s->c.f, v->n->first)));
 }
 
