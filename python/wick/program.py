@@ -222,6 +222,7 @@ class Program:
                  and all(types.is_plain(p.elem) for p in self._flat + self._all))
         #: Shape and type of each output, if inputs and outputs are arrays of known sizes that NumPy holds as they are.
         self._plain = [(p.shape, types.dtype(p.elem)) for p in self._all] if plain else None
+        self._none = (None,) * len(self._all)  # no output is given
 
     @classmethod
     def load(cls, path, *, threads=0):
@@ -308,8 +309,9 @@ class Program:
         return outputs
 
     def _run_plain(self, arrays):
-        made = [memory.array(shape, dtype) if given is None else given for memory, (shape, dtype), given
-                in zip(self._memory, self._plain, self._donated(arrays, (None,) * len(self._all)))]
+        given = self._donated(arrays, (None,) * len(self._all)) if self._donors else self._none
+        made = [memory.array(shape, dtype) if own is None else own for memory, (shape, dtype), own
+                in zip(self._memory, self._plain, given)]
         session = self._take()
         try:
             raised(session.run, tuple(arrays), tuple(made))
@@ -490,7 +492,7 @@ def as_array(port, value):
         if port.elem != "string" or types.elem_of(array.dtype) != "string":
             raise TypeMismatch(f"input \"{port.name}\" is {port.elem}, an array of {array.dtype} is given")
         array = array.astype(object)
-    if port.shape is not None and (len(port.shape) != array.ndim or any(a != b for a, b in zip(port.shape, array.shape) if a >= 0)):
+    if port.shape is not None and array.shape != port.shape and (len(port.shape) != array.ndim or any(a != b for a, b in zip(port.shape, array.shape) if a >= 0)):
         raise TypeMismatch(f"input {_port_text(port)}: an array of the shape {array.shape} is given")
     return array if array.flags.c_contiguous else np.ascontiguousarray(array).reshape(array.shape)
 

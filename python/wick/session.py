@@ -268,6 +268,8 @@ class InferenceSession:
 
     def _session_for(self, feed):
         """This session, or one whose program takes the initializers that the feed overrides as inputs."""
+        if not self._overridable:
+            return self
         names = tuple(n for n in self._overridable if n in feed and n not in self._inputs) if hasattr(feed, "keys") else ()
         if not names:
             return self
@@ -408,7 +410,7 @@ class InferenceSession:
             return self._profiled(arrays)
         return self._compiled.run(arrays)
 
-    def _arrays(self, feed):
+    def _need_inputs(self, feed):
         if not isinstance(feed, collections.abc.Mapping):
             raise TypeError(f"input_feed: a dict of arrays by name is expected, {type(feed).__name__} is given")
         if len(feed) != len(self._inputs) or any(n not in self._inputs for n in feed):
@@ -417,7 +419,11 @@ class InferenceSession:
             raise InvalidArgument("; ".join(
                 ([f"missing inputs: {', '.join(missing)}"] if missing else [])
                 + ([unknown("input", wrong, self._inputs)] if wrong else [])))
-        arrays = [as_value(p, feed[p.name]) for p in self._model.inputs]
+
+    def _arrays(self, feed):
+        if type(feed) is not dict or feed.keys() != self._inputs.keys():
+            self._need_inputs(feed)
+        arrays = [as_value(p, feed[p.name]) for p in self._inputs.values()]
         for port, array in zip(self._model.inputs, arrays) if self._options._sizes else ():
             for size, symbol in zip(getattr(array, "shape", ()), port.symbols):
                 if self._options._sizes.get(symbol, size) != size:
