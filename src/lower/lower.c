@@ -281,14 +281,16 @@ wick_status lower_group(lower_state *s, const wick_node *n)
 /* ---- copies ---- */
 
 /* Returns v's type with adjacent dimensions merged, if they are contiguous in both buffers: a copy
- * of dense buffers has one dimension. */
+ * of dense buffers has one dimension. Dimension k is number order[k] of the copy. */
 static wick_type lower_copy_type(lower_state *s, wick_value v, uint32_t rank, const uint32_t *last,
-                                 const wick_dim *dim)
+                                 const wick_dim *all, const uint32_t *order)
 {
   wick_type_info info = *wick_info_of(s->f, v);
-  wick_dim stride[WICK_MAX_RANK];
-  for (uint32_t k = 0; k < rank; k++)
-    stride[k] = wick_dim_const(s->alias.memref[v.id].stride[last[k]]);
+  wick_dim stride[WICK_MAX_RANK], dim[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++) {
+    stride[k] = wick_dim_const(s->alias.memref[v.id].stride[last[order[k]]]);
+    dim[k] = all[order[k]];
+  }
   bool dense = !rank || (rank == 1 && wick_dim_is(stride[0], 1));
   info.rank = (uint16_t)rank, info.dim = dim, info.stride = dense ? NULL : stride;
   return wick_type_intern(s->f->module, &info);
@@ -310,6 +312,21 @@ static uint32_t lower_copy_dims(const wick_memref *a, const wick_memref *b, uint
     last[rank++] = k;
   }
   return rank;
+}
+
+/* Sorts the dimensions of a copy as they are in the memory of its operand, if elements are apart along
+ * all of them: a template then knows which rows are contiguous. Otherwise keeps their order. */
+static void lower_copy_order(const wick_memref *from, uint32_t rank, const uint32_t *last,
+                             uint32_t *order)
+{
+  bool apart = true;
+  for (uint32_t k = 0; k < rank; k++) order[k] = k, apart = apart && from->stride[last[k]] > 0;
+  for (uint32_t k = 1; k < rank && apart; k++)
+    for (uint32_t i = k; i > 0 && from->stride[last[order[i - 1]]] < from->stride[last[order[i]]];
+         i--) {
+      uint32_t other = order[i];
+      order[i] = order[i - 1], order[i - 1] = other;
+    }
 }
 
 /* Finds the merged dimensions of a copy between buffers of dynamic size, and their types. */
@@ -343,14 +360,18 @@ wick_status lower_copy(lower_state *s, const wick_node *n)
   if (same[1] == 0) return NULL;
   wick_type type[2];
   wick_value in[2];
-  uint32_t rank = known ? lower_copy_dims(a, b, last, dim) : lower_copy_dynamic(s, n, dim, type);
+  uint32_t rank = known ? lower_copy_dims(a, b, last, dim) : lower_copy_dynamic(s, n, dim, type),
+           order[2][WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++) order[0][k] = order[1][k] = k;
+  if (known) lower_copy_order(b, rank, last, order[1]);
   for (uint32_t k = 0; k < 2; k++) {
-    if (known) type[k] = lower_copy_type(s, n->in[k], rank, last, dim);
+    if (known) type[k] = lower_copy_type(s, n->in[k], rank, last, dim, order[k]);
     WICK_TRY(lower_view(s, n, n->in[k], type[k], &in[k]));
   }
   const wick_func *g;
   wick_elem e = wick_info_of(s->f, n->in[0])->elem;
-  WICK_TRY(wick_kernel_copy_group(s->f->module, s->target, e, rank, dim, s->mem, s->tmp, &g));
+  WICK_TRY(
+      wick_kernel_copy_group(s->f->module, s->target, e, rank, dim, order[1], s->mem, s->tmp, &g));
   return lower_launch(s, n, &(wick_kernel_use){g, 2, type, same}, in);
 }
 

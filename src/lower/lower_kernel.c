@@ -244,17 +244,18 @@ wick_status wick_kernel_within(wick_module *m, wick_arena *mem, wick_lowered_ker
 }
 
 wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_elem e, uint32_t rank,
-                                   const wick_dim *dim, wick_arena *mem, wick_arena *tmp,
-                                   const wick_func **out)
+                                   const wick_dim *dim, const uint32_t *order, wick_arena *mem,
+                                   wick_arena *tmp, const wick_func **out)
 {
   wick_builder b;
   wick_axis axis[WICK_MAX_RANK];
-  wick_dim index[WICK_MAX_RANK];
+  wick_dim index[WICK_MAX_RANK], from[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < rank; k++) from[k] = dim[order[k]];
   wick_type type = wick_type_tensor(m, e, rank, dim);
   wick_build_begin(&b, m, WICK_GROUP, wick_str_printf(tmp, "copy.%u", m->funcs.n), mem);
-  wick_value x = wick_build_param(&b, type, WICK_IN, NULL);
+  wick_value x = wick_build_param(&b, wick_type_tensor(m, e, rank, from), WICK_IN, NULL);
   uint32_t naxis = wick_axes_of(&b, type, axis);
-  for (uint32_t k = 0; k < naxis; k++) index[k] = axis[k].sym;
+  for (uint32_t k = 0; k < naxis; k++) index[k] = axis[order[k]].sym;
   wick_map_begin(&b, "copy", naxis, axis, 1, &type);
   wick_value v = wick_read(&b, x, index, 0, NULL, (wick_value){0});
   wick_value y = wick_map_end(&b, 1, &v);

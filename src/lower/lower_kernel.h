@@ -30,9 +30,11 @@ WICK_CHECKED wick_status wick_kernel_equal(wick_module *m, uint32_t npair, wick_
 WICK_CHECKED wick_status wick_kernel_within(wick_module *m, wick_arena *mem,
                                             wick_lowered_kernel *out);
 
-/* Builds a group that copies a tensor of these dimensions. */
+/* Builds a group that copies a tensor of these dimensions. Dimension k of its operand is number
+ * order[k] of them. */
 WICK_CHECKED wick_status wick_kernel_copy_group(wick_module *m, const wick_target *t, wick_elem e,
-                                                uint32_t rank, const wick_dim *dim, wick_arena *mem,
+                                                uint32_t rank, const wick_dim *dim,
+                                                const uint32_t *order, wick_arena *mem,
                                                 wick_arena *tmp, const wick_func **out);
 
 #endif

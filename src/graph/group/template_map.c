@@ -125,14 +125,30 @@ static bool map_masks(const template_state *t, uint32_t axis, int64_t lanes)
          template_extent(t, t->out, axis) % lanes > 1 && template_has_masks(t);
 }
 
+/* Returns true if elements only move: nothing is computed from them. */
+static bool map_moves(const template_state *t)
+{
+  for (uint32_t i = 0; i < t->g->nnode; i++)
+    if (wick_op_of(&t->g->node[i])->scalar != WICK_NOT_SCALAR && t->g->node[i].nin) return false;
+  return true;
+}
+
+/* Returns the lanes of a vector that holds the two elements of an axis, which move together; 1 if there
+ * is none. */
+static int64_t map_pair(const template_state *t, uint32_t axis)
+{
+  enum { PAIR = 2 };
+  bool pair = t->lanes >= PAIR && template_is(t->out, axis, PAIR) && map_moves(t) &&
+              template_is_contiguous(t, axis);
+  return pair ? PAIR : 1;
+}
+
 /* Returns true if elements of the last axis that are left after whole vectors are in a vector that
  * overlaps with the one before it. Elements that only move may be stored again. */
 static bool map_overlaps(const template_state *t, uint32_t axis, int64_t lanes)
 {
-  for (uint32_t i = 0; i < t->g->nnode; i++)
-    if (wick_op_of(&t->g->node[i])->scalar != WICK_NOT_SCALAR && t->g->node[i].nin) return false;
-  return !template_varies(t->out, axis) && template_extent(t, t->out, axis) % lanes &&
-         template_is_contiguous(t, axis);
+  return map_moves(t) && !template_varies(t->out, axis) &&
+         template_extent(t, t->out, axis) % lanes && template_is_contiguous(t, axis);
 }
 
 enum { MAP_VECTORS = 16, MAP_TASKS = 64 };
@@ -160,6 +176,42 @@ static uint32_t map_rows(template_state *t, uint32_t inside, int64_t vectors)
   return inside;
 }
 
+/* Returns the axis along which the output's pairs are neighbours in the tensor that is read; n if it is
+ * the axis before the pair, or if there is none. */
+static uint32_t map_pairs_across(const template_state *t, uint32_t n)
+{
+  enum { PAIR = 2 };
+  const wick_node *read = NULL;
+  for (uint32_t i = t->out->node + 1; i < template_node(t, t->out)->end; i++)
+    if (t->g->node[i].op == WICK_OP_read) read = &t->g->node[i];
+  for (uint32_t k = 0; read && k + 2 < n; k++)
+    if (template_stride(t, read, t->out->axis[k].sym) == PAIR) return k;
+  return n;
+}
+
+/* Moves a line of pairs from one row of the operand at a time, into as many rows of the output: else each
+ * pair would be read from another line. Returns false if pairs are read in the order of the output. */
+static bool map_pairs(template_state *t)
+{
+  enum { PAIRS = 8 };
+  uint32_t n = t->out->naxis, across = map_pairs_across(t, n);
+  const char *o = t->out->name;
+  if (across == n || template_most(t, t->out, across) < PAIRS) return false;
+  const char *loop = template_loop(t, t->out, across), *rows = template_loop(t, t->out, n - 2),
+             *pair = template_loop(t, t->out, n - 1);
+  wick_text_printf(&t->steps, "split %s.%s pairs:%d; ", o, loop, PAIRS);
+  if (template_varies(t->out, across) || template_extent(t, t->out, across) % PAIRS)
+    wick_text_printf(&t->steps, "tail %s.%s overlap; ", o, loop);
+  template_order_begin(t, t->out);
+  for (uint32_t k = 0; k + 2 < n; k++)
+    wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
+  wick_text_printf(&t->steps, " %s pairs %s; vector %s.%s; unroll %s.pairs; ", rows, pair, o, pair,
+                   o);
+  for (uint32_t k = 0; k + 2 < n; k++)
+    wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
+  return true;
+}
+
 bool template_map_match(template_state *t)
 {
   return t->plain && !t->nfold && t->out->naxis >= 1 && t->out->naxis <= TEMPLATE_AXES;
@@ -177,6 +229,8 @@ void template_map(template_state *t)
     return;
   }
   int64_t lanes = template_short_lanes(t, n - 1);
+  if (lanes == 1) lanes = map_pair(t, n - 1);
+  if (lanes == 2 && n == naxis && map_pairs(t)) return;
   bool masks = map_masks(t, n - 1, lanes);
   if (masks && lanes < t->lanes) lanes *= 2; /* one vector has them all */
   /* The loop of the last axis stays inside the task, because a task of one vector is too small. */

@@ -460,6 +460,16 @@ static void template_windows(void **state)
       "stride=[3,3], pad=[1,2,1,1], dilation=[1,1]} %1 = relu %0 return %1 }",
       "graph @main(%x: f32[2,9,14,11]) -> f32[2,9,7,6] { %0 = max_pool %x {kernel=[3,3], "
       "stride=[2,2], pad=[1,1,1,1]} return %0 }",
+      /* rows of a window that are longer than half a vector, shuffled from every second element */
+      "graph @main(%x: f32[2,3,23,41]) -> f32[2,3,10,19] { %0 = max_pool %x {kernel=[5,5], "
+      "stride=[2,2]} return %0 }",
+      "graph @main(%x: f32[1,3,23,43]) -> f32[1,3,9,19] { %0 = avg_pool %x {kernel=[7,7], "
+      "stride=[2,2]} return %0 }",
+      /* pairs that move together */
+      "graph @main(%x: f32[12,19,2]) -> f32[19,12,2] { %0 = transpose %x {perm=[1,0,2]} return %0 "
+      "}",
+      "graph @main(%x: f32[7,5,13,2]) -> f32[13,5,7,2] { %0 = transpose %x {perm=[2,1,0,3]} "
+      "return %0 }",
       /* what is added at the ends: numbers, the last element, a mirrored part, several copies */
       "graph @main(%x: f32[3,4,50]) -> f32[4,4,57] { %0 = pad %x {pad=[0,0,3,1,0,4]} return %0 }",
       "graph @main(%x: f32[3,4,50], %v: f32[]) -> f32[5,4,99] { %0 = pad %x, %v "
