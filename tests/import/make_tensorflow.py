@@ -161,6 +161,18 @@ def image(x):
     return a, b, c, d, e, f[0], f[1], g, h, i, j, k3, group
 
 
+def linear(x, y):
+    """Vectors of eigenvalues and singular values have either sign: products of two of them have one."""
+    spd = tf.matmul(x, x, transpose_b=True) + tf.eye(4)
+    e, v = tf.linalg.eigh(spd)
+    s, p, q = tf.linalg.svd(y)
+    sign, log = tf.linalg.slogdet(x)
+    lu, order = tf.linalg.lu(x)
+    products = [v @ tf.linalg.diag(e) @ tf.linalg.matrix_transpose(v), p @ tf.linalg.diag(s) @ tf.linalg.matrix_transpose(q)]
+    solved = [tf.linalg.solve(x, y, adjoint=True), tf.linalg.triangular_solve(x, y, lower=False), tf.linalg.triangular_solve(spd, y[0], adjoint=True)]
+    return [tf.linalg.cholesky(spd), tf.linalg.inv(x, adjoint=True), *solved, *tf.linalg.qr(y), *tf.linalg.qr(y, full_matrices=True), e, s, sign, log, lu, order, *products]
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -177,6 +189,7 @@ def main(root):
     frozen(root, "graph_frames_scan", recurrent, [normal(2, 5, 3)], lower=True)
     frozen(root, "graph_shapes", shapes, [normal(2, 2, 3)])
     frozen(root, "graph_image", image, [normal(2, 6, 7, 4)])
+    frozen(root, "graph_linear", linear, [normal(2, 4, 4), normal(2, 4, 3)])
 
 
 if __name__ == "__main__":

@@ -76,7 +76,49 @@ def reductions(c):
     c["ops.diff"] = [((SEQ,), lambda x, k=k: ops.diff(x, **k)) for k in (dict(), dict(n=2, axis=1), dict(axis=1))]
     c["ops.trapezoid"] = [((SEQ,), lambda x: ops.trapezoid(x)), ((SEQ,), lambda x: ops.trapezoid(x, dx=0.5, axis=1)), ((SEQ,), lambda x: ops.trapezoid(x, axis=-1, dx=2.0))]
     c["ops.segment"] = [((SEQ,), lambda x, f=f: f(ops.reshape(x, (-1, 6)), np.arange(14) // 4, num_segments=5)) for f in (ops.segment_sum, ops.segment_max, ops.segment_min, ops.segment_prod)]
-    c["ops.linalg"] = [((SQUARE,), lambda x: ops.det(x)), ((SQUARE,), lambda x: ops.slogdet(x)), ((SQUARE,), lambda x: ops.logdet(ops.add(ops.matmul(x, ops.transpose(x, (0, 2, 1))), ops.eye(5))))]
+
+
+def symmetric(x):
+    return ops.add(x, ops.transpose(x, (0, 2, 1)))
+
+
+def definite(x):
+    return ops.add(ops.matmul(x, ops.transpose(x, (0, 2, 1))), ops.eye(5))
+
+
+def triangle(x):
+    return ops.add(x, ops.multiply(ops.eye(5), 4.0))
+
+
+def eigen(x):
+    """Vectors have either sign: products with their transpose have one."""
+    values, v = ops.eigh(symmetric(x))
+    return values, ops.matmul(ops.multiply(v, ops.expand_dims(values, 1)), ops.transpose(v, (0, 2, 1)))
+
+
+def singular(x, full):
+    u, s, v = ops.svd(x, full_matrices=full)
+    k = s.shape[-1]
+    parts = [ops.matmul(ops.multiply(u[..., :k], ops.expand_dims(s, 1)), v[..., :k, :]), s]
+    return parts + ([ops.matmul(u, ops.transpose(u, (0, 2, 1))), ops.matmul(v, ops.transpose(v, (0, 2, 1)))] if full else [])
+
+
+def linear(c):
+    c["ops.linalg"] = [((SQUARE,), lambda x: ops.det(x)), ((SQUARE,), lambda x: ops.slogdet(x)), ((SQUARE,), lambda x: ops.logdet(definite(x)))]
+    c["ops.cholesky"] = [((SQUARE,), lambda x, u=u: ops.cholesky(definite(x), u)) for u in (False, True)]
+    c["ops.cholesky_inverse"] = [((SQUARE,), lambda x, u=u: ops.linalg.cholesky_inverse(triangle(x), u)) for u in (False, True)]
+    c["ops.inv"] = [((SQUARE,), lambda x: ops.inv(triangle(x))), (((2, 3, 4, 4),), lambda x: ops.inv(ops.add(x, ops.eye(4) * 5))), (((1, 1),), lambda x: ops.inv(ops.add(x, 2.0)))]
+    c["ops.lu_factor"] = [((s,), lambda x: ops.lu_factor(ops.add(x[0], ops.eye(x.shape[-1])))) for s in ((7, 7), SQUARE, (1, 1))]  # Keras 3.15 fails for several matrices
+    c["ops.qr"] = [((s,), lambda x, m=m: ops.qr(x, mode=m)) for s in (SQUARE, SEQ, (4, 6)) for m in ("reduced", "complete")]
+    c["ops.solve"] = [((SQUARE, (5, 3)), lambda x, y: ops.solve(triangle(x), y)), ((SQUARE, (5,)), lambda x, y: ops.solve(triangle(x), y))]
+    c["ops.solve_triangular"] = [((SQUARE, (5, 3)), lambda x, y, l=l: ops.solve_triangular(triangle(x), y, lower=l)) for l in (False, True)] + [((SQUARE, (5,)), lambda x, y: ops.solve_triangular(triangle(x), y, lower=True))]
+    c["ops.eigh"] = [((SQUARE,), eigen), (((6, 6),), eigen), (((1, 1),), eigen)]
+    c["ops.svd"] = [((s,), lambda x, f=f: singular(x, f)) for s in (SQUARE, SEQ, (4, 6)) for f in (False, True)] + [((SEQ,), lambda x: ops.svd(x, compute_uv=False))]
+    c["ops.matrix_norm"] = [((SEQ,), lambda x, k=k: ops.norm(x, **k)) for k in (dict(ord="nuc", axis=(1, 2)), dict(ord=2, axis=(2, 1)), dict(ord=-2, axis=(1, 2), keepdims=True))]
+    c["ops.lstsq"] = [((SEQ,), lambda x: ops.lstsq(x[0], x[1])), ((SEQ, (7,)), lambda x, y: ops.lstsq(x[0], y[1])), ((SEQ,), lambda x: ops.lstsq(x[0], x[1], rcond=0.3))]
+    if hasattr(ops.linalg, "pinv"):
+        c["ops.pinv"] = [((s,), ops.linalg.pinv) for s in (SQUARE, SEQ, (4, 6))]
+        c["ops.matrix_rank"] = [((SEQ,), ops.linalg.matrix_rank), ((SEQ,), lambda x: ops.linalg.matrix_rank(x, tol=2.5)), (((6,),), lambda x: ops.linalg.matrix_rank(ops.outer(x[0], x[0])))]
 
 
 def products(c):
@@ -159,5 +201,6 @@ def images(c):
 
 
 def function_cases(c):
+    """All but `linear`."""
     for add in (elementwise, reductions, products, arrays, networks, signals, images):
         add(c)

@@ -115,6 +115,7 @@ def cases():
     c["mixed"] = [((SEQ,), lambda x: L.Dense(4, dtype="mixed_bfloat16")(x)), ((SEQ,), lambda x: L.LayerNormalization(dtype="mixed_float16")(x))]
     function_cases(c)
     functions.function_cases(c)
+    functions.linear(c)
     return c
 
 

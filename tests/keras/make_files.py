@@ -27,10 +27,10 @@ def functions(x):
     return [ops.softmax(a, axis=-1), *b, ops.argmax(x, axis=-1), ops.where(ops.greater(x, 0), x * 2.0, -1.0), ops.reshape(x, (-1, 3))[..., None]]
 
 
-def every_function():
-    """One model with all cases of functions.py, and an input for each shape that they take."""
+def every_function(add):
+    """One model with all cases that the function of functions.py adds, and an input for each shape that they take."""
     cases, inputs, outputs = {}, {}, []
-    function_table.function_cases(cases)
+    add(cases)
     for items in cases.values():
         for shapes, f in items:
             own = [inputs.setdefault((s, shapes[:i].count(s)), keras.Input(s)) for i, s in enumerate(shapes)]
@@ -63,8 +63,9 @@ def main():
         model = layers.build(shapes, f)
         layers.random_weights(model, rng)
         keep(name, suffix, shapes, model, rng)
-    keras.utils.clear_session(free_memory=False)
-    keep("every_function", ".keras", *every_function(), np.random.default_rng(5))
+    for name, add in (("every_function", function_table.function_cases), ("linear", function_table.linear)):
+        keras.utils.clear_session(free_memory=False)
+        keep(name, ".keras", *every_function(add), np.random.default_rng(5))
     x = keras.Input((4,), name="x")
     keras.Model(x, L.Dense(2)(L.Lambda(lambda v: v + 1, name="plus")(Own(name="twice")(x)))).save(FILES / "refused.keras")
     keras.Model(x, L.Dense(2)(x)).save_weights(FILES / "alone.weights.h5")

@@ -263,7 +263,7 @@ wick_status keras_open(wick_import *c, wick_span bytes)
 
 static const wick_import_op *const keras_families[] = {
     keras_ops,      keras_formulas, keras_arrays,  keras_statistics, keras_signals,
-    keras_networks, keras_images,   keras_indices, keras_products,
+    keras_networks, keras_images,   keras_indices, keras_products,   keras_linear,
 };
 
 const wick_import_format keras_format = {

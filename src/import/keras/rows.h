@@ -6,7 +6,7 @@
 
 /* The tables of functions of keras.ops that have files of their own. */
 extern const wick_import_op keras_formulas[], keras_arrays[], keras_statistics[], keras_signals[],
-    keras_networks[], keras_images[], keras_indices[], keras_products[];
+    keras_networks[], keras_images[], keras_indices[], keras_products[], keras_linear[];
 #define KERAS_ROW(function, least, most, results, import_by, ...)                                  \
   {                                                                                                \
     .name = "ops." function, .since = 1, .nin = {least, most}, .nout = (results),                  \
@@ -99,6 +99,8 @@ bool keras_axis_or_flat(wick_import_node *n, wick_value *x, uint32_t *axis);
 wick_value keras_moved(wick_import_node *n, wick_value x, uint32_t from, uint32_t to);
 /* Sizes from an attribute or an argument: numbers, and -1 where one is open. */
 bool keras_shape(wick_import_node *n, const char *name, uint32_t *rank, wick_dim *dim);
+/* The sum, maximum or minimum of the singular values of x [..., rows, columns]. */
+wick_value keras_singular_norm(wick_import_node *n, wick_value x, wick_opcode op);
 wick_value keras_conv_plain(wick_import_node *n, wick_value x, wick_value w, wick_value bias,
                             bool state);
 wick_value keras_reshape_to(wick_import_node *n, wick_value x, uint32_t rank, wick_dim *dim);

@@ -1,4 +1,4 @@
-/* The functions of keras.ops for products of arrays, sums of segments, and linear algebra. */
+/* The functions of keras.ops for products of arrays, and sums of segments. */
 #include <math.h>
 #include <string.h>
 
@@ -384,37 +384,21 @@ static void products_histogram(wick_import_node *n)
   n->out[1] = edges;
 }
 
-/* ---- linear algebra ---- */
-
-/* det (arg 0), logdet (arg 1), slogdet (arg 2: the sign, and the logarithm) */
-static void products_det(wick_import_node *n)
-{
-  wick_value x = keras_floating(n, products_x(n));
-  if (n->failed) return;
-  wick_value d = wick_build1(n->b, WICK_OP_det, x);
-  wick_value log = wick_build1(n->b, WICK_OP_log, wick_build1(n->b, WICK_OP_abs, d));
-  if (n->row->arg == 2) n->out[1] = log;
-  n->out[0] = n->row->arg == 2 ? wick_build1(n->b, WICK_OP_sign, d) : n->row->arg ? log : d;
-}
-
 const wick_import_op keras_products[] = {
     KERAS_ROW("CDist", 1, 2, 1, products_distances, .arg = 0),
     KERAS_ROW("Corrcoef", 1, 1, 1, products_corrcoef, .arg = 0),
     KERAS_ROW("Correlate", 1, 2, 1, products_correlate, .arg = 0),
     KERAS_ROW("Cross", 1, 2, 1, products_cross, .arg = 0),
-    KERAS_ROW("Det", 1, 1, 1, products_det, .arg = 0),
     KERAS_ROW("Dot", 1, 2, 1, products_dot, .arg = 0),
     KERAS_ROW("Histogram", 1, 1, 2, products_histogram, .arg = 0),
     KERAS_ROW("Einsum", 1, WICK_ANY, 1, products_einsum, .arg = 0),
     KERAS_ROW("Inner", 1, 2, 1, products_dot, .arg = 1),
     KERAS_ROW("Kron", 1, 2, 1, products_kron, .arg = 0),
-    KERAS_ROW("Logdet", 1, 1, 1, products_det, .arg = 1),
     KERAS_ROW("Outer", 1, 2, 1, products_outer, .arg = 0),
     KERAS_ROW("SegmentMax", 1, 2, 1, products_segment, .arg = 3),
     KERAS_ROW("SegmentMin", 1, 2, 1, products_segment, .arg = 4),
     KERAS_ROW("SegmentProd", 1, 2, 1, products_segment, .arg = 2),
     KERAS_ROW("SegmentSum", 1, 2, 1, products_segment, .arg = 1),
-    KERAS_ROW("Slogdet", 1, 1, 2, products_det, .arg = 2),
     KERAS_ROW("Tensordot", 1, 2, 1, products_tensordot, .arg = 0),
     KERAS_ROW("Vdot", 1, 2, 1, products_dot, .arg = 2),
     {.name = NULL},

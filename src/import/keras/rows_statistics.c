@@ -306,6 +306,20 @@ static wick_value statistics_matrix_norm(wick_import_node *n, wick_value x, doub
   return statistics_fold(n, p > 0 ? WICK_OP_reduce_max : WICK_OP_reduce_min, sum, o, o->keep);
 }
 
+/* The largest (p = 2) or least (p = -2) singular value, or their sum. */
+static wick_value statistics_singular_norm(wick_import_node *n, wick_value x, double p,
+                                           const statistics_over *o)
+{
+  uint32_t rank = keras_rank(n, x), k = 0;
+  int64_t perm[WICK_MAX_RANK];
+  for (int64_t i = 0; i < rank; i++)
+    if (i != o->axes[0] && i != o->axes[1]) perm[k++] = i;
+  perm[rank - 2] = o->axes[0], perm[rank - 1] = o->axes[1];
+  x = wick_build_transpose(n->b, x, rank, perm);
+  wick_opcode op = p == 2 ? WICK_OP_reduce_max : p == -2 ? WICK_OP_reduce_min : WICK_OP_reduce_sum;
+  return statistics_kept(n, keras_singular_norm(n, x, op), rank, o, 0);
+}
+
 static void statistics_norm(wick_import_node *n)
 {
   wick_value x = keras_floating(n, statistics_x(n));
@@ -320,6 +334,8 @@ static void statistics_norm(wick_import_node *n)
     n->out[0] = statistics_vector_norm(n, x, p, &o);
   } else if (o.n == 2 && (fabs(p) == 1 || isinf(p))) {
     n->out[0] = statistics_matrix_norm(n, x, p, &o);
+  } else if (o.n == 2 && (fabs(p) == 2 || strcmp(word, "nuc") == 0)) {
+    n->out[0] = statistics_singular_norm(n, x, p, &o);
   } else {
     wick_import_fail(n, WICK_EUNSUPPORTED, "this norm of %u axes is not supported", o.n);
   }

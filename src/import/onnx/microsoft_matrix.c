@@ -2,81 +2,22 @@
  * cost through a matrix. */
 #include <math.h>
 
+#include "import/kit/linear.h"
 #include "import/onnx/microsoft.h"
 
 /* ---- Inverse ---- */
 
-typedef struct matrix_inverse {
-  wick_builder *b;
-  wick_dim batch, n;
-  wick_value step; /* i64[] */
-  wick_value row;  /* [1, n], the number of each row */
-} matrix_inverse;
-
-/* Swaps the row of this step with the one, from there on, that has the largest element in the step's
- * column. */
-static wick_value matrix_pivoted(const matrix_inverse *m, wick_value a)
-{
-  wick_builder *b = m->b;
-  wick_value column =
-      wick_build1(b, WICK_OP_abs, wick_emit_gather(b, WICK_OP_gather, a, m->step, 2));
-  wick_value left = wick_build2(b, WICK_OP_ge, m->row, m->step);
-  wick_value none = wick_emit_number(b, column, -1);
-  column = wick_build3(b, WICK_OP_where, left, column, none);
-  wick_emit e = wick_emit_begin(b, WICK_OP_argmax);
-  wick_emit_set_int(&e, "axis", 1);
-  wick_emit_set_int(&e, "keepdims", 1);
-  wick_value best = wick_emit_end1(&e, column); /* [batch, 1] */
-  wick_value here = wick_build2(b, WICK_OP_eq, m->row, m->step);
-  wick_value there = wick_build2(b, WICK_OP_eq, m->row, best);
-  wick_value from = wick_build3(b, WICK_OP_where, there, m->step, m->row);
-  from = wick_build3(b, WICK_OP_where, here, best, from);
-  const wick_dim *dim = b->status ? NULL : wick_built_info(b, a)->dim;
-  if (!dim) return a;
-  from = wick_emit_expand(b, wick_emit_unsqueeze(b, from, 2), 3, dim);
-  return wick_emit_gather(b, WICK_OP_gather_elements, a, from, 1);
-}
-
-/* One step of Gauss and Jordan's elimination of [a | identity]. */
-static wick_value matrix_eliminated(const matrix_inverse *m, wick_value a)
-{
-  wick_builder *b = m->b;
-  a = matrix_pivoted(m, a);
-  wick_value column = wick_emit_unsqueeze(b, wick_emit_gather(b, WICK_OP_gather, a, m->step, 2), 2);
-  wick_value row = wick_emit_unsqueeze(b, wick_emit_gather(b, WICK_OP_gather, a, m->step, 1), 1);
-  wick_value pivot = wick_emit_gather(b, WICK_OP_gather, column, m->step, 1);
-  row = wick_build2(b, WICK_OP_div, row, wick_emit_unsqueeze(b, pivot, 1));
-  wick_value rest = wick_build2(b, WICK_OP_sub, a, wick_build2(b, WICK_OP_mul, column, row));
-  wick_value here = wick_build2(b, WICK_OP_eq, m->row, m->step);
-  return wick_build3(b, WICK_OP_where, wick_emit_unsqueeze(b, here, 2), row, rest);
-}
-
 /* The inverse of each matrix of a batch, computed in f64. */
 static void matrix_inverse_import(wick_onnx_op *o)
 {
-  wick_builder *b = o->b;
-  wick_dims *d = o->c->module->dims;
-  const wick_type_info t = *wick_onnx_info(o, 0);
-  matrix_inverse m = {.b = b, .batch = wick_dim_const(1)};
-  if (t.rank < 2 || !wick_onnx_equal(o, t.dim[t.rank - 2], t.dim[t.rank - 1])) {
-    wick_onnx_fail(o, WICK_ETYPE, "its input has rank %u, expected square matrices", t.rank);
+  const wick_type_info *t = wick_onnx_info(o, 0);
+  if (t->rank < 2 || !wick_onnx_equal(o, t->dim[t->rank - 2], t->dim[t->rank - 1])) {
+    wick_onnx_fail(o, WICK_ETYPE, "its input has rank %u, expected square matrices", t->rank);
     return;
   }
-  m.n = t.dim[t.rank - 1];
-  for (uint32_t k = 0; k + 2 < t.rank; k++) m.batch = wick_dim_mul(d, m.batch, t.dim[k]);
-  const wick_dim square[] = {m.batch, m.n, m.n};
-  wick_value a = wick_build_cast(b, wick_build_reshape(b, o->in[0], 3, square), WICK_F64);
-  wick_value count = wick_onnx_size(o, m.n);
-  m.row = wick_emit_count_along(b, m.n, 1, 2);
-  wick_value column = wick_emit_count_along(b, m.n, 0, 2);
-  wick_value one = wick_build_cast(b, wick_build2(b, WICK_OP_eq, m.row, column), WICK_F64);
-  one = wick_emit_expand(b, wick_emit_unsqueeze(b, one, 0), 3, square);
-  a = wick_build_concat(b, 2, 2, (wick_value[]){a, one});
-  m.step = wick_emit_loop_begin(b, count, 1, &a, 0, m.n);
-  wick_value next = matrix_eliminated(&m, (wick_value){m.step.id + 1});
-  a = wick_emit_loop_end(b, 1, &next);
-  a = wick_emit_slice(b, a, 2, m.n, m.n);
-  o->out[0] = wick_build_reshape(b, wick_build_cast(b, a, t.elem), t.rank, t.dim);
+  wick_value a = wick_linear_batch(o->b, o->in[0]);
+  wick_value one = wick_linear_identity(o->b, a);
+  o->out[0] = wick_linear_unbatch(o->b, wick_linear_solve(o->b, a, one), o->in[0]);
 }
 
 /* ---- DynamicTimeWarping ---- */
