@@ -305,6 +305,7 @@ enum { CASE_LOWER, CASE_UPPER };
 
 typedef struct string_locale {
   locale_t locale;
+  bool ascii; /* other characters stay */
 } string_locale;
 
 /* Returns whether a language has case rules of its own. */
@@ -330,6 +331,7 @@ static wick_code string_case_prepare(wick_host_call *c)
     return wick_host_fail(c, WICK_ENOMEM, "out of memory");
   }
   state->locale = l;
+  state->ascii = strcmp(name, "POSIX") == 0;
   c->state = state;
   return WICK_OK;
 }
@@ -353,14 +355,15 @@ static uint64_t string_encode(uint32_t x, char *to)
 static wick_code string_case_one(wick_host_call *c, int64_t k)
 {
   wick_string s = wick_host_text(c, &c->arg[1], k);
-  locale_t l = ((const string_locale *)c->state)->locale;
+  const string_locale *state = c->state;
+  locale_t l = state->locale;
   char *buffer = wick_string_table_reserve(c->strings, 4 * s.nbytes);
   if (!buffer) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
   uint64_t n = 0;
   for (uint64_t at = 0; at < s.nbytes;) {
     uint32_t x;
     uint64_t len = string_decode((const unsigned char *)s.at + at, s.nbytes - at, &x);
-    wint_t y = !x                                     ? 0
+    wint_t y = !x || (state->ascii && x >= 0x80)      ? (wint_t)x
                : c->attr[CASE_CHANGE].i == CASE_LOWER ? towlower_l((wint_t)x, l)
                                                       : towupper_l((wint_t)x, l);
     if (x)

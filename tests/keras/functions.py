@@ -32,7 +32,7 @@ def elementwise(c):
     one = dict(
         angle=lambda x: x, bitwise_invert=whole, bitwise_not=whole, cbrt=lambda x: x, deg2rad=lambda x: ops.multiply(x, 90.0), fabs=lambda x: x, i0=lambda x: ops.multiply(x, 3.0), imag=lambda x: x,
         isfinite=lambda x: ops.divide(1.0, ops.relu(x)), isneginf=lambda x: ops.log(ops.relu(x)), isposinf=lambda x: ops.divide(1.0, ops.relu(x)), isreal=lambda x: x, log10=positive, logical_not=lambda x: ops.greater(x, 0),
-        rad2deg=lambda x: x, signbit=lambda x: ops.multiply(x, -1.0), sinc=lambda x: ops.multiply(x, 3.0), erfc=lambda x: x, erfinv=lambda x: ops.tanh(x), zeros_like=lambda x: x, ones_like=lambda x: x, nan_to_num=holes, size=lambda x: x, ndim=lambda x: x, ravel=lambda x: x)
+        rad2deg=lambda x: x, signbit=lambda x: ops.multiply(x, -1.0), sinc=lambda x: ops.multiply(x, 3.0), erfc=lambda x: x, erfinv=lambda x: ops.multiply(ops.tanh(x), 0.99), zeros_like=lambda x: x, ones_like=lambda x: x, nan_to_num=holes, size=lambda x: x, ndim=lambda x: x, ravel=lambda x: x)
     for name, prepare in one.items():
         f = getattr(ops, name)
         c["ops." + name] = [((SEQ,), lambda x, f=f, p=prepare: f(p(x))), ((IMAGE,), lambda x, f=f, p=prepare: f(p(x))), ((FLAT,), lambda x, f=f, p=prepare: f(p(ops.multiply(x, 2.0))))]

@@ -16,6 +16,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 import keras  # noqa: E402
+import tensorflow  # noqa: E402
 import numpy as np  # noqa: E402
 from keras import layers as L  # noqa: E402
 from keras import ops  # noqa: E402
@@ -24,6 +25,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import functions  # noqa: E402
 
 IMAGE, SEQ, CUBE, FLAT = (9, 8, 6), (7, 6), (6, 5, 4, 4), (6,)
+
+
+WORDS = ["a", "b", "c", "other", "", "[UNK]", "Hello, World!", "the cat sat on THE mat; \t\u00c9 and more words than sixteen follow: a b c d e f g h i a"]
 
 
 def seq(*items):
@@ -113,10 +117,36 @@ def cases():
     c["Normalization"].append(((SEQ,), adapted))
     c["nested"] = [((SEQ,), nested), ((SEQ, SEQ), shared), ((IMAGE,), sequential)]
     c["mixed"] = [((SEQ,), lambda x: L.Dense(4, dtype="mixed_bfloat16")(x)), ((SEQ,), lambda x: L.LayerNormalization(dtype="mixed_float16")(x))]
+    categories(c)
     function_cases(c)
     functions.function_cases(c)
     functions.linear(c)
     return c
+
+
+def categories(c):
+    text, line, whole, row, column = (4, "string", 0), (1, "string", 0), (5, "int64", 6), (5, "int64", 6), (1, "int64", 6)
+    modes, abc, idf = ("int", "one_hot", "multi_hot", "count"), ["a", "b", "c"], dict(idf_weights=[0.1, 0.2, 0.7], output_mode="tf_idf")
+
+    def adapted(layer, data):
+        layer.adapt(data)
+        return layer
+
+    c["StringLookup"] = [((text,), lambda x, m=m: L.StringLookup(vocabulary=abc, output_mode=m)(x)) for m in modes]
+    c["StringLookup"] += [((line,), lambda x, m=m: L.StringLookup(vocabulary=abc, output_mode=m, mask_token="")(x)) for m in modes]
+    c["StringLookup"] += [((text,), lambda x, k=k: L.StringLookup(vocabulary=abc, **idf, **k)(x)) for k in ({}, dict(max_tokens=7, pad_to_max_tokens=True))]
+    c["StringLookup"] += [((whole,), lambda x, k=k: L.StringLookup(vocabulary=["c", "a", "m"])(L.StringLookup(vocabulary=abc, invert=True, **k)(x))) for k in ({}, dict(mask_token="m"))]
+    c["StringLookup"].append(((text,), lambda x: adapted(L.StringLookup(), np.array([w for w in WORDS if w] + ["a", "b", "a"]))(x)))
+    c["IntegerLookup"] = [((whole,), lambda x, m=m: L.IntegerLookup(vocabulary=[1, 3], output_mode=m)(x)) for m in modes]
+    c["IntegerLookup"] += [((whole,), lambda x, m=m: L.IntegerLookup(vocabulary=[1, 3], mask_token=0, num_oov_indices=2, output_mode=m)(x)) for m in modes]
+    c["IntegerLookup"] += [((whole,), lambda x: L.IntegerLookup(vocabulary=[7, 8], invert=True)(x)), ((whole,), lambda x: adapted(L.IntegerLookup(), np.array([3, 3, 1, 2, 2, 2]))(x)), ((whole,), lambda x: L.IntegerLookup(vocabulary=[1, 3], max_tokens=9, pad_to_max_tokens=True, output_mode="count")(x))]
+    c["Discretization"] = [((SEQ,), lambda x, m=m: L.Discretization(bin_boundaries=[-1.0, 0.0, 0.5], output_mode=m)(x)) for m in modes] + [((FLAT,), lambda x: adapted(L.Discretization(num_bins=4), np.linspace(-2, 2, 50, dtype="float32"))(x))]
+    c["CategoryEncoding"] = [((s,), lambda x, m=m: L.CategoryEncoding(num_tokens=6, output_mode=m)(x)) for s in (row, column) for m in modes[1:]] + [((row, (5,)), lambda x, w: L.CategoryEncoding(num_tokens=6, output_mode="count")(x, count_weights=w))]
+    words = ["the", "cat", "hello", "world", "a"]
+    c["TextVectorization"] = [((line,), lambda x, n=n: L.TextVectorization(vocabulary=words, output_sequence_length=n)(x)) for n in (3, 30)]
+    c["TextVectorization"] += [((line,), lambda x, m=m: L.TextVectorization(vocabulary=words, output_mode=m)(x)) for m in modes[2:]]
+    c["TextVectorization"] += [((text,), lambda x, k=k: L.TextVectorization(vocabulary=abc, split=None, **k)(x)) for k in (dict(standardize=None), dict(standardize="lower", output_mode="count"), dict(standardize="strip_punctuation", **idf))]
+    c["TextVectorization"].append(((line,), lambda x: L.LSTM(3)(L.Embedding(60, 4, mask_zero=True)(adapted(L.TextVectorization(output_sequence_length=4), WORDS)(x)))))
 
 
 def nested(x):
@@ -179,7 +209,9 @@ def build(shapes, f):
 def data(shapes, rng, batch=2):
     out = []
     for s in shapes:
-        if len(s) == 3 and isinstance(s[1], str):
+        if s[1:2] == ("string",):
+            x = np.array(WORDS)[rng.integers(0, len(WORDS), (batch, s[0]))]
+        elif len(s) == 3 and isinstance(s[1], str):
             x = rng.integers(0, s[2], (batch, s[0])).astype(s[1])
             x[:, -2:] = 0
         else:
@@ -188,6 +220,12 @@ def data(shapes, rng, batch=2):
                 x[:, -1] = 0  # for masks
         out.append(x)
     return out
+
+
+def tensors(inputs):
+    """The argument of a model: strings as TensorFlow's."""
+    given = [tensorflow.constant(x) for x in inputs] if any(x.dtype.kind == "U" for x in inputs) else inputs
+    return [given if len(given) > 1 else given[0]]
 
 
 def flat(x):
@@ -217,7 +255,7 @@ def check(wick, model, inputs, folder, suffix):
     for i, x in enumerate(inputs):
         np.save(folder / f"input_{i}.npy", x)
         names.append(str(folder / f"input_{i}.npy"))
-    want = flat(model(inputs if len(inputs) > 1 else inputs[0], training=False))
+    want = flat(model(*tensors(inputs), training=False))
     for i, y in enumerate(want):
         np.save(folder / f"output_{i}.npy", y.astype("float32") if y.dtype.name == "bfloat16" else y)
     p = subprocess.run([wick, "run", str(path), "--inputs", *names, "--outputs", str(folder / "out")], capture_output=True, text=True, errors="replace")
@@ -226,7 +264,7 @@ def check(wick, model, inputs, folder, suffix):
     for i, y in enumerate(want):
         got = np.load(folder / "out" / f"output_{i}.npy")
         if y.dtype.name == "bfloat16":
-            got, y = got.astype("float32"), y.astype("float32")
+            got, y = got.view(y.dtype).astype("float32"), y.astype("float32")
             if not np.allclose(got, y, atol=3e-2, rtol=3e-2):
                 return f"output {i}: bf16 differs"
             continue

@@ -16,7 +16,7 @@ CHOSEN = [
     ("nested", 0, ".keras"), ("nested", 1, ".keras"), ("nested", 2, ".h5"), ("masked", 1, ".keras"), ("RNN", 1, ".keras"), ("Bidirectional", 1, ".h5"),
     ("Bidirectional", 11, ".keras"), ("ConvLSTM2D", 1, ".keras"), ("MultiHeadAttention", 1, ".keras"), ("MultiHeadAttention", 3, ".h5"), ("EinsumDense", 1, ".keras"),
     ("SeparableConv2D", 1, ".keras"), ("Conv2DTranspose", 3, ".h5"), ("GroupNormalization", 0, ".keras"), ("UpSampling2D", 2, ".keras"), ("LSTM state", 1, ".keras"),
-    ("mixed", 1, ".keras"),
+    ("mixed", 1, ".keras"), ("Resizing", 2, ".keras"),
 ]  # fmt: skip
 
 
@@ -33,14 +33,14 @@ def every_function(add):
     add(cases)
     for items in cases.values():
         for shapes, f in items:
-            own = [inputs.setdefault((s, shapes[:i].count(s)), keras.Input(s)) for i, s in enumerate(shapes)]
+            own = [inputs.setdefault((s, shapes[:i].count(s)), layers.build((s,), lambda x: x).inputs[0]) for i, s in enumerate(shapes)]
             outputs += keras.tree.flatten(f(*own))
     return [s for s, _ in inputs], keras.Model(list(inputs.values()), outputs)
 
 
 def keep(name, suffix, shapes, model, rng):
     inputs = layers.data(shapes, rng)
-    outputs = layers.flat(model(inputs if len(inputs) > 1 else inputs[0], training=False))
+    outputs = layers.flat(model(*layers.tensors(inputs), training=False))
     outputs = [y.astype("float32") if y.dtype.name == "bfloat16" else y for y in outputs]
     model.save(FILES / (name + suffix))
     np.savez_compressed(FILES / (name + ".npz"), **{f"input_{i}": x for i, x in enumerate(inputs)}, **{f"output_{i}": y for i, y in enumerate(outputs)})
@@ -63,7 +63,7 @@ def main():
         model = layers.build(shapes, f)
         layers.random_weights(model, rng)
         keep(name, suffix, shapes, model, rng)
-    for name, add in (("every_function", function_table.function_cases), ("linear", function_table.linear)):
+    for name, add in (("every_function", function_table.function_cases), ("linear", function_table.linear), ("categories", layers.categories)):
         keras.utils.clear_session(free_memory=False)
         keep(name, ".keras", *every_function(add), np.random.default_rng(5))
     x = keras.Input((4,), name="x")

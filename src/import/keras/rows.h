@@ -13,6 +13,10 @@ extern const wick_import_op keras_formulas[], keras_arrays[], keras_statistics[]
     .import = (import_by), __VA_ARGS__                                                             \
   }
 
+void keras_category_encoding(wick_import_node *n);
+void keras_discretization(wick_import_node *n);
+void keras_lookup(wick_import_node *n);
+void keras_text_vectorization(wick_import_node *n);
 void keras_attention(wick_import_node *n);
 void keras_multi_head(wick_import_node *n);
 void keras_conv(wick_import_node *n);

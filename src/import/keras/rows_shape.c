@@ -184,7 +184,7 @@ wick_value keras_resize_to(wick_import_node *n, wick_value x, bool last, int64_t
   shape_resize_mode(n, &e, mode);
   if (strcmp(mode, "nearest") == 0)
     wick_emit_set_int(&e, "coordinates", 6), wick_emit_set_int(&e, "nearest", 2);
-  if (strcmp(mode, "bicubic") == 0) wick_emit_set_int(&e, "exclude", 1);
+  if (antialias || strcmp(mode, "bicubic") == 0) wick_emit_set_int(&e, "exclude", 1);
   wick_emit_set_int(&e, "antialias", antialias);
   return wick_emit_end1(&e, x);
 }

@@ -10,6 +10,10 @@
     __VA_ARGS__                                                                                    \
   }
 
+#define NO_HASH                                                                                    \
+  "words are hashed by a function of TensorFlow's, which is not supported; "                       \
+  "use a StringLookup or an IntegerLookup"
+
 const wick_import_op keras_ops[] = {
     LAYER("Activation", 1, 1, 1, keras_activation, .arg = 0),
     LAYER("ActivityRegularization", 1, 1, 1, keras_identity, .arg = 0),
@@ -30,6 +34,7 @@ const wick_import_op keras_ops[] = {
     LAYER("AveragePooling3D", 1, 1, 1, keras_pool, .op = WICK_OP_avg_pool),
     LAYER("BatchNormalization", 1, 2, 1, keras_batch_norm, .arg = 0),
     LAYER("Bidirectional", 1, WICK_ANY, WICK_ANY, keras_bidirectional, .arg = 0),
+    LAYER("CategoryEncoding", 1, 2, 1, keras_category_encoding, .arg = 0),
     LAYER("CenterCrop", 1, 1, 1, keras_center_crop, .arg = 0),
     LAYER("Concatenate", 1, WICK_ANY, 1, keras_concatenate, .arg = 0),
     LAYER("Conv1D", 1, 1, 1, keras_conv, .arg = 0),
@@ -48,6 +53,7 @@ const wick_import_op keras_ops[] = {
     LAYER("Dense", 1, 1, 1, keras_dense, .arg = 0),
     LAYER("DepthwiseConv1D", 1, 1, 1, keras_depthwise, .arg = 0),
     LAYER("DepthwiseConv2D", 1, 1, 1, keras_depthwise, .arg = 0),
+    LAYER("Discretization", 1, 1, 1, keras_discretization, .arg = 0),
     LAYER("Dot", 2, 2, 1, keras_dot, .arg = 0),
     LAYER("Dropout", 1, 1, 1, keras_identity, .arg = 0),
     LAYER("ELU", 1, 1, 1, keras_activation_layer, .arg = 0),
@@ -66,7 +72,10 @@ const wick_import_op keras_ops[] = {
     LAYER("GlobalMaxPooling3D", 1, 2, 1, keras_global_pool, .op = WICK_OP_reduce_max),
     LAYER("GroupNormalization", 1, 1, 1, keras_group_norm, .arg = 0),
     LAYER("GroupQueryAttention", 2, WICK_ANY, 2, keras_multi_head, .arg = 1),
+    LAYER("HashedCrossing", 1, WICK_ANY, 1, NULL, .why = NO_HASH),
+    LAYER("Hashing", 1, 1, 1, NULL, .why = NO_HASH),
     LAYER("Identity", 1, 1, 1, keras_identity, .arg = 0),
+    LAYER("IntegerLookup", 1, 1, 1, keras_lookup, .arg = 0),
     LAYER("LSTM", 1, WICK_ANY, WICK_ANY, keras_rnn, .arg = 0),
     LAYER("LSTMCell", 2, WICK_ANY, WICK_ANY, keras_cell, .arg = 0),
     LAYER("Lambda", 1, WICK_ANY, 1, NULL,
@@ -123,7 +132,9 @@ const wick_import_op keras_ops[] = {
     LAYER("SpatialDropout3D", 1, 1, 1, keras_identity, .arg = 0),
     LAYER("SpectralNormalization", 1, 1, 1, keras_spectral, .arg = 0),
     LAYER("StackedRNNCells", 2, WICK_ANY, WICK_ANY, keras_cell, .arg = 0),
+    LAYER("StringLookup", 1, 1, 1, keras_lookup, .arg = 1),
     LAYER("Subtract", 1, WICK_ANY, 1, keras_merge, .op = WICK_OP_sub),
+    LAYER("TextVectorization", 1, 1, 1, keras_text_vectorization, .arg = 0),
     LAYER("ThresholdedReLU", 1, 1, 1, keras_thresholded_relu, .arg = 0),
     LAYER("TimeDistributed", 1, 2, 1, keras_time_distributed, .arg = 0),
     LAYER("UnitNormalization", 1, 1, 1, keras_unit_norm, .arg = 0),

@@ -68,6 +68,10 @@ wick_value wick_array_where(wick_import_node *n, wick_value x);
 /* The product of two tensors by an equation: "abc,cd->abd". Dimensions of one label are equal; there
  * are no diagonals. */
 wick_value wick_array_einsum(wick_import_node *n, const char *equation, wick_value x, wick_value y);
+/* The positions in i64 of x's elements among `count` keys, one or more: integers, or the numbers of strings
+ * (text). *found: whether they are there. Of equal keys the first counts. */
+wick_value wick_array_lookup(wick_import_node *n, const char *name, bool text, uint32_t count,
+                             const int64_t *keys, wick_value x, wick_value *found);
 /* Colours along the last dimension, which has 3 elements of floats from 0 to 1 (color.c). */
 wick_value wick_array_rgb_to_hsv(wick_import_node *n, wick_value x);
 wick_value wick_array_hsv_to_rgb(wick_import_node *n, wick_value x);

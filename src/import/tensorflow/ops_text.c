@@ -5,12 +5,11 @@
 
 void wick_tf_import_text_case(wick_import_node *n) /* arg: the word of string_case */
 {
-  if (strcmp(wick_import_text(n, "encoding", ""), "utf-8") != 0) {
-    wick_import_fail(n, WICK_EUNSUPPORTED,
-                     "the case of bytes is not changed: encoding is not utf-8");
-    return;
-  }
+  bool ascii = strcmp(wick_import_text(n, "encoding", ""), "utf-8") != 0;
   wick_emit e = wick_emit_begin(n->b, WICK_OP_string_case);
+  if (ascii)
+    wick_emit_set_int(&e, "locale",
+                      wick_string_table_add(&n->c->module->strings, "POSIX", 5, true));
   wick_emit_set_int(&e, "change", n->row->arg);
   n->out[0] = wick_emit_end1(&e, n->in[0]);
 }

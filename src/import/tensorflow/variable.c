@@ -1,7 +1,6 @@
 /* Variables and hash tables. A variable begins with its value in the checkpoint. Which tensor of the
  * checkpoint it has is told by the function that restores the model, else by the graph of objects,
  * else by its name. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "import/tensorflow/ops.h"
@@ -333,20 +332,8 @@ void wick_tf_import_table_import(wick_import_node *n) /* table, keys, values */
   m->values = wick_tf_tensor_value(n->in[2]);
 }
 
-typedef struct table_entry {
-  int64_t key;
-  int64_t at;
-} table_entry;
-
-static int table_order(const void *a, const void *b)
-{
-  const table_entry *x = a, *y = b;
-  if (x->key != y->key) return x->key < y->key ? -1 : 1;
-  return (x->at > y->at) - (x->at < y->at);
-}
-
 /* The elements of a constant, of any size, as integers (strings: their numbers). */
-static bool table_keys(wick_import_node *n, wick_value keys, uint64_t *out_n, table_entry **out)
+static bool table_keys(wick_import_node *n, wick_value keys, uint32_t *out_n, int64_t **out)
 {
   const wick_node *d = wick_emit_definer(n->b, keys);
   const wick_type_info *t = wick_built_info(n->b, keys);
@@ -359,48 +346,38 @@ static bool table_keys(wick_import_node *n, wick_value keys, uint64_t *out_n, ta
                      "the table's keys are no constant vector of integers or strings");
     return false;
   }
-  *out_n = (uint64_t)numel;
-  *out = wick_new(n->c->tmp, table_entry, *out_n + 1);
-  for (uint64_t i = 0; i < *out_n; i++)
-    (*out)[i] = (table_entry){data ? wick_load_elem(t->elem, data, i).i : imm->i, (int64_t)i};
-  qsort(*out, *out_n, sizeof **out, table_order);
+  if (numel < 0 || numel > UINT32_MAX) {
+    wick_import_fail(n, WICK_ELIMIT, "the table has %lld keys", (long long)numel);
+    return false;
+  }
+  *out_n = (uint32_t)numel;
+  *out = wick_new(n->c->tmp, int64_t, (size_t)numel + 1);
+  for (uint32_t i = 0; i < *out_n; i++)
+    (*out)[i] = data ? wick_load_elem(t->elem, data, i).i : imm->i;
   return true;
 }
 
 void wick_tf_import_table_find(wick_import_node *n) /* table, keys, default */
 {
   const wick_tf_map *m = table_in(n);
-  wick_builder *b = n->b;
-  uint64_t count;
-  table_entry *e;
+  uint32_t count;
+  int64_t *keys;
   if (!m) return;
   if (m->keys.kind != WICK_TF_TENSOR || m->values.kind != WICK_TF_TENSOR) {
     wick_import_fail(n, WICK_EUNSUPPORTED, "the table \"%s\" has no contents",
                      wick_import_shown(n->c, m->name));
     return;
   }
-  if (!table_keys(n, m->keys.v, &count, &e)) return;
-  int64_t dim = (int64_t)count, *key = wick_new(n->c->tmp, int64_t, count + 1),
-          *at = wick_new(n->c->tmp, int64_t, count + 1);
-  for (uint64_t i = 0; i < count; i++) key[i] = e[i].key, at[i] = e[i].at;
-  wick_elem elem = wick_built_info(b, m->keys.v)->elem;
+  if (!table_keys(n, m->keys.v, &count, &keys)) return;
   if (!count) {
     wick_import_fail(n, WICK_EUNSUPPORTED, "the table \"%s\" is empty",
                      wick_import_shown(n->c, m->name));
     return;
   }
-  bool text = elem == WICK_STRING;
-  wick_value sorted = wick_import_copied(n->c, m->name, text ? WICK_STRING : WICK_I64, 1, &dim, key,
-                                         count * sizeof *key);
-  wick_value order = wick_import_copied(n->c, m->name, WICK_I64, 1, &dim, at, count * sizeof *at);
-  wick_value values = wick_emit_gather(b, WICK_OP_gather, m->values.v, order, 0);
-  wick_value x = text ? n->in[1] : wick_build_cast(b, n->in[1], WICK_I64);
-  wick_value place = wick_build2(b, WICK_OP_search_sorted, x, sorted);
-  place = wick_emit_by(b, WICK_OP_min, wick_build_cast(b, place, WICK_I64), (double)(dim - 1));
-  wick_value found = wick_emit_gather(b, WICK_OP_gather, sorted, place, 0);
-  wick_value hit = wick_build2(b, WICK_OP_eq, found, x);
-  wick_value y = wick_emit_gather(b, WICK_OP_gather, values, place, 0);
-  n->out[0] = wick_build3(b, WICK_OP_where, hit, y, n->in[2]);
+  bool text = wick_built_info(n->b, m->keys.v)->elem == WICK_STRING;
+  wick_value found, place = wick_array_lookup(n, m->name, text, count, keys, n->in[1], &found);
+  wick_value y = wick_emit_gather(n->b, WICK_OP_gather, m->values.v, place, 0);
+  n->out[0] = wick_build3(n->b, WICK_OP_where, found, y, n->in[2]);
 }
 
 void wick_tf_import_table_size(wick_import_node *n)

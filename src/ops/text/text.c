@@ -27,8 +27,8 @@ static wick_status text_same(wick_infer *c)
 const wick_op wick_op_string_case = {
     .name = "string_case",
     .doc = "Strings with each character in lower or upper case, by the rules of the locale "
-           "(`locale` is the number of a string) or by default of Unicode. Bytes that are not "
-           "UTF-8 stay as they are",
+           "(`locale` is the number of a string; \"POSIX\" changes ASCII letters alone) or by "
+           "default of Unicode. Bytes that are not UTF-8 stay as they are",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"change", WICK_ATTR_ENUM, 0, true, "lower upper", 0, 0},
