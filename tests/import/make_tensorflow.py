@@ -173,6 +173,10 @@ def linear(x, y):
     return [tf.linalg.cholesky(spd), tf.linalg.inv(x, adjoint=True), *solved, *tf.linalg.qr(y), *tf.linalg.qr(y, full_matrices=True), e, s, sign, log, lu, order, *products]
 
 
+def smaller(x):
+    return [tf.image.resize(x, s, m, antialias=True) for s, m in (([4, 5], "bilinear"), ([13, 3], "bilinear"), ([4, 12], "bicubic"))]
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -189,6 +193,7 @@ def main(root):
     frozen(root, "graph_frames_scan", recurrent, [normal(2, 5, 3)], lower=True)
     frozen(root, "graph_shapes", shapes, [normal(2, 2, 3)])
     frozen(root, "graph_image", image, [normal(2, 6, 7, 4)])
+    frozen(root, "graph_smaller", smaller, [normal(2, 9, 8, 2)])
     frozen(root, "graph_linear", linear, [normal(2, 4, 4), normal(2, 4, 3)])
 
 

@@ -52,7 +52,7 @@ wick_tf_import wick_tf_import_add_n, wick_tf_import_adjust_contrast, wick_tf_imp
     wick_tf_import_reduce, wick_tf_import_ref_variable, wick_tf_import_resource_scatter,
     wick_tf_import_relu6, wick_tf_import_reshape, wick_tf_import_resize,
     wick_tf_import_resource_gather, wick_tf_import_reverse, wick_tf_import_reverse_sequence,
-    wick_tf_import_rgb_to_hsv, wick_tf_import_roll, wick_tf_import_scatter_nd,
+    wick_tf_import_rgb_to_hsv, wick_tf_import_roll, wick_tf_import_scale, wick_tf_import_scatter_nd,
     wick_tf_import_search_sorted, wick_tf_import_segment, wick_tf_import_select,
     wick_tf_import_set_diag, wick_tf_import_shape, wick_tf_import_size, wick_tf_import_slice,
     wick_tf_import_softmax, wick_tf_import_solve, wick_tf_import_sparse_matmul,

@@ -41,6 +41,43 @@ void wick_tf_import_resize(wick_import_node *n)
   n->out[0] = wick_tf_channels_last(n, wick_emit_end1(&e, x));
 }
 
+/* The resize of tf.image.resize with antialias: images, size, scale, translation. The scale must be that of the
+ * whole image, and the translation 0. */
+void wick_tf_import_scale(wick_import_node *n)
+{
+  uint32_t count, nscale, nmove;
+  const wick_dim *size;
+  const double *scale, *move;
+  if (!wick_import_rank(n, 0, 4, 4) || !wick_import_dims(n, 1, "the size", &count, &size) ||
+      !wick_import_reals(n, 2, "the scale", &nscale, &scale) ||
+      !wick_import_reals(n, 3, "the translation", &nmove, &move))
+    return;
+  int kernel = wick_import_word(n, "kernel_type", "lanczos3 triangle keyscubic");
+  const wick_type_info t = *wick_import_info(n, 0);
+  bool fits = count == 2 && nscale == 2 && nmove == 2;
+  for (uint32_t k = 0; fits && k < 2; k++) {
+    fits = wick_dim_is_const(size[k]) && wick_dim_is_const(t.dim[1 + k]) && move[k] == 0;
+    double ratio = fits && t.dim[1 + k].v > 0 ? (double)size[k].v / (double)t.dim[1 + k].v : 0;
+    fits = fits && fabs(scale[k] - ratio) <= 1e-6 * ratio;
+  }
+  if (n->failed) return;
+  if (!fits || kernel == 0) {
+    wick_import_fail(n, WICK_EUNSUPPORTED,
+                     "images of known size are resized as a whole, by the kernels triangle and "
+                     "keyscubic");
+    return;
+  }
+  wick_dim shape[] = {t.dim[0], t.dim[3], size[0], size[1]};
+  wick_value x = wick_tf_channels_first(n, wick_build_cast(n->b, n->in[0], WICK_F32));
+  wick_emit e = wick_emit_begin(n->b, WICK_OP_resize);
+  wick_emit_set_dims(&e, "shape", 4, shape);
+  wick_emit_set_int(&e, "mode", kernel);
+  wick_emit_set_float(&e, "cubic", -0.5);
+  wick_emit_set_int(&e, "exclude", 1);
+  wick_emit_set_int(&e, "antialias", wick_import_int(n, "antialias", 1) != 0);
+  n->out[0] = wick_tf_channels_last(n, wick_emit_end1(&e, x));
+}
+
 /* ---- crops ---- */
 
 /* The coordinates of one axis for each box: [boxes, count]. `at` is the column of the box's low

@@ -284,6 +284,7 @@ const wick_import_op wick_tf_ops[] = {
     ROW("Roll", 3, 3, 1, roll, none, 0),
     UNARY("Round", round_even),
     UNARY("Rsqrt", rsqrt),
+    ROW("ScaleAndTranslate", 4, 4, 1, scale, none, 0),
     ROW("ScatterNd", 3, 3, 1, scatter_nd, none, 0),
     ROW("SegmentMax", 2, 2, 1, segment, none, 3),
     ROW("SegmentMean", 2, 2, 1, segment, none, 5),
