@@ -36,12 +36,13 @@ static const wick_value *window_operands(wick_rewriter *r, wick_value x)
 
 /* ---- pads ---- */
 
-/* Finds the pads of the matched node together with those of the `pad` before it, of mode `constant`.
- * *x: what is padded. Fails if images or channels are padded, or something is cut off. */
-static bool window_pads(wick_rewriter *r, wick_value *x, int64_t *own, int64_t *pad)
+/* Finds the pads of the matched node together with those of v, a `pad` before it, of mode
+ * `constant`. *x: what is padded. Fails if images or channels are padded, or something is cut off. */
+static bool window_pads_of(wick_rewriter *r, wick_value v, wick_value *x, int64_t *own,
+                           int64_t *pad)
 {
   wick_node d;
-  if (!wick_rewrite_def(r, r->in[0], WICK_OP_pad, &d)) return false;
+  if (!wick_rewrite_def(r, v, WICK_OP_pad, &d)) return false;
   uint32_t rank = wick_rewrite_info(r, d.in[0])->rank, space = rank - 2;
   const wick_attr *list = &r->node->attr[WICK_WINDOW_PAD], *more = &d.attr[WICK_ATTR_pad_pad];
   if (d.attr[WICK_ATTR_pad_mode].i || more->n != 2 * rank) return false;
@@ -59,11 +60,44 @@ static bool window_pads(wick_rewriter *r, wick_value *x, int64_t *own, int64_t *
   return true;
 }
 
+static bool window_pads(wick_rewriter *r, wick_value *x, int64_t *own, int64_t *pad)
+{
+  return window_pads_of(r, r->in[0], x, own, pad);
+}
+
 static wick_value window_pad_into_conv(wick_rewriter *r)
 {
   int64_t own[2 * WICK_MAX_RANK], pad[2 * WICK_MAX_RANK];
   wick_value x;
   if (!window_pads(r, &x, own, pad)) return window_none;
+  return window_build(r, window_operands(r, x), pad, NULL);
+}
+
+/* Zero points that a pad adds to quantized numbers are zeros after they are subtracted. */
+static wick_value window_zero_points_into_conv(wick_rewriter *r)
+{
+  int64_t own[2 * WICK_MAX_RANK], pad[2 * WICK_MAX_RANK], zero = 0, fill = 0;
+  wick_value v = r->in[0], x;
+  wick_node d;
+  wick_elem e = wick_rewrite_info(r, v)->elem;
+  bool shifted = wick_elem_is_int(e) && wick_rewrite_def(r, v, WICK_OP_sub, &d) &&
+                 wick_rewrite_int(r, d.in[1], &zero);
+  if (shifted) v = d.in[0];
+  if (!wick_rewrite_def(r, v, WICK_OP_cast, &d)) return window_none;
+  v = d.in[0];
+  wick_elem own_elem = wick_rewrite_info(r, v)->elem;
+  if (!wick_elem_is_int(own_elem) || !wick_elem_is_int(e) ||
+      wick_elem_storage[own_elem].bits >= wick_elem_storage[e].bits ||
+      !wick_rewrite_def(r, v, WICK_OP_pad, &d) ||
+      (d.nin > 1 && d.in[1].id && !wick_rewrite_int(r, d.in[1], &fill)) || fill != zero ||
+      !window_pads_of(r, v, &x, own, pad))
+    return window_none;
+  x = wick_build_cast(&r->c.b, x, e);
+  if (shifted) {
+    wick_type one = wick_type_tensor(r->c.f->module, e, 0, NULL);
+    wick_value number = wick_build_const(&r->c.b, one, 0, zero);
+    x = wick_build2(&r->c.b, WICK_OP_sub, x, number);
+  }
   return window_build(r, window_operands(r, x), pad, NULL);
 }
 
@@ -254,6 +288,8 @@ static wick_value window_conv_of_phases(wick_rewriter *r)
 const wick_rewrite wick_simplify_conv[] = {
     {"conv(pad(x), ..)", NULL, NULL, window_pad_into_conv},
     {"conv(pad(x, 0), ..)", NULL, NULL, window_pad_into_conv},
+    {"conv(cast(x), ..)", NULL, NULL, window_zero_points_into_conv},
+    {"conv(sub(x, y), ..)", NULL, NULL, window_zero_points_into_conv},
     {"conv(reshape(transpose(reshape(x))), ..)", NULL, NULL, window_conv_of_phases},
     {"conv(x, ..)", NULL, NULL, window_cut_taps},
     END};
