@@ -98,7 +98,9 @@ static const char *const target_soft_helpers[] = {"__aeabi_dadd",
 #define X86_64                                                                                     \
   .machine = WICK_MACHINE_X86_64, .triple = "x86_64-unknown-linux-gnu", .pointer_bits = 64,        \
   .sqrt = F32 | F64, .stack_bytes = 16384, .helpers = target_no_helpers,                           \
-  .dot = {{WICK_U8, WICK_I8, 4, true}, {WICK_I8, WICK_I8, 4, true}} /* pmaddwd */
+  .dot = {{WICK_U8, WICK_I8, 4, true},                                                             \
+          {WICK_I8, WICK_I8, 4, true},                                                             \
+          {WICK_I16, WICK_I8, 2, false}} /* pmaddwd */
 #define AARCH64                                                                                    \
   .machine = WICK_MACHINE_AARCH64, .triple = "aarch64-unknown-linux-gnu", .cpu = "generic",        \
   .pointer_bits = 64, .nvector = 32, .fma = F32 | F64, .sqrt = F32 | F64, .round = F32 | F64,      \

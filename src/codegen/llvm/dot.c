@@ -97,18 +97,34 @@ static LLVMValueRef dot_half(emit *e, wick_value v, bool odd)
 }
 
 /* pmaddwd: multiplies words of 16 bits, and adds pairs of products as i32. No sum overflows. */
-static void dot_pairs(emit *e, const wick_node *n)
+static LLVMValueRef dot_madd(emit *e, LLVMValueRef sum, LLVMValueRef x, LLVMValueRef w,
+                             uint32_t lanes)
 {
-  uint32_t lanes = emit_info(e, n->first)->lanes;
   const char *name = lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
                      : lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
                                   : "llvm.x86.sse2.pmadd.wd";
+  LLVMValueRef arg[2] = {x, w};
+  return LLVMBuildAdd(e->b, sum, emit_intrinsic(e, name, NULL, 0, arg, 2), "");
+}
+
+static void dot_pairs(emit *e, const wick_node *n)
+{
   LLVMValueRef sum = emit_get(e, n->in[0]);
   for (int odd = 0; odd < 2; odd++) {
-    LLVMValueRef arg[2] = {dot_half(e, n->in[1], odd), dot_half(e, n->in[2], odd)};
-    sum = LLVMBuildAdd(e->b, sum, emit_intrinsic(e, name, NULL, 0, arg, 2), "");
+    LLVMValueRef x = dot_half(e, n->in[1], odd), w = dot_half(e, n->in[2], odd);
+    sum = dot_madd(e, sum, x, w, emit_info(e, n->first)->lanes);
   }
   emit_set(e, n->first, sum);
+}
+
+/* x already has words; w, bytes, is widened. */
+static void dot_words(emit *e, const wick_node *n)
+{
+  const wick_type_info *x = emit_info(e, n->in[1]);
+  LLVMValueRef w = LLVMBuildSExt(e->b, emit_get(e, n->in[2]), emit_type(e, WICK_I16, x->lanes), "");
+  emit_set(
+      e, n->first,
+      dot_madd(e, emit_get(e, n->in[0]), emit_get(e, n->in[1]), w, emit_info(e, n->first)->lanes));
 }
 
 /* ---- the operator ---- */
@@ -129,6 +145,10 @@ static void dot_dot(emit *e, const wick_node *n)
                       emit_info(e, n->in[1])->lanes / emit_info(e, n->first)->lanes);
   if (row && row->pairs) {
     dot_pairs(e, n);
+    return;
+  }
+  if (row && row->x == WICK_I16) {
+    dot_words(e, n);
     return;
   }
   const dot_intrinsic *d = dot_find(e, n);

@@ -430,8 +430,12 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   template_tile most = all;
   if (r.x != UINT32_MAX && product_pages_apart(t, shared, fold->axis[r.x].sym))
     most.tw = wick_min_i64(all.tw, PRODUCT_PAGES_MOST);
-  int64_t spare = dot != UINT32_MAX ? 2 : product_spare(t, product_sum(t, fold));
-  if (dot != UINT32_MAX && product_dot_row(t, fold)->pairs) spare = 4, r.parts = 2;
+  int64_t spare = product_spare(t, product_sum(t, fold));
+  if (dot != UINT32_MAX) {
+    const wick_dot *row = product_dot_row(t, fold);
+    spare = row->x == WICK_I16 ? 3 : 2; /* products of words are added by another instruction */
+    if (row->pairs) spare = 4, r.parts = 2;
+  }
   uint64_t weights = product_bytes(t, vectors), column =
                                                     /* bytes of one vector in the whole sum */
                                                 product_steps(t, fold) * t->t->vector_bytes;

@@ -20,6 +20,7 @@ typedef struct layout_bytes {
   const wick_dot *dot; /* NULL: none */
   int64_t k;
   bool turn;                 /* x has the other signedness */
+  bool words;                /* x is multiplied as words of 16 bits */
   int64_t wd[WICK_MAX_RANK]; /* dimensions of the plain weights */
   uint32_t nsp;              /* of a convolution: spatial axes */
   int64_t area;              /* places in its window */
@@ -88,8 +89,19 @@ static void layout_bytes_dot(const wick_layouts *s, layout_bytes *v)
   if (v->turn) v->zero += other == WICK_U8 ? 128 : -128;
 }
 
+/* Chooses a dot product of words for an image, if one of bytes had to widen them: the image is
+ * widened once, by the kernel that writes it, instead of for each block of channels that reads it. */
+static void layout_bytes_widen(const wick_layouts *s, layout_bytes *v)
+{
+  enum { WORDS = 2 };
+  const wick_dot *dot = wick_target_dot(s->target, WICK_I16, WICK_I8, WORDS);
+  v->words = dot && v->dot && v->dot->pairs && !v->turn;
+  if (v->words) v->dot = dot, v->k = WORDS;
+}
+
 static wick_value layout_bytes_turned(wick_layouts *s, const layout_bytes *v, wick_value x)
 {
+  if (v->words) return wick_build_cast(&s->c.b, x, v->dot->x);
   if (!v->turn || s->c.b.status) return x;
   wick_module *m = s->c.f->module;
   wick_type want = wick_type_with_elem(m, wick_built_type(&s->c.b, x), v->dot->x);
@@ -216,6 +228,7 @@ static bool layout_bytes_orders(const wick_layouts *s, layout_bytes *v)
   const wick_attr *dilation = &v->n->attr[WICK_ATTR_conv_dilation];
   for (uint32_t k = 0; k < dilation->n; k++) apart = apart || dilation->ints[k] != 1;
   if (!v->depthwise || !apart) layout_bytes_dot(s, v);
+  if (!v->depthwise) layout_bytes_widen(s, v);
   bool few = !own && !v->depthwise && v->k > 1 && 2 * c < s->block;
   v->in = own ? *own : wick_order_make(c, 1, few ? v->k : s->block, false);
   v->out = v->depthwise ? v->in : wick_order_make(o, 1, s->block, false);
