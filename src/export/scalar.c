@@ -305,15 +305,15 @@ void wick_export_shift(wick_export_op *o)
   wick_export_result_is(o, 0, moved);
 }
 
-/* Exports the upper half of a product: what is left of it without its rest, divided by 2^31. */
+/* Exports the upper half of a product: what is left of it without its rest, divided by 2^bits. */
 void wick_export_mul_high(wick_export_op *o)
 {
   const char *x = wick_export_cast(o, wick_export_in(o, 0), WICK_I32, WICK_I64),
              *y = wick_export_cast(o, wick_export_in(o, 1), WICK_I32, WICK_I64),
-             *one = wick_export_i64(o->x, (int64_t)1 << 31);
+             *one = wick_export_i64(o->x, (int64_t)1 << wick_export_attr(o, "bits")->i);
+  int64_t add = wick_export_attr(o, "add")->i;
   x = wick_export_2(o, "Mul", x, y);
-  if (wick_export_attr(o, "round")->i)
-    x = wick_export_2(o, "Add", x, wick_export_i64(o->x, (int64_t)1 << 30));
+  if (add) x = wick_export_2(o, "Add", x, wick_export_i64(o->x, add));
   x = wick_export_2(o, "Sub", x, wick_export_2(o, "Mod", x, one));
   x = wick_export_cast(o, wick_export_2(o, "Div", x, one), WICK_I64, WICK_I32);
   wick_export_result_is(o, 0, x);

@@ -3,6 +3,7 @@
 
 #include "ir/copy.h"
 #include "ir/op.h"
+#include "loop/clamp.h"
 
 enum { JOIN = 4 };
 
@@ -24,15 +25,19 @@ static const wick_node *merge_stores_def(const merge_stores_state *s, wick_value
 
 /* ---- which stores ---- */
 
-/* Returns true for a store of bytes that were converted from a whole register of floats. */
+/* Returns true for a store of bytes that were converted from a whole register of floats, or of
+ * integers that were clamped to bytes. */
 static bool merge_stores_is_store(const merge_stores_state *s, const wick_node *n)
 {
   if (n->op != WICK_OP_store || (n->nin > 3 && n->in[3].id)) return false;
   const wick_type_info *t = wick_info_of(s->f, n->in[2]);
   const wick_node *cast = merge_stores_def(s, n->in[2]);
-  return t->lanes == s->lanes && wick_elem_is_int(t->elem) &&
-         wick_elem_storage[t->elem].bits == 8 && cast && cast->op == WICK_OP_cast &&
-         wick_info_of(s->f, cast->in[0])->elem == WICK_F32;
+  if (t->lanes != s->lanes || !wick_elem_is_int(t->elem) || wick_elem_storage[t->elem].bits != 8 ||
+      !cast || cast->op != WICK_OP_cast)
+    return false;
+  wick_clamp c;
+  return wick_info_of(s->f, cast->in[0])->elem == WICK_F32 ||
+         wick_clamp_of_bytes(s->f, s->definer, cast->in[0], t->elem, &c);
 }
 
 /* Returns true if node b stores directly after the bytes that a stores. */
@@ -114,10 +119,13 @@ static wick_value merge_stores_same(merge_stores_state *s, wick_value v)
 }
 
 /* Returns true if all nodes have the same operator on vectors of a whole register of words, and no
- * other users. */
+ * other users. Of arithmetic with integers only clamps are merged: the rest gains nothing. */
 static bool merge_stores_alike(const merge_stores_state *s, const wick_value *v)
 {
   const wick_node *a = merge_stores_def(s, v[0]);
+  if (wick_info_of(s->f, v[0])->elem == WICK_I32 && a && a->op != WICK_OP_min &&
+      a->op != WICK_OP_max)
+    return false;
   for (uint32_t i = 0; i < JOIN; i++) {
     const wick_node *n = merge_stores_def(s, v[i]);
     uint32_t nuse = s->uses.first[v[i].id + 1] - s->uses.first[v[i].id];

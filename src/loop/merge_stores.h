@@ -1,6 +1,7 @@
 /* Merges stores of short vectors to neighbouring addresses into one store of a whole register.
  *
- * The stored value is an f32 in each lane that became a byte, so it fills a quarter of a register.
+ * The stored value is an f32, or an i32 that was clamped, in each lane that became a byte, so it
+ * fills a quarter of a register.
  * The arithmetic before the stores is merged as well, as far back as it is the same in all of them.
  * A machine can then convert four registers to bytes at once. Exact.
  *

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "codegen/llvm/emit.h"
+#include "loop/clamp.h"
 
 static bool cast_is_wide(wick_elem e) { return e == WICK_F32 || e == WICK_F64; }
 
@@ -74,12 +75,19 @@ static LLVMValueRef cast_within(emit *e, LLVMValueRef x, double lo, double hi, d
   return LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOLT, x, most, ""), x, most, "");
 }
 
-/* Converts four registers of f32 (as one vector) to bytes: rounds to nearest, adds `add`, narrows
- * the words twice with saturation, and restores the order of the parts of a register. Returns NULL
- * on other targets. `hi` is the largest number that does not saturate. `within`: all are known to
- * fit into words. */
-static LLVMValueRef cast_four(emit *e, LLVMValueRef x, uint32_t lanes, int64_t add, int64_t hi,
-                              bool is_signed, bool within)
+/* Returns n lanes of x, from lane `first` on. */
+static LLVMValueRef cast_part(emit *e, LLVMValueRef x, uint32_t first, uint32_t n)
+{
+  LLVMValueRef lane[64];
+  for (uint32_t k = 0; k < n; k++)
+    lane[k] = LLVMConstInt(LLVMInt32TypeInContext(e->context), first + k, false);
+  LLVMValueRef none = LLVMGetPoison(LLVMTypeOf(x));
+  return LLVMBuildShuffleVector(e->b, x, none, LLVMConstVector(lane, n), "");
+}
+
+/* Narrows four registers of i32 to bytes twice, with saturation, adds `add` between, and restores
+ * the order of the parts of a register. */
+static LLVMValueRef cast_pack(emit *e, LLVMValueRef *y, uint32_t lanes, int64_t add, bool is_signed)
 {
   static const char *const words[] = {"llvm.x86.sse2.packssdw.128", "llvm.x86.avx2.packssdw",
                                       "llvm.x86.avx512.packssdw.512"},
@@ -89,31 +97,73 @@ static LLVMValueRef cast_four(emit *e, LLVMValueRef x, uint32_t lanes, int64_t a
                                {"llvm.x86.sse2.packsswb.128", "llvm.x86.avx2.packsswb",
                                 "llvm.x86.avx512.packsswb.512"}};
   uint32_t n = lanes / 4, parts = n / 4, size = parts == 4 ? 2 : parts == 2 ? 1 : 0;
-  if (e->target->machine != WICK_MACHINE_X86_64 || lanes != e->target->vector_bytes || add > 255 ||
-      add < -255)
-    return NULL;
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), i16 = emit_type(e, WICK_I16, 2 * n);
-  LLVMValueRef y[4], lane[64];
-  for (uint32_t i = 0; i < 4; i++) {
-    for (uint32_t k = 0; k < n; k++) lane[k] = LLVMConstInt(i32, i * n + k, false);
-    y[i] =
-        LLVMBuildShuffleVector(e->b, x, LLVMGetPoison(LLVMTypeOf(x)), LLVMConstVector(lane, n), "");
-    LLVMValueRef most = emit_float(e, LLVMTypeOf(y[i]), (double)(hi - add)), /* keeps NaN */
-        large = LLVMBuildFCmp(e->b, LLVMRealOLT, most, y[i], "");
-    if (!within) y[i] = LLVMBuildSelect(e->b, large, most, y[i], "");
-    y[i] = cast_nearest(e, y[i], n);
-  }
+  LLVMValueRef lane[64];
   for (uint32_t i = 0; i < 2; i++) {
     y[i] = emit_intrinsic(e, words[size], NULL, 0, (LLVMValueRef[]){y[2 * i], y[2 * i + 1]}, 2);
     LLVMValueRef arg[2] = {y[i], emit_int(e, i16, add)};
     if (add) y[i] = emit_intrinsic(e, "llvm.sadd.sat", &i16, 1, arg, 2);
   }
-  x = emit_intrinsic(e, bytes[is_signed][size], NULL, 0, y, 2);
+  LLVMValueRef x = emit_intrinsic(e, bytes[is_signed][size], NULL, 0, y, 2);
   for (uint32_t k = 0; k < n; k++) lane[k] = LLVMConstInt(i32, k % parts * 4 + k / parts, false);
   LLVMTypeRef word = emit_type(e, WICK_I32, n), type = LLVMTypeOf(x);
   x = LLVMBuildBitCast(e->b, x, word, "");
   x = LLVMBuildShuffleVector(e->b, x, LLVMGetPoison(word), LLVMConstVector(lane, n), "");
   return LLVMBuildBitCast(e->b, x, type, "");
+}
+
+/* Converts four registers of f32 (as one vector) to bytes: rounds to nearest, adds `add`, and
+ * narrows the words. Returns NULL on other targets. `hi` is the largest number that does not
+ * saturate. `within`: all are known to fit into words. */
+static LLVMValueRef cast_four(emit *e, LLVMValueRef x, uint32_t lanes, int64_t add, int64_t hi,
+                              bool is_signed, bool within)
+{
+  uint32_t n = lanes / 4;
+  if (e->target->machine != WICK_MACHINE_X86_64 || lanes != e->target->vector_bytes || add > 255 ||
+      add < -255)
+    return NULL;
+  LLVMValueRef y[4];
+  for (uint32_t i = 0; i < 4; i++) {
+    y[i] = cast_part(e, x, i * n, n);
+    LLVMValueRef most = emit_float(e, LLVMTypeOf(y[i]), (double)(hi - add)), /* keeps NaN */
+        large = LLVMBuildFCmp(e->b, LLVMRealOLT, most, y[i], "");
+    if (!within) y[i] = LLVMBuildSelect(e->b, large, most, y[i], "");
+    y[i] = cast_nearest(e, y[i], n);
+  }
+  return cast_pack(e, y, lanes, add, is_signed);
+}
+
+/* Converts clamped words to bytes: four registers (as one vector), or one of eight words. Narrowing
+ * saturates, so that the clamp is only needed for limits inside those of the bytes, and only after
+ * it. Returns NULL if the words are not clamped, or on other targets. */
+static LLVMValueRef cast_clamped(emit *e, const wick_node *n, wick_elem to)
+{
+  enum { EIGHT = 8 };
+  wick_clamp c;
+  uint32_t lanes = emit_info(e, n->first)->lanes, bytes = e->target->vector_bytes;
+  bool is_signed = to == WICK_I8, one = lanes == EIGHT && 4 * lanes == bytes;
+  if (e->target->machine != WICK_MACHINE_X86_64 || (!one && lanes != bytes) ||
+      !wick_clamp_of_bytes(e->f, e->definer, n->in[0], to, &c))
+    return NULL;
+  LLVMValueRef x = emit_get(e, c.x), y[4];
+  if (one) {
+    for (uint32_t i = 0; i < 2; i++) y[i] = cast_part(e, x, i * lanes / 2, lanes / 2);
+    x = emit_intrinsic(e, "llvm.x86.sse2.packssdw.128", NULL, 0, y, 2);
+    y[0] = y[1] = x;
+    x = emit_intrinsic(e, is_signed ? "llvm.x86.sse2.packsswb.128" : "llvm.x86.sse2.packuswb.128",
+                       NULL, 0, y, 2);
+  } else {
+    for (uint32_t i = 0; i < 4; i++) y[i] = cast_part(e, x, i * lanes / 4, lanes / 4);
+    x = cast_pack(e, y, lanes, 0, is_signed);
+  }
+  LLVMTypeRef type = LLVMTypeOf(x);
+  y[0] = x, y[1] = emit_int(e, type, c.lo);
+  if (c.lo > (is_signed ? INT8_MIN : 0))
+    y[0] = emit_intrinsic(e, is_signed ? "llvm.smax" : "llvm.umax", &type, 1, y, 2);
+  y[1] = emit_int(e, type, c.hi);
+  if (c.hi < (is_signed ? INT8_MAX : UINT8_MAX))
+    y[0] = emit_intrinsic(e, is_signed ? "llvm.smin" : "llvm.umin", &type, 1, y, 2);
+  return one ? cast_part(e, y[0], 0, lanes) : y[0];
 }
 
 /* Converts to integers whose limits are floats: clamps to these limits (NaN becomes 0), then
@@ -237,6 +287,8 @@ static LLVMValueRef cast_from_integer(emit *e, const wick_node *n, wick_elem fro
   }
   uint32_t width = from == WICK_BOOL ? 1 : wick_elem_storage[from].bits,
            want = wick_elem_storage[to].bits;
+  LLVMValueRef clamped = cast_clamped(e, n, to);
+  if (clamped) return clamped;
   if (want < width) return LLVMBuildTrunc(e->b, x, type, "");
   if (want == width) return x;
   return is_signed ? LLVMBuildSExt(e->b, x, type, "") : LLVMBuildZExt(e->b, x, type, "");

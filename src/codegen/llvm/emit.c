@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ir/element.h"
+#include "loop/clamp.h"
 
 void emit_fail(emit *e, const wick_node *n, const char *fmt, ...)
 {
@@ -106,20 +107,7 @@ LLVMValueRef emit_number(const emit *e, wick_elem elem, uint32_t lanes, wick_sca
 
 bool emit_known(const emit *e, wick_value v, wick_scalar *out)
 {
-  for (uint32_t d = e->definer[v.id]; d != UINT32_MAX;) {
-    const wick_node *n = &e->f->node[d];
-    if (n->op == WICK_OP_broadcast) {
-      v = n->in[0];
-      d = e->definer[v.id];
-      continue;
-    }
-    if (n->op != WICK_OP_const || wick_const_imm(n)->constant) return false;
-    bool is_float = wick_elem_is_float(emit_info(e, v)->elem);
-    *out = is_float ? (wick_scalar){.f = wick_const_imm(n)->f}
-                    : (wick_scalar){.i = wick_const_imm(n)->i};
-    return true;
-  }
-  return false;
+  return wick_splat_number(e->f, e->definer, v, out);
 }
 
 LLVMValueRef emit_as_vector(const emit *e, LLVMValueRef x)

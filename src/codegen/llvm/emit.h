@@ -146,7 +146,7 @@ extern const struct emit_named {
   const char *name;
   emit_row row;
 } emit_scalar_rows[], emit_float_rows[], emit_cast_rows[], emit_memory_rows[], emit_vector_rows[],
-    emit_control_rows[], emit_dot_rows[], emit_run_rows[], emit_procedure_rows[],
+    emit_control_rows[], emit_dot_rows[], emit_high_rows[], emit_run_rows[], emit_procedure_rows[],
     emit_object_rows[], emit_failure_rows[]; /* each ends with a NULL name */
 
 #endif

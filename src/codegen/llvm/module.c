@@ -70,9 +70,9 @@ static wick_status module_machine(const wick_target *t, const wick_codegen_optio
 static const emit_row *module_rows(wick_arena *mem)
 {
   static const struct emit_named *const all[] = {
-      emit_scalar_rows,    emit_float_rows,  emit_cast_rows,    emit_memory_rows,
-      emit_vector_rows,    emit_dot_rows,    emit_control_rows, emit_run_rows,
-      emit_procedure_rows, emit_object_rows, emit_failure_rows};
+      emit_scalar_rows, emit_float_rows,     emit_cast_rows,   emit_memory_rows,
+      emit_vector_rows, emit_dot_rows,       emit_high_rows,   emit_control_rows,
+      emit_run_rows,    emit_procedure_rows, emit_object_rows, emit_failure_rows};
   emit_row *rows = wick_new(mem, emit_row, WICK_NOP);
   for (uint32_t i = 0; i < WICK_COUNT(all); i++)
     for (const struct emit_named *r = all[i]; r->name; r++)

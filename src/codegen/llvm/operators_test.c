@@ -71,9 +71,25 @@ typedef struct rows_case {
   wick_opcode op;
   wick_elem in[3], out;
   uint32_t nin;
-  bool below; /* mul_exp2: n is at most 63 */
+  /* mul_exp2: n is at most 63; mul_high: the upper word, without a number to add */
+  bool below;
   char name[48];
 } rows_case;
+
+/* Returns true if the operator has two forms. */
+static bool rows_has_forms(wick_opcode op)
+{
+  return op == WICK_OP_mul_exp2 || op == WICK_OP_mul_high;
+}
+
+static void rows_attributes(const rows_case *c, wick_attr *out)
+{
+  out[0].i = out[1].i = 1;
+  if (c->op == WICK_OP_mul_exp2) out[WICK_ATTR_mul_exp2_below].i = c->below;
+  if (c->op != WICK_OP_mul_high) return;
+  out[WICK_ATTR_mul_high_add].i = c->below ? 0 : 1 << 30;
+  out[WICK_ATTR_mul_high_bits].i = c->below ? 32 : 31;
+}
 
 /* loop @NAME(@out %y, @in %x..., %begin, %end): each task processes a vector of `lanes`
  * elements. */
@@ -100,8 +116,9 @@ static void rows_build(testing *t, const rows_case *c, uint32_t lanes)
   }
   wick_type out = wick_type_scalar(t->m, c->out, lanes);
   bool typed = wick_ops[c->op]->typed;
-  const wick_attr below = {.i = c->below};
-  wick_value r = wick_build(&b, c->op, c->nin, v, c->op == WICK_OP_mul_exp2 ? &below : NULL, typed,
+  wick_attr form[2] = {{0}};
+  rows_attributes(c, form);
+  wick_value r = wick_build(&b, c->op, c->nin, v, rows_has_forms(c->op) ? form : NULL, typed,
                             typed ? &out : NULL);
   wick_build(&b, WICK_OP_store, 3, (wick_value[]){y, at, r}, NULL, 0, NULL);
   wick_yield(&b, 0, NULL);
@@ -156,7 +173,8 @@ static void rows_compare(const rows_case *c, uint32_t lanes, const char *target,
                          const unsigned char *y)
 {
   for (uint32_t j = 0; j < ROWS_ELEMENTS; j++) {
-    static const wick_attr both[2] = {{.i = 1}, {.i = 1}};
+    wick_attr both[2] = {{0}};
+    rows_attributes(c, both);
     wick_scalar in[3] = {{0}};
     for (uint32_t i = 0; i < c->nin; i++) in[i] = wick_load_elem(c->in[i], d->x[i], j);
     wick_elem data = c->op == WICK_OP_where ? c->in[1] : c->in[0];
@@ -171,7 +189,7 @@ static void rows_compare(const rows_case *c, uint32_t lanes, const char *target,
 }
 
 /* Lists the cases of an operator: one for each element type, or pair of types, that it accepts, and
- * for each form of mul_exp2. */
+ * for each form of operators that have two. */
 static uint32_t rows_cases(wick_opcode op, rows_case *out)
 {
   const wick_op *row = wick_ops[op];
@@ -193,7 +211,7 @@ static uint32_t rows_cases(wick_opcode op, rows_case *out)
       if (op == WICK_OP_where) c->in[0] = WICK_BOOL;
       snprintf(c->name, sizeof c->name, "%s.%s.%s", row->name, wick_elem_name(from),
                wick_elem_name(result));
-      if (op != WICK_OP_mul_exp2) continue;
+      if (!rows_has_forms(op)) continue;
       out[n] = *c;
       out[n].below = true;
       snprintf(out[n++].name, sizeof c->name, "%s.below.%s", row->name, wick_elem_name(from));
@@ -226,6 +244,7 @@ static const wick_opcode rows_all[] = {WICK_OP_add,
                                        WICK_OP_fma,
                                        WICK_OP_muladd,
                                        WICK_OP_mul_exp2,
+                                       WICK_OP_mul_high,
                                        WICK_OP_neg,
                                        WICK_OP_abs,
                                        WICK_OP_sign,
@@ -456,8 +475,8 @@ static void rows_have_the_names_of_rows(void **state)
 {
   (void)state;
   static const struct emit_named *const all[] = {
-      emit_scalar_rows, emit_float_rows,   emit_cast_rows, emit_memory_rows,
-      emit_vector_rows, emit_control_rows, emit_run_rows};
+      emit_scalar_rows, emit_float_rows, emit_cast_rows,    emit_memory_rows,
+      emit_vector_rows, emit_high_rows,  emit_control_rows, emit_run_rows};
   for (uint32_t i = 0; i < WICK_COUNT(all); i++)
     for (const struct emit_named *r = all[i]; r->name; r++)
       if (!wick_op_find(r->name, strlen(r->name))) fail_msg("there is no row %s", r->name);

@@ -77,13 +77,40 @@ static wick_value fixed_round_narrow(wick_builder *b, wick_value x, uint32_t n,
   return wick_build2(b, WICK_OP_shift_right, x, count);
 }
 
-/* The upper half of the doubled product with one multiplier for each index. */
+/* (x * m + add) >> bits, with one multiplier for each index. */
 static wick_value fixed_high(wick_builder *b, wick_value x, uint32_t n, const int64_t *m,
-                             bool round)
+                             int64_t add, int64_t bits)
 {
   wick_emit e = wick_emit_begin(b, WICK_OP_mul_high);
-  wick_emit_set_int(&e, "round", round);
+  wick_emit_set_int(&e, "add", add);
+  wick_emit_set_int(&e, "bits", bits);
   return wick_emit_end2(&e, x, fixed_table(b, x, n, m));
+}
+
+/* (((x * m + add) >> 31) / 2^right, ties upwards) + zero. If all shifts are at least 2, so that only
+ * bits above the lower 32 of the product are used, this is (((x * m + add) >> 32) + c) >>
+ * (right - 1), where c has the half that rounds and, if there is room, `zero`. */
+static wick_value fixed_high_up(wick_builder *b, wick_value x, uint32_t n, const int64_t *m,
+                                const int64_t *right, int64_t add, int64_t zero)
+{
+  enum { LEAST = 2, ROOM = 20 }; /* 2^8 * 2^20 is below 2^29, x * m / 2^32 at most 2^30 */
+  bool word = true, room = true;
+  int64_t *c = wick_new(b->mem, int64_t, n), *shift = wick_new(b->mem, int64_t, n);
+  for (uint32_t i = 0; i < n; i++)
+    word = word && right[i] >= LEAST, room = room && right[i] <= ROOM;
+  if (word) {
+    for (uint32_t i = 0; i < n; i++) {
+      shift[i] = right[i] - 1;
+      c[i] = ((int64_t)1 << (right[i] - LEAST)) + (room ? zero * ((int64_t)1 << shift[i]) : 0);
+    }
+    x = fixed_high(b, x, n, m, add, 32);
+    x = wick_build2(b, WICK_OP_add, x, fixed_table(b, x, n, c));
+    x = wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, x, n, shift));
+    if (room) return x;
+  } else {
+    x = fixed_round_narrow(b, fixed_high(b, x, n, m, add, 31), n, right, false);
+  }
+  return zero ? wick_emit_by(b, WICK_OP_add, x, (double)zero) : x;
 }
 
 /* (x + round - negative) >> right, where `negative` is 1 for x < 0 and right > 0. */
@@ -104,10 +131,12 @@ static wick_value fixed_round(wick_builder *b, wick_value x, uint32_t n, const i
   return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, x, n, right));
 }
 
+/* x * f; ties of the last rounding go upwards, or away from zero. */
 static wick_value fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
-                            bool away)
+                            int64_t zero, bool away)
 {
   if (b->status) return x;
+  const int64_t half = (int64_t)1 << 30;
   int64_t *m = wick_new(b->mem, int64_t, n), *left = wick_new(b->mem, int64_t, n),
           *right = wick_new(b->mem, int64_t, n);
   bool shifts = false;
@@ -122,22 +151,28 @@ static wick_value fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wic
     x = wick_build_cast(b, x, WICK_I32);
     x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, x, n, left));
   }
-  if (narrow) return fixed_round_narrow(b, fixed_high(b, x, n, m, true), n, right, away);
-  x = wick_build_cast(b, x, WICK_I64);
-  x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, x, n, m));
-  x = wick_emit_by(b, WICK_OP_add, x, 1073741824);
-  x = wick_emit_by(b, WICK_OP_shift_right, x, 31);
-  return fixed_round(b, x, n, right);
+  if (narrow && !away) return fixed_high_up(b, x, n, m, right, half, zero);
+  if (narrow) {
+    x = fixed_round_narrow(b, fixed_high(b, x, n, m, half, 31), n, right, true);
+  } else {
+    x = wick_build_cast(b, x, WICK_I64);
+    x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, x, n, m));
+    x = wick_emit_by(b, WICK_OP_add, x, (double)half);
+    x = wick_emit_by(b, WICK_OP_shift_right, x, 31);
+    x = fixed_round(b, x, n, right);
+  }
+  return zero ? wick_emit_by(b, WICK_OP_add, x, (double)zero) : x;
 }
 
 wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
 {
-  return fixed_mul(b, x, n, f, true);
+  return fixed_mul(b, x, n, f, 0, true);
 }
 
-wick_value wick_fixed_mul_up(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
+wick_value wick_fixed_mul_up(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
+                             int64_t zero)
 {
-  return fixed_mul(b, x, n, f, false);
+  return fixed_mul(b, x, n, f, zero, false);
 }
 
 /* (x * m + half) >> right, with one number for each factor. */
@@ -152,7 +187,8 @@ static wick_value fixed_product(wick_builder *b, wick_value x, uint32_t n, const
   return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, x, n, right));
 }
 
-wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)
+wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
+                               int64_t zero)
 {
   if (b->status) return x;
   int64_t *m = wick_new(b->mem, int64_t, n), *right = wick_new(b->mem, int64_t, n);
@@ -161,10 +197,15 @@ wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const 
     m[i] = f[i].multiplier, right[i] = 31 - f[i].shift;
     above = above && right[i] > 31;
   }
-  if (narrow && fixed_same(n, right) && right[0] == 31) return fixed_high(b, x, n, m, true);
-  if (!narrow || !above) return fixed_product(b, x, n, m, right);
-  for (uint32_t i = 0; i < n; i++) right[i] -= 31;
-  return fixed_round_narrow(b, fixed_high(b, x, n, m, false), n, right, false);
+  if (narrow && above) {
+    for (uint32_t i = 0; i < n; i++) right[i] -= 31;
+    return fixed_high_up(b, x, n, m, right, 0, zero);
+  }
+  if (narrow && fixed_same(n, right) && right[0] == 31)
+    x = fixed_high(b, x, n, m, (int64_t)1 << 30, 31);
+  else
+    x = fixed_product(b, x, n, m, right);
+  return zero ? wick_emit_by(b, WICK_OP_add, x, (double)zero) : x;
 }
 
 wick_value wick_fixed_mul_wide(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f)

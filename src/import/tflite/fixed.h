@@ -22,10 +22,13 @@ int64_t wick_fixed_number(int64_t x, wick_fixed f);
 /* x, integers, times f; the result is i32 for x in i32, else i64. With n > 1 factors there is one for each index of the last
  * axis. */
 wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
-/* The same, but ties are rounded upwards, also those of negative numbers. */
-wick_value wick_fixed_mul_up(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
+/* The same plus `zero`, a zero point, but ties are rounded upwards, also those of negative numbers.
+ */
+wick_value wick_fixed_mul_up(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
+                             int64_t zero);
 /* The same, rounded once, ties upwards. */
-wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
+wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
+                               int64_t zero);
 /* x, sums of 16-bit products in i64, times f, whose multiplier is rounded to 15 bits. */
 wick_value wick_fixed_mul_wide(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
 /* x in i64, divided by 2^exponent, ties away from zero. */

@@ -67,11 +67,13 @@ static wick_value nn_end(wick_import_node *n, wick_value sum, uint32_t x, uint32
   const wick_tflite_tensor *y = wick_tflite_out(n, 0);
   const wick_fixed *f = nn_factors(n, x, w, &nf);
   wick_tflite_range(n, act, &lo, &hi);
-  sum = n->row->arg             ? wick_fixed_mul_once(n->b, sum, nf, f)
-        : e == WICK_I64         ? wick_fixed_mul_wide(n->b, sum, nf, f)
-        : nn_is_positive(y, lo) ? wick_fixed_mul_up(n->b, sum, nf, f)
-                                : wick_fixed_mul(n->b, sum, nf, f);
-  return wick_fixed_end(n->b, sum, y->quant.zero[0], lo, hi, y->elem);
+  int64_t zero = y->quant.zero[0];
+  bool up = n->row->arg || (e != WICK_I64 && nn_is_positive(y, lo));
+  sum = n->row->arg     ? wick_fixed_mul_once(n->b, sum, nf, f, zero)
+        : up            ? wick_fixed_mul_up(n->b, sum, nf, f, zero)
+        : e == WICK_I64 ? wick_fixed_mul_wide(n->b, sum, nf, f)
+                        : wick_fixed_mul(n->b, sum, nf, f);
+  return wick_fixed_end(n->b, sum, up ? 0 : zero, lo, hi, y->elem);
 }
 
 /* ---- activations that are quantized in the run ---- */

@@ -147,33 +147,21 @@ static wick_scalar mul_high_eval(const wick_attr *a, wick_elem e, wick_elem out,
                                  const wick_scalar *x)
 {
   (void)e, (void)out;
-  int64_t product = x[0].i * x[1].i + (a[WICK_ATTR_mul_high_round].i ? (int64_t)1 << 30 : 0);
-  return (wick_scalar){.i = (int32_t)(uint32_t)((uint64_t)product >> 31)};
-}
-
-/* The bits above the lower half of a product in i64. Code generators that see the widening choose
- * instructions that multiply 32 bits to 64. */
-static void mul_high_expand(wick_builder *b, const wick_node *n, const wick_value *in,
-                            wick_value *out)
-{
-  wick_value x = wick_build_cast(b, in[0], WICK_I64), y = wick_build_cast(b, in[1], WICK_I64);
-  x = wick_build2(b, WICK_OP_mul, x, y);
-  if (n->attr[WICK_ATTR_mul_high_round].i)
-    x = wick_build2(b, WICK_OP_add, x, wick_build_like(b, x, 1 << 30));
-  out[0] = wick_build_cast(b, wick_expr_shr(b, x, 31), WICK_I32);
+  int64_t product = x[0].i * x[1].i + a[WICK_ATTR_mul_high_add].i;
+  return (wick_scalar){.i = (int32_t)(uint32_t)((uint64_t)product >> a[WICK_ATTR_mul_high_bits].i)};
 }
 
 const wick_op wick_op_mul_high = {
     .name = "mul_high",
-    .doc =
-        "The product of fixed-point numbers with 31 bits after the point: (x * y) / 2^31, rounded "
-        "down, or with `round` to the nearest, ties upwards. -1 * -1 wraps to -1",
+    .doc = "(x * y + add) / 2^bits, rounded down; the product and the sum have 64 bits. With 31 "
+           "bits, this is the product of fixed-point numbers with 31 bits after the point, "
+           "rounded to the nearest if `add` is 2^30; -1 * -1 wraps to -1",
     .nin = {2, 2},
     .nout = {1, 1},
-    .attr = {{"round", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
+    .attr = {{"add", WICK_ATTR_INT, 0, false, NULL, 0, (int64_t)1 << 62},
+             {"bits", WICK_ATTR_INT, 31, false, NULL, 31, 32}},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_BIT(WICK_I32),
-    .expand = mul_high_expand,
     .scalar = WICK_RULE_SAME,
     .eval = mul_high_eval,
     .grad = wick_grad_zero,
