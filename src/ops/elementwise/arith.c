@@ -158,7 +158,7 @@ const wick_op wick_op_mul_high = {
            "rounded to the nearest if `add` is 2^30; -1 * -1 wraps to -1",
     .nin = {2, 2},
     .nout = {1, 1},
-    .attr = {{"add", WICK_ATTR_INT, 0, false, NULL, 0, (int64_t)1 << 62},
+    .attr = {{"add", WICK_ATTR_INT, 0, false, NULL, 0, (int64_t)1 << 61},
              {"bits", WICK_ATTR_INT, 31, false, NULL, 31, 32}},
     .level = WICK_SCALAR_LEVELS,
     .elems = WICK_BIT(WICK_I32),
