@@ -395,6 +395,24 @@ static bool assign_is_folded(const assign *s, uint32_t root, uint32_t i)
          !assign_is_epilogue(s, n);
 }
 
+/* Returns true if node i only selects elements, which element-wise nodes of the group read where they
+ * are, in vectors along the last axis. Any number of such nodes may be in a group. */
+static bool assign_selects(const assign *s, uint32_t root, uint32_t i)
+{
+  const wick_func *f = s->g.f;
+  const wick_node *n = &f->node[i];
+  if (wick_op_of(n)->view_of.kind != WICK_VIEW_OF_OPERAND || s->slice[root]) return false;
+  const wick_type_info *x = wick_info_of(f, n->in[0]), *y = wick_info_of(f, n->first);
+  wick_view_map map = wick_view_map_of(f, n, 0);
+  uint32_t last = x->rank ? x->rank - 1u : 0;
+  for (uint32_t k = 0; k < x->rank; k++)
+    if (map.axis[k] == WICK_VIEW_CHOSEN) return false;
+  if (!x->rank || !y->rank || map.axis[last] != y->rank - 1u || map.step[last] != 1) return false;
+  for (uint32_t u = s->g.uses.first[n->first.id]; u < s->g.uses.first[n->first.id + 1]; u++)
+    if (!wick_group_is_scalar(f, &f->node[s->g.uses.use[u]])) return false;
+  return true;
+}
+
 /* Returns true if node i joins the group of its users. */
 static bool assign_takes(assign *s, uint32_t root, uint32_t i)
 {
@@ -407,6 +425,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   bool whole = assign_fits(f, n->first, like, 0);
   if (f->node[root].nout != 1) return false;
   if (assign_widens(s, i) || assign_is_folded(s, root, i)) return true;
+  if (whole && assign_selects(s, root, i)) return true;
   if (s->anchor[root] != UINT32_MAX && !s->slice[root]) return false;
   if (wick_group_is_scalar(f, n))
     return whole ? !s->slice[root] || !assign_is_epilogue(s, n) : assign_joins_slices(s, root, n);
