@@ -44,6 +44,7 @@
 #include "graph/promote_refs.h"
 #include "graph/promote_to_f64.h"
 #include "graph/raise_activation.h"
+#include "graph/raise_softmax.h"
 #include "graph/region_dce.h"
 #include "graph/separate_pools.h"
 #include "graph/simplify.h"
@@ -121,6 +122,8 @@ const wick_pass wick_passes[] = {
      "computes all floats in f64"},
     {"raise_activation", WICK_GRAPH, wick_pass_raise_activation, WICK_ROUNDING,
      "replaces activations that are written out by their operators"},
+    {"raise_softmax", WICK_GRAPH, wick_pass_raise_softmax, WICK_ROUNDING,
+     "replaces softmax that is written out by its operator"},
     {"fuse_attention", WICK_GRAPH, wick_pass_fuse_attention, WICK_ROUNDING,
      "replaces queries, keys, softmax and values by one node"},
     {"group_heads", WICK_GRAPH, wick_pass_group_heads, WICK_EXACT,
@@ -253,6 +256,7 @@ static const wick_step passes_graph[] = {
     {"fold_scatter", NULL},
     {"absorb_transpose", NULL},
     {"fuse_channel_shuffle", NULL},
+    {"raise_softmax", NULL},
     {"fuse_attention", NULL},
     {"group_heads", NULL},
     /* After nodes that compute with weights, which become narrow there; before transposed

@@ -252,5 +252,7 @@ void wick_export_attention(wick_export_op *o)
   wick_onnx_node *n = wick_export_begin(o, "Softmax", 1, &s);
   wick_export_set_int(o, n, "axis", -1);
   s = wick_export_end(o, n);
+  if (wick_export_attr(o, "empty")->i)
+    s = wick_export_3(o, "Where", wick_export_1(o, "IsNaN", s), wick_export_number(o->x, e, 0), s);
   wick_export_result_is(o, 0, wick_export_2(o, "MatMul", s, wick_export_in(o, 2)));
 }

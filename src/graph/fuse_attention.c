@@ -8,6 +8,7 @@
 typedef struct fuse_attention_found {
   wick_value q, k, v, mask; /* k as it is multiplied: [.., d, keys]; mask 0: none */
   wick_value empty;         /* marks queries whose result is 0; 0: none */
+  bool guarded;             /* the result is 0 where the weights are NaN */
   bool inverse;             /* the mask selects scores where it is false */
   double scale, fill;
   int64_t m, n, d, e; /* sizes, for the cost estimates */
@@ -113,6 +114,18 @@ static bool fuse_attention_is_turned(const wick_match *k, fuse_attention_found *
              : rank == 2;
 }
 
+/* Returns true if `from`, a `where`, replaces weights that are NaN by 0. */
+static bool fuse_attention_is_guard(const wick_match *k, const wick_node *from)
+{
+  double by;
+  wick_value weights = from->in[2];
+  const wick_node *nan = fuse_attention_from(k, from->in[0]);
+  return nan && nan->op == WICK_OP_isnan && nan->in[0].id == weights.id &&
+         k->uses.first[weights.id + 1] - k->uses.first[weights.id] == 2 &&
+         wick_match_number(k, from->in[1], &by) && by == 0 &&
+         wick_match_same_shape(k, weights, from->first);
+}
+
 /* Returns the node that computes the weights of a product with values. The weights of whole queries
  * may be set to 0; the result of such a query is then 0 for any values. */
 static const wick_node *fuse_attention_weights(const wick_match *k, const wick_node *n,
@@ -121,6 +134,8 @@ static const wick_node *fuse_attention_weights(const wick_match *k, const wick_n
   double by;
   const wick_node *from = n->op == WICK_OP_matmul ? fuse_attention_from(k, n->in[0]) : NULL;
   if (!from || from->op != WICK_OP_where) return from;
+  a->guarded = fuse_attention_is_guard(k, from);
+  if (a->guarded) return wick_match_node(k, from->in[2]);
   const wick_type_info *t = wick_info_of(k->f, from->in[0]);
   if (!wick_match_number(k, from->in[1], &by) || by != 0 || !t->rank ||
       !wick_dim_is(t->dim[t->rank - 1], 1) || !wick_match_same_shape(k, from->in[2], from->first))
@@ -192,7 +207,8 @@ static void fuse_attention_build(wick_copier *c, const wick_node *n, const fuse_
   wick_attr attr[] = {
       [WICK_ATTR_attention_scale] = {.f = a->scale},
       [WICK_ATTR_attention_fill] = {.f = a->fill},
-      [WICK_ATTR_attention_block] = {.i = fuse_attention_block(c->f->module->dims, a)}};
+      [WICK_ATTR_attention_block] = {.i = fuse_attention_block(c->f->module->dims, a)},
+      [WICK_ATTR_attention_empty] = {.i = a->guarded}};
   if (!a->mask.id || wick_info_of(c->f, a->mask)->elem != WICK_BOOL)
     attr[WICK_ATTR_attention_fill].f =
         wick_ops[WICK_OP_attention]->attr[WICK_ATTR_attention_fill].dflt;

@@ -14,6 +14,11 @@ static const row_case lines[] = {
     {"attention", "T[2,5,4]; T[2,6,4]; T[2,6,6]; T[2,1,6]", "block=2", "T[2,5,6]", 0},
     {"attention", "T[2,5,4]; T[2,6,4]; T[2,6,6]; bool[6]: 1 1 0 0 1 0", "block=2", "T[2,5,6]", 0},
     {"attention", "T[2,4]; T[3,4]; T[3,1]; bool[2,3]: 1 0 0 1 1 0", "fill=-2", "T[2,1]", 0},
+    {"attention", "T[2,4]; T[3,4]; T[3,1]; bool[2,3]: 1 0 0 0 0 0", "empty=true", "T[2,1]", 0},
+    {"attention",
+     "T[2,5,4]; T[7,4]; T[1,7,6]; bool[5,7]: 1 1 1 1 1 1 1 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0 "
+     "1 0 0 0 0 0 0 0",
+     "block=3, empty=true", "T[2,5,6]", 0},
     {"attention", "T[2,4]; T[3,5]; T[3,1]", "",
      "error: q and k have columns of different sizes: 4 and 5", 0},
     {"attention", "T[2,4]; T[3,4]; T[4,1]", "", "error: there are 3 keys and 4 values", 0},

@@ -58,6 +58,18 @@ FORMS = [
          "a = ReduceL2(x, l)  b = Clip(a, e)  c = Expand(b, s)  y = Div(x, c)", 1),
     Form("TensorFlow: layer norm", f"{X} <int64[1] l = {{-1}}, float e = {{1e-5}}, float[64] w, float[64] b>",
          "m = ReduceMean(x, l)  d = Sub(x, m)  q = Mul(d, d)  v = ReduceMean(q, l)  a = Add(v, e)  r = Sqrt(a)  n = Div(d, r)  k = Mul(n, w)  y = Add(k, b)", 1, "reciprocal"),
+    # ---- softmax and attention ----
+    Form("softmax written out, over channels", "(float[1,16,16,16] x) => (y) <int64[1] l = {1}>",
+         "m = ReduceMax(x, l)  d = Sub(x, m)  e = Exp(d)  s = ReduceSum(e, l)  y = Div(e, s)", 1),
+    Form("JAX: attention with softmax written out", "(float[1,4,32,16] q, float[1,4,32,16] k, float[1,4,32,16] v) => (y) <float s = {0.25}, int64[1] l = {-1}>",
+         "t = Transpose<perm=[0,1,3,2]>(k)  c = MatMul(q, t)  a = Mul(c, s)  m = ReduceMax(a, l)  d = Sub(a, m)  e = Exp(d)  u = ReduceSum(e, l)  p = Div(e, u)  y = MatMul(p, v)",
+         1),
+    Form("PyTorch: attention whose weights are 0 where nothing is attended to", "(float[1,4,32,16] q, float[1,4,32,16] k, float[1,4,32,16] v, bool[1,1,32,32] m) => (y) <float s = {0.25}, float z = {0}, float n = {-inf}>",
+         "w = Where(m, z, n)  t = Transpose<perm=[0,1,3,2]>(k)  c = MatMul(q, t)  a = Mul(c, s)  b = Add(a, w)  p = Softmax(b)  i = IsNaN(p)  g = Where(i, z, p)  y = MatMul(g, v)",
+         2),
+    # ---- gates: parts are read where they are ----
+    Form("PyTorch: a gate of halves", "(float[8,64] x) => (y) <float[64,128] w, int64[2] n = {64,64}, float[64,32] o>",
+         "a = MatMul(x, w)  g, u = Split<axis=-1>(a, n)  s = Sigmoid(g)  h = Mul(g, s)  k = Mul(h, u)  y = MatMul(k, o)", 3, lacks="broadcast_to"),
     # ---- attention whose heads share keys and values ----
     Form("PyTorch: decoding with copies of keys and values by Expand", "(float[1,8,1,16] q, float[1,2,64,16] k, float[1,2,64,16] v) => (y) <int64[1] a = {2}, int64[5] s = {1,2,4,64,16}, int64[4] r = {1,8,64,16}>",
          "k1 = Unsqueeze(k, a)  k2 = Expand(k1, s)  k3 = Reshape(k2, r)  v1 = Unsqueeze(v, a)  v2 = Expand(v1, s)  v3 = Reshape(v2, r)  "

@@ -110,6 +110,11 @@ static void product_attention(wick_builder *b, const wick_node *n, const wick_va
   if (b->status) return;
   wick_attr axis = {.i = (int64_t)wick_built_info(b, s)->rank - 1};
   s = wick_build(b, WICK_OP_softmax, 1, &s, &axis, 0, NULL);
+  if (b->status) return;
+  if (n->attr[WICK_ATTR_attention_empty].i) {
+    wick_value none = wick_build1(b, WICK_OP_isnan, s);
+    s = expr_where(b, none, expr_k(b, s, 0), s);
+  }
   out[0] = product(b, s, in[2]);
 }
 

@@ -121,7 +121,8 @@ static wick_status attention_ref(wick_ref *c)
     if (index[nbatch + 1] == 0) total = attention_weights(c, nbatch, index, w);
     uint64_t at = attention_at(v, nbatch, index, &row, &column);
     double sum = 0;
-    for (int64_t j = 0; j < n; j++)
+    bool none = c->attr[WICK_ATTR_attention_empty].i && !(total > 0);
+    for (int64_t j = 0; j < n && !none; j++)
       sum += w[j] / total * attention_element(v, at, row, j, column, index[nbatch + 1]);
     wick_store_elem(out->elem, out->data, to++, (wick_scalar){.f = sum});
   } while (wick_ref_next(out->rank, out->dim, index));
@@ -373,12 +374,16 @@ static void attention_merge(wick_builder *b, const wick_value *s, const wick_val
     out[k] = wick_stage_muladd(b, s[k], x, wick_build2(b, WICK_OP_mul, t[k], y));
 }
 
-/* Divides by the sum. All columns share one division. */
-static wick_value attention_part(wick_builder *b, wick_value v, wick_value sum)
+/* Divides by the sum. All columns share one division. The sum is 0 or NaN for a query without
+ * weights. */
+static wick_value attention_part(const attention *a, wick_value v, wick_value sum)
 {
+  wick_builder *b = a->b;
   if (b->status) return v;
-  return wick_build2(b, WICK_OP_mul, v,
-                     wick_build2(b, WICK_OP_div, wick_build_like(b, sum, 1), sum));
+  wick_value one = wick_build_like(b, sum, 1), zero = wick_build_like(b, sum, 0);
+  v = wick_build2(b, WICK_OP_mul, v, wick_build2(b, WICK_OP_div, one, sum));
+  if (!a->c->attr[WICK_ATTR_attention_empty].i) return v;
+  return wick_build3(b, WICK_OP_where, wick_build2(b, WICK_OP_gt, sum, zero), v, zero);
 }
 
 /* Builds [.., query, e]: merges the blocks. */
@@ -407,7 +412,7 @@ static wick_value attention_fold(const attention *a, wick_value largest, wick_va
   attention_merge(b, v, v + 3, out);
   wick_yield(b, 3, out);
   v[0] = wick_region_begin(b, 3, state);
-  wick_value r = attention_part(b, (wick_value){v[0].id + 2}, (wick_value){v[0].id + 1});
+  wick_value r = attention_part(a, (wick_value){v[0].id + 2}, (wick_value){v[0].id + 1});
   wick_yield(b, 1, &r);
   return wick_build_close(b);
 }
@@ -426,7 +431,7 @@ static void attention_compute(const wick_compute *c)
   wick_dim at[2] = {x.m, x.e};
   wick_map_begin(b, "attention", x.n, x.axis, 1, c->out_type);
   wick_value v = attention_read(&a, &x, all, false, 2, at);
-  if (!a.many) v = attention_part(b, v, attention_read(&a, &x, sum, false, 1, at));
+  if (!a.many) v = attention_part(&a, v, attention_read(&a, &x, sum, false, 1, at));
   if (!b->status) v = wick_build_cast(b, v, wick_type_get(b->module, c->out_type[0])->elem);
   c->out[0] = wick_map_end(b, 1, &v);
 }
@@ -439,12 +444,13 @@ const wick_op wick_op_attention = {
            "`fill` where it is false. Keys are processed in blocks of `block` (0: one block). "
            "Each block is computed relative to its own largest score, and the blocks are merged "
            "in order. The result of a query is all NaN if one of its scores is NaN or +inf, or if "
-           "all of them are -inf",
+           "all of them are -inf; with `empty`, such a result is 0 instead",
     .nin = {3, 4},
     .nout = {1, 1},
     .attr = {{"scale", WICK_ATTR_FLOAT, 1, false, NULL, 0, 0},
              {"fill", WICK_ATTR_FLOAT, -(double)INFINITY, false, NULL, 0, 0},
-             {"block", WICK_ATTR_INT, 0, false, NULL, 0, 1 << 30}},
+             {"block", WICK_ATTR_INT, 0, false, NULL, 0, 1 << 30},
+             {"empty", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GRAPH,
     .elems = WICK_FLOATS,
     .aux_operands = 1u << 3,
