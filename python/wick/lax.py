@@ -129,8 +129,21 @@ def shift_right_logical(x, y):
 
 @api
 def bitcast_convert_type(x, dtype):
-    """The bits of x as another type of the same size."""
-    return ops.bitcast(ops.array(x), elements.of_dtype(dtype))
+    """The bits of x as another type; if its elements have fewer bits, they are along a new last axis, the low bits first."""
+    x, elem = ops.array(x), elements.of_dtype(dtype)
+    old, new = elements.WIDTH[x.elem], elements.WIDTH[elem]
+    if old == new:
+        return ops.bitcast(x, elem)
+    many, few = f"u{builtins.max(old, new)}", f"u{builtins.min(old, new)}"
+    count = builtins.max(old, new) // builtins.min(old, new)
+    shifts = ops.binary("mul", ops.iota(count, many), builtins.min(old, new))
+    bits = ops.bitcast(x, f"u{old}")
+    if old > new:
+        parts = ops.same("shift_right", ops.reshape(bits, bits.shape + (1,)), shifts)
+        return ops.bitcast(ops.as_elem(ops.binary("bit_and", parts, 2 ** new - 1), few), elem)
+    if x.shape[-1:] != (count,):
+        fail(InvalidArgument, f"bitcast_convert_type: the last of the sizes {x.shape} has to be {count}, for {elem} of {x.elem}")
+    return ops.bitcast(ops.reduce("sum", ops.same("shift_left", ops.as_elem(bits, many), shifts), -1), elem)
 
 
 @api
@@ -445,12 +458,17 @@ def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, r
     rank = lhs.ndim - 2
     if rank < 1 or rhs.ndim != lhs.ndim:
         fail(InvalidArgument, f"conv_general_dilated: the shapes {lhs.shape} and {rhs.shape} do not fit together")
-    if batch_group_count != 1:
-        fail(Unsupported, "conv_general_dilated: batch_group_count is not supported")
+    if batch_group_count != 1 and feature_group_count != 1:
+        fail(InvalidArgument, "conv_general_dilated: one of feature_group_count and batch_group_count has to be 1")
     texts = _layout(dimension_numbers, lhs.ndim)
     spatial = [c for c in texts[0] if c not in "NC"]
     x = ops.transpose(lhs, [texts[0].index(c) for c in "NC"] + [texts[0].index(c) for c in spatial])
     w = ops.transpose(rhs, [texts[1].index(c) for c in "OI"] + [texts[1].index(c) for c in spatial])
+    if batch_group_count != 1:  # parts of the batch become groups of channels
+        feature_group_count = ops.whole("batch_group_count", batch_group_count)
+        x = ops.reshape(x, (feature_group_count, -1) + x.shape[1:])
+        x = ops.transpose(x, (1, 0) + tuple(range(2, x.ndim)))
+        x = ops.reshape(x, (x.shape[0], -1) + x.shape[3:])
     dilation = tuple(rhs_dilation or (1,) * rank)
     stride, group = tuple(window_strides), ops.whole("feature_group_count", feature_group_count)
     base = tuple(lhs_dilation or (1,) * rank)

@@ -5,6 +5,7 @@ arrays 200 elements. Needs jax 0.7.
 import pathlib
 
 import jax
+import jax.flatten_util  # noqa: F401
 import jax.ops  # noqa: F401
 import jax.scipy.linalg  # noqa: F401
 import jax.scipy.ndimage  # noqa: F401
@@ -18,6 +19,7 @@ import programs_learning  # noqa: F401
 import programs_names  # noqa: F401
 import programs_science  # noqa: F401
 import programs_tutorials  # noqa: F401
+import programs_users  # noqa: F401
 from trace_programs import PROGRAMS, namespace, sample
 
 names, shapes, values = [], [], []

@@ -23,7 +23,7 @@ for _module in (_creation, _elementwise, _manipulation, _products, _reductions, 
             __all__.append(_name)
 
 from wick.numpy import fft, linalg  # noqa: E402, F401
-from wick.numpy.linalg import matrix_rank, trace  # noqa: E402, F401
+from wick.numpy.linalg import matrix_rank  # noqa: E402, F401
 
 mgrid, ogrid, r_, c_, s_, index_exp = (getattr(_applied, _name) for _name in "mgrid ogrid r_ c_ s_ index_exp".split())
 bool = _np.bool_

@@ -109,7 +109,14 @@ def fromfunction(function, shape, *, dtype=float, **kwargs):
 
 def ix_(*args):
     """Index arrays for the product of positions."""
-    return tuple([made(x) for x in np.ix_(*[np.asarray(a) for a in args])])
+    if not is_traced(*args):
+        return tuple([made(x) for x in np.ix_(*[np.asarray(a) for a in args])])
+    rank, out = len(args), []
+    for k, a in enumerate(args):
+        if (a := ops.array(a)).ndim != 1 or a.elem == "bool":
+            fail(InvalidArgument, f"ix_: argument {k} has to be a vector of whole numbers, it has the shape {a.shape}")
+        out.append(ops.reshape(a, (1,) * k + a.shape + (1,) * (rank - 1 - k)))
+    return tuple(out)
 
 
 class _Grid:

@@ -47,10 +47,15 @@ def _wide(x):
     return ops.as_elem(x, "f32") if x.elem in ("f16", "bf16") else x
 
 
+def _mean_with_transpose(x):
+    """The same for a symmetric x, with a derivative that is symmetric, too, as JAX has it."""
+    return ops.binary("mul", ops.same("add", x, matrix_transpose(x)), 0.5)
+
+
 @api
 def cholesky(x, /, *, upper=False):
     """The triangle l with l times its transpose equal to x, which is symmetric and positive definite."""
-    x = _matrices("cholesky", x, square=True)
+    x = _mean_with_transpose(_matrices("cholesky", x, square=True))
     made = ops.as_elem(_library("cholesky", [_wide(x)], [x.shape[-2:]])[0], x.elem)
     return matrix_transpose(made) if upper else made
 
@@ -150,12 +155,13 @@ def qr(x, /, *, mode="reduced"):
 
 
 @api
-def eigh(x, /, *, UPLO="L", symmetrize_input=True):
-    """(eigenvalues in ascending order, eigenvectors as columns) of symmetric matrices."""
+def eigh(x, /, *, UPLO=None, symmetrize_input=True):
+    """(eigenvalues in ascending order, eigenvectors as columns) of symmetric matrices, of which UPLO="L" or "U" reads one
+    triangle alone."""
     x = _matrices("eigh", x, square=True)
     n = x.shape[-1]
-    lower = _symmetric(x, UPLO)
-    values, vectors = _library("symmetric_eigen", [_wide(lower)], [(n,), (n, n)], ", 8")
+    whole = _mean_with_transpose(x) if symmetrize_input and UPLO is None else _symmetric(x, UPLO or "L")
+    values, vectors = _library("symmetric_eigen", [_wide(whole)], [(n,), (n, n)], ", 8")
     return EigenResult(ops.as_elem(values, x.elem), ops.as_elem(vectors, x.elem))
 
 
@@ -165,7 +171,7 @@ def _symmetric(x, half):
     return ops.same("add", part, matrix_transpose(strict))
 
 
-def eigvalsh(x, /, *, UPLO="L"):
+def eigvalsh(x, /, *, UPLO=None):
     """The eigenvalues of symmetric matrices in ascending order."""
     return eigh(x, UPLO=UPLO)[0]
 

@@ -7,7 +7,7 @@ import numpy as np
 from wick.errors import InvalidArgument
 from wick.trace import index, ops
 from wick.trace.eager import api
-from wick.trace.scope import emit, fail, name_of, sizes
+from wick.trace.scope import Traced, emit, fail, name_of, sizes
 
 
 def _arrays(what, xs, dtype=None):
@@ -22,17 +22,23 @@ def _arrays(what, xs, dtype=None):
 
 @api
 def reshape(x, /, shape, *, copy=None, order="C"):
-    """The elements of x, in their order, with another shape; one size may be -1."""
-    if order != "C":
-        fail(InvalidArgument, "reshape: only the order C is supported")
-    return ops.reshape(ops.array(x), ops.shape_of("reshape", shape))
+    """The elements of x, in their order, with another shape; one size may be -1. In the order "F" the first axis is the fastest one."""
+    x, shape = ops.array(x), ops.shape_of("reshape", shape)
+    turned = lambda x: ops.transpose(x, range(x.ndim)[::-1])
+    return turned(ops.reshape(turned(x), shape[::-1])) if _is_turned("reshape", order) else ops.reshape(x, shape)
+
+
+def _is_turned(what, order):
+    if order not in ("C", "K", "A", "F"):
+        fail(InvalidArgument, f"{what}: the order {order!r} is not C or F")
+    return order == "F"
 
 
 @api
-def ravel(x, /):
-    """The elements of x as a vector."""
+def ravel(x, /, order="C"):
+    """The elements of x as a vector, in the order "F" with the first axis as the fastest one."""
     x = ops.array(x)
-    return ops.reshape(x, (x.size,))
+    return ops.reshape(ops.transpose(x, range(x.ndim)[::-1]) if _is_turned("ravel", order) else x, (x.size,))
 
 
 @api
@@ -266,6 +272,12 @@ def repeat(x, repeats, /, axis=None, *, total_repeat_length=None):
     if axis is None:
         x, axis = ops.reshape(x, (x.size,)), 0
     axis = ops.axis_of("repeat", axis, x.ndim)
+    if isinstance(repeats, Traced) and total_repeat_length is not None:
+        from wick.numpy.reductions import cumsum
+        from wick.numpy.searching import searchsorted
+        ends = cumsum(ops.broadcast_to(repeats, (x.shape[axis],)))
+        places = searchsorted(ends, ops.iota(ops.whole("repeat: total_repeat_length", total_repeat_length), ends.elem), side="right")
+        return index.get(x, (builtins.slice(None),) * axis + (ops.binary("min", places, x.shape[axis] - 1),))
     if isinstance(repeats, (list, tuple, np.ndarray)) and np.ndim(repeats) and len(repeats) != 1:
         return index.get(x, (builtins.slice(None),) * axis + (np.repeat(np.arange(x.shape[axis]), np.asarray(repeats)),))
     if isinstance(repeats, (list, tuple, np.ndarray)):
@@ -443,6 +455,13 @@ def diagonal(x, /, offset=0, axis1=0, axis2=1):
 
 
 @api
+def trace(x, /, offset=0, axis1=0, axis2=1, dtype=None):
+    """The sum of the elements on a diagonal of matrices."""
+    from wick.numpy.reductions import sum as sum_of
+    return sum_of(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)
+
+
+@api
 def diagflat(x, k=0):
     """A matrix with the elements of x on a diagonal."""
     return diag(ravel(x), k)
@@ -489,7 +508,11 @@ def put_along_axis(x, indices, values, axis, *, inplace=False):
     """x with values at these positions along an axis."""
     x, indices = ops.array(x), ops.as_elem(indices, "i64")
     axis = ops.axis_of("put_along_axis", axis, x.ndim)
-    values = ops.broadcast_to(ops.as_elem(values, x.elem), indices.shape)
+    if indices.ndim != x.ndim:
+        fail(InvalidArgument, f"put_along_axis: the indices have {indices.ndim} dimensions, the array has {x.ndim}")
+    count = ops.broadcast_shapes("put_along_axis", indices.shape[axis:axis + 1], np.shape(values)[axis - x.ndim:][:1])
+    shape = x.shape[:axis] + count + x.shape[axis + 1:]
+    indices, values = ops.broadcast_to(indices, shape), ops.broadcast_to(ops.as_elem(values, x.elem), shape)
     return emit(f'op.scatter_elements({name_of(x)}, {name_of(indices)}, {name_of(values)}, axis = {axis})', x.elem, x.shape)
 
 

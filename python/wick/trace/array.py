@@ -120,16 +120,20 @@ class Array(Traced):
         return _numpy().astype(x, dtype)
 
     def reshape(x, *shape, order="C"):
-        return _numpy().reshape(x, shape[0] if len(shape) == 1 else shape)
+        return _numpy().reshape(x, shape[0] if len(shape) == 1 else shape, order=order)
 
     def transpose(x, *axes):
         return _numpy().transpose(x, (axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes) or None)
 
     def flatten(x, order="C"):
-        return ops.reshape(x, (x.size,))
+        return _numpy().ravel(x, order=order)
 
     def copy(x):
         return x
+
+    def __round__(x, digits=None):
+        """round(x) gives whole numbers, as that of Python's numbers does."""
+        return _numpy().round(x).astype(int) if digits is None else _numpy().round(x, digits)
 
     def view(x, dtype=None):
         elem = x.elem if dtype is None else elements.of_dtype(dtype)
@@ -164,7 +168,7 @@ for _name, _function in _BINARY.items():
     setattr(Array, f"__r{_name}__", _operator(_function, reflected=True))
 for _name, _function in dict(lt="less", le="less_equal", gt="greater", ge="greater_equal", eq="equal", ne="not_equal").items():
     setattr(Array, f"__{_name}__", _operator(_function))
-for _name, _function in dict(neg="negative", pos="positive", abs="abs", invert="bitwise_invert", round="round", floor="floor",
+for _name, _function in dict(neg="negative", pos="positive", abs="abs", invert="bitwise_invert", floor="floor",
                              ceil="ceil", trunc="trunc").items():
     setattr(Array, f"__{_name}__", _method(_function))
 

@@ -66,6 +66,14 @@ class array(np.ndarray):  # the name is what repr shows
 
     at = property(_At)
 
+    def __getitem__(self, index):
+        from wick.trace.eager import is_traced
+        from wick.trace.scope import current
+        if current() is not None and is_traced(index):  # x[i] in a traced function that refers to x
+            from wick.trace import ops
+            return ops.array(self)[index]
+        return super().__getitem__(index)
+
     def __array_wrap__(self, made, context=None, return_scalar=False):
         return made.view(array) if made.ndim else made[()]  # sums and the like are NumPy's scalars, as those of its own arrays
 

@@ -65,8 +65,8 @@ def _any_traced(item):
     return any([_any_traced(i) if isinstance(i, list) else isinstance(i, Traced) for i in item])
 
 
-def _parse(shape, index):
-    """(items in order: _Index or None for a new dimension)"""
+def _parse(shape, index, outside=False):
+    """(items in order: _Index or None for a new dimension). `outside`: known indices out of bounds are legal, too."""
     items = _items(index)
     taken = builtins.sum([item is not None and item is not Ellipsis for item in items])
     if taken > len(shape):
@@ -84,12 +84,12 @@ def _parse(shape, index):
                 out.append(_Slice(axis, 0, shape[axis], 1))
                 axis += 1
         else:
-            out.append(_one(item, axis, shape[axis]))
+            out.append(_one(item, axis, shape[axis], outside))
             axis += 1
     return out
 
 
-def _one(item, axis, n):
+def _one(item, axis, n, outside):
     if isinstance(item, builtins.slice):
         return _slice(item, axis, n)
     if isinstance(item, Traced):
@@ -101,10 +101,14 @@ def _one(item, axis, n):
             fail(TypeMismatch, f"an index is an array of {item.dtype}: indices are whole numbers")
         item = item.astype(np.int64)
         if item.size and not (-n <= item.min() and item.max() < n):
+            if outside:
+                return _At(axis, ops.array(item))
             fail(OutOfRange, f"an index in {item.min()} to {item.max()} is out of bounds for a dimension of size {n}")
         return _At(axis, np.where(item < 0, item + n, item))
     i = ops.whole("index", item)
     if not -n <= i < n:
+        if outside:
+            return _At(axis, ops.array(np.asarray(i)))
         fail(OutOfRange, f"index {i} is out of bounds for a dimension of size {n}")
     return _Int(axis, i % n)
 
@@ -130,9 +134,9 @@ def _clamped(i, n):
     return emit(f"op.clip({name_of(i)}, (0 : i64), ({n - 1} : i64))", "i64", i.shape)
 
 
-def get(x, index):
+def get(x, index, outside=False):
     """x[index]"""
-    items = _parse(x.shape, index)
+    items = _parse(x.shape, index, outside)
     kept = [item for item in items if item is not None]
     arrays = [item for item in kept if isinstance(item, _At)]
     tensors = any([item.shape for item in arrays])
@@ -257,10 +261,10 @@ class Update:
 
     def get(self, mode=None, fill_value=None, indices_are_sorted=False, unique_indices=False, wrap_negative_indices=True):
         """x[index]; with mode="fill", `fill_value` for indices outside: by default the number that is none, or the least."""
-        out = get(self._x, self._index)
+        out = get(self._x, self._index, outside=True)
         if mode not in ("fill", "drop"):
             return out
-        items = [i for i in _parse(self._x.shape, self._index)]
+        items = _parse(self._x.shape, self._index, outside=True)
         checks = [_inside(i.value, self._x.shape[i.axis]) for i in items if isinstance(i, _At) and isinstance(i.value, Traced)]
         if not checks:
             return out
@@ -304,7 +308,7 @@ class Update:
         if made != x.elem and not (values.weak or elements.RANK[made] == elements.RANK[x.elem]):
             fail(TypeMismatch, f"an array of {x.elem} is updated with values of {values.elem}: convert them with astype")
         values = ops.as_elem(values, x.elem)
-        items = _parse(x.shape, self._index)
+        items = _parse(x.shape, self._index, outside=True)
         if mode not in (None, "drop", "clip", "promise_in_bounds", "fill"):
             fail(InvalidArgument, f"the mode {mode!r} is not one of drop, clip, promise_in_bounds")
         kept = [item for item in items if item is not None]
@@ -379,7 +383,7 @@ class Update:
 
     def _flat(self, shape, mode):
         """(positions in the flat array, whether each is valid; None: they all are)"""
-        items = _parse(shape, self._index)
+        items = _parse(shape, self._index, outside=True)
         if not any([isinstance(i, _At) and isinstance(i.value, Traced) for i in items if i is not None]):
             index = tuple([self._static(i) for i in items])
             return ops.array(np.arange(math.prod(shape)).reshape(shape)[index]), None
