@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "wick/text.h"
 
 typedef struct core_model {
   PyObject_HEAD core_context *context;
@@ -350,6 +351,64 @@ static PyObject *model_compile(PyObject *self, PyObject *args)
   return (PyObject *)k;
 }
 
+static void model_printed(void *arg, const char *text, size_t nbytes)
+{
+  PyGILState_STATE state = PyGILState_Ensure();
+  *(PyObject **)arg = PyBytes_FromStringAndSize(text, (Py_ssize_t)nbytes);
+  PyGILState_Release(state);
+}
+
+/* print(shapes, contents, data) -> the text of the model with these shapes and contents of inputs; see
+ * wick_model_print. */
+static PyObject *model_print(PyObject *self, PyObject *args)
+{
+  core_model *m = (core_model *)self;
+  PyObject *shapes, *contents, *text = NULL;
+  wick_compile_options o = {.size = sizeof o};
+  model_request r = {0};
+  int data;
+  if (!PyArg_ParseTuple(args, "O!O!p:print", &PyDict_Type, &shapes, &PyDict_Type, &contents, &data))
+    return NULL;
+  if (model_shapes(&r, shapes) && model_contents(&r, contents)) {
+    o.nshape = r.nshape, o.shape = r.shape;
+    o.ncontent = r.ncontent, o.contents = r.content;
+    wick_error *e;
+    Py_BEGIN_ALLOW_THREADS e = wick_model_print(m->model, &o, data, model_printed, &text);
+    Py_END_ALLOW_THREADS if (!core_done(e)) Py_CLEAR(text);
+  }
+  model_request_free(&r);
+  return text;
+}
+
+/* bundle(folder, name, target, embed, donate) -> {size: bytes}; see wick_bundle_write. */
+static PyObject *model_bundle(PyObject *self, PyObject *args)
+{
+  core_model *m = (core_model *)self;
+  PyObject *donate;
+  int embed;
+  wick_compile_options o = {.size = sizeof o};
+  wick_bundle_report report;
+  wick_bundle_options b = {.size = sizeof b, .report = &report};
+  model_request r = {0};
+  if (!PyArg_ParseTuple(args, "szzpO!:bundle", &b.folder, &b.name, &o.target, &embed, &PyTuple_Type,
+                        &donate))
+    return NULL;
+  bool good = model_donate(&r, donate);
+  if (good) {
+    o.ndonate = r.ndonate, o.donate = r.donate;
+    b.embed = embed;
+    wick_error *e;
+    Py_BEGIN_ALLOW_THREADS e = wick_bundle_write(m->model, &o, &b);
+    Py_END_ALLOW_THREADS good = core_done(e);
+  }
+  model_request_free(&r);
+  if (!good) return NULL;
+  return Py_BuildValue("{sKsKsKsK}", "flash", (unsigned long long)report.flash_bytes, "ram",
+                       (unsigned long long)report.ram_bytes, "stack",
+                       (unsigned long long)report.stack_bytes, "constants",
+                       (unsigned long long)report.constants_bytes);
+}
+
 /* grad(of, wrt, cotangent): a text or None, a tuple of texts, a bool; see wick_grad. */
 static PyObject *model_grad(PyObject *self, PyObject *args)
 {
@@ -403,6 +462,8 @@ static PyMethodDef model_methods[] = {
     {"compile", model_compile, METH_VARARGS,
      "compile(shapes, sizes, ranges, dynamic, specialize_dims, specialize_inputs, contents, "
      "donate, target, tune, precision, tuning, cache, strict, jobs, auto_specialize)"},
+    {"bundle", model_bundle, METH_VARARGS, "bundle(folder, name, target, embed, donate)"},
+    {"print", model_print, METH_VARARGS, "print(shapes, contents, data): the model as text"},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef model_getset[] = {
     {"inputs", model_inputs, NULL, "(name, element type, sizes, names of dynamic sizes) of each",

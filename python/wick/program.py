@@ -3,6 +3,7 @@ import collections
 import operator
 import os
 import reprlib
+import sys
 import threading
 
 import numpy as np
@@ -95,6 +96,7 @@ class Model:
         self.allow_links, self.entry, self.ops = bool(allow_links), entry, None if ops is None else os.fspath(ops)
         self._core = raised(_core.Model, self.name, source if in_memory else None, self.allow_links, entry, self.ops)
         self._lock = threading.Lock()
+        self._programs = self._applied = None  # of calls, made by the first one
         self.derivatives, self.overridden = tuple(derivatives), tuple(override)
         #: Initializers that the file lists as inputs, too: defaults, constant unless they are overridden.
         self.overridable = tuple(Port(*p) for p in self._core.overridable)
@@ -158,6 +160,32 @@ class Model:
             raise InvalidArgument(f"input \"{name}\": its rank is dynamic, so its contents cannot be one of several")
         several = made if made.ndim > len(port.shape) else made[None]
         return [types.memory(port.elem, np.ascontiguousarray(x)) for x in several]
+
+    def __call__(self, *args, **named):
+        """The outputs for these inputs, by order or by name; in a traced function, as traced arrays."""
+        if "wick.trace.scope" in sys.modules and sys.modules["wick.trace.scope"].current() is not None:
+            return self.apply({}, *args, **named)
+        with self._lock:
+            if self._programs is None:
+                self._programs = Specialized(self)
+        out = self._programs.run(arrays_of(self.inputs, args, named))
+        return out[0] if len(out) == 1 else tuple(out)
+
+    def apply(self, parameters, /, *args, **named):
+        """The same with arrays in the place of constants, by name: those of `parameters` that are trained."""
+        from wick.trace import function, models, scope
+        if scope.current() is not None:
+            return models.call(self, args, named, parameters)
+        with self._lock:
+            if self._applied is None:
+                self._applied = function.Function(lambda parameters, args, named: models.call(self, args, named, parameters))
+        return self._applied(dict(parameters), args, named)
+
+    @property
+    def parameters(self):
+        """The model's weights: its constants of floats with at least one dimension, by name."""
+        from wick.trace import models
+        return models.parameters(self)
 
     def grad(self, wrt=None, of=None, cotangent=False):
         """The same model with further outputs "X.grad", the derivatives of `of` by `wrt`; see wick.grad."""

@@ -10,7 +10,7 @@ import threading
 import numpy as np
 
 from wick import types
-from wick.errors import InvalidArgument, TypeMismatch, WickError
+from wick.errors import InvalidArgument, TypeMismatch, WickError, raised
 from wick.options import unknown
 from wick.program import Model, Options, Program
 from wick.trace import elements, nest, ops, scope as scopes, tree
@@ -120,6 +120,23 @@ class Lowered:
     def compile(self, **options):
         return Executable(self, **options)
 
+    def bundle(self, folder, name=None, *, target=None, embed=False):
+        """Writes NAME.o, NAME.h and NAME.weights.bin into a folder: a C function that runs without Wick, for any target of
+        docs/targets.md. Arrays are its arguments in the order of the structure's leaves. Returns the bytes of its memories by
+        name: flash, ram, stack, constants."""
+        self.check_closed()
+        name = name or self.name
+        with self.places_in_errors():
+            return raised(self.model()._core.bundle, os.fspath(folder), name, target, bool(embed), tuple(self.donated))
+
+    def check_closed(self):
+        """Refuses to write a program that needs more than its arguments, or that computes nothing."""
+        if self.constants:
+            raise InvalidArgument(f"{self.name}: it refers to {len(self.constants)} arrays of more than {scopes.SMALL} elements "
+                                  "outside of it: pass them as arguments")
+        if not self.results:
+            raise InvalidArgument(f"{self.name} computes nothing")
+
     def places_in_errors(self):
         return _Places(self)
 
@@ -179,11 +196,7 @@ class Executable:
 
     def save(self, path):
         """Writes the machine code to a file, which wick.Program.load reads."""
-        if self._constants:
-            raise InvalidArgument(f"{self.lowered.name}: it refers to {len(self._constants)} arrays of more than {scopes.SMALL} elements "
-                                  "outside of it: pass them as arguments")
-        if self.program is None:
-            raise InvalidArgument(f"{self.lowered.name} computes nothing")
+        self.lowered.check_closed()
         self.program.save(path)
 
 
