@@ -157,6 +157,44 @@ BOXES = np.array([[0.1, 0.15, 0.8, 0.72], [0.93, 0.08, 0.21, 0.88], [-0.33, 0.2,
 W, WG, WT = normal(6, 4, 3, 2), normal(8, 2, 3, 3), normal(4, 5, 3, 3)
 DW = normal(4, 1, 3, 3)
 
+def deformed(x, offset, w, stride=(1, 1), pad=(0, 0, 0, 0), dilation=(1, 1), parts=1, groups=1):
+    n, c, h, wd = x.shape
+    o, ci, kh, kw = w.shape
+    oh, ow = offset.shape[2:]
+    out = np.zeros((n, o, oh, ow))
+    for b, k, u, v, i, j in np.ndindex(n, c, kh, kw, oh, ow):
+        at = k // (c // parts) * 2 * kh * kw + 2 * (u * kw + v)
+        y, z = i * stride[0] + u * dilation[0] - pad[0] + offset[b, at, i, j], j * stride[1] + v * dilation[1] - pad[1] + offset[b, at + 1, i, j]
+        if not (0 <= y < h and 0 <= z < wd):
+            continue
+        p, q = int(y), int(z)
+        r, s, fy, fz = min(p + 1, h - 1), min(q + 1, wd - 1), y - p, z - q
+        value = (1 - fy) * ((1 - fz) * x[b, k, p, q] + fz * x[b, k, p, s]) + fy * ((1 - fz) * x[b, k, r, q] + fz * x[b, k, r, s])
+        own = slice(k // ci * (o // groups), (k // ci + 1) * (o // groups))
+        out[b, own, i, j] += value * w[own, k % ci, u, v]
+    return out.astype(f32)
+
+
+def placed(prob, loc, anchor, clip, threshold, v):
+    n, _, count = prob.shape
+    out, valid = np.full((n, count, 6), -1, f32), np.zeros(n, i32)
+    for b, a in np.ndindex(n, count):
+        kind = 1 + np.argmax(prob[b, 1:, a])
+        if prob[b, kind, a] < threshold:
+            continue
+        l, t, r, bottom = anchor[0, a].astype(np.float64)
+        x, y, w, h = loc[b, 4 * a:4 * a + 4].astype(np.float64)
+        x, y = x * v[0] * (r - l) + (l + r) / 2, y * v[1] * (bottom - t) + (t + bottom) / 2
+        w, h = np.exp(w * v[2]) * (r - l) / 2, np.exp(h * v[3]) * (bottom - t) / 2
+        box = np.array([x - w, y - h, x + w, y + h])
+        out[b, valid[b]] = [kind - 1, prob[b, kind, a], *(box.clip(0, 1) if clip else box)]
+        valid[b] += 1
+    return out, valid
+
+
+OFFSET, OFFSET2, TAPS, TAPS2 = normal(2, 18, 5, 4), normal(2, 24, 4, 6), normal(6, 4, 3, 3), normal(6, 2, 3, 2)
+PROB, LOC, ANCHOR = softmax(2 * normal(2, 4, 9), 1), normal(2, 36), np.sort(R.random((1, 9, 2, 2)), 2).reshape(1, 9, 4).astype(f32)
+
 OPERATORS = [
     # ---- element-wise ----
     unary("abs", np.abs), unary("ceil", np.ceil), unary("floor", np.floor), unary("trunc", np.trunc), unary("round", np.round),
@@ -290,6 +328,11 @@ OPERATORS = [
      (IMAGE, IMAGE[::-1]), correlation(IMAGE, IMAGE[::-1], 1, 3, 1, 2, 3, lambda x, y: abs(x - y))),
     ("vision.multibox_prior(%a, sizes=[0.5f, 0.25f], ratios=[1f, 2f, 0.5f], steps=[-1f, -1f], offsets=[0.5f, 0.5f], clip=True)", (IMAGE,), prior(7, 6, True)),
     ("vision.multibox_prior(%a, sizes=[0.5f, 0.25f], ratios=[1f, 2f, 0.5f])", (IMAGE,), prior(7, 6, False)),
+    ("nn.deformable_conv2d(%a, %b, %c, channels=6, kernel_size=[3, 3], padding=[0, 0, 0, 0], out_layout=\"\")", (IMAGE, OFFSET, TAPS), deformed(IMAGE, OFFSET, TAPS)),
+    ("nn.deformable_conv2d(%a, %b, %c, strides=[2, 1], padding=[1, 1, 1, 1], dilation=[1, 2], deformable_groups=2, groups=2)",
+     (IMAGE, OFFSET2, TAPS2), deformed(IMAGE, OFFSET2, TAPS2, (2, 1), (1, 1, 1, 1), (1, 2), 2, 2)),
+    ("vision.multibox_transform_loc(%a, %b, %c, clip=True, threshold=0.5f, variances=[0.1f, 0.1f, 0.2f, 0.2f])", (PROB, LOC, ANCHOR), placed(PROB, LOC, ANCHOR, True, 0.5, (0.1, 0.1, 0.2, 0.2))),
+    ("vision.multibox_transform_loc(%a, %b, %c, clip=False, threshold=-1f, variances=[1f, 0.5f, 0.2f, 0.3f])", (PROB, LOC, ANCHOR), placed(PROB, LOC, ANCHOR, False, -1, (1, 0.5, 0.2, 0.3))),
     ("image.crop_and_resize(%a, %b, %c, crop_size=[4, 3], layout=\"NCHW\", method=\"bilinear\", extrapolation_value=-2f)",
      (IMAGE, BOXES, np.array([1, 0, 1], i32)), crop(IMAGE, BOXES, [1, 0, 1], 4, 3, -2)),
     ("image.crop_and_resize(%a, %b, %c, crop_size=[1, 2], layout=\"NHWC\", method=\"bilinear\")",

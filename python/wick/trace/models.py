@@ -238,7 +238,7 @@ def _check_outputs(model):
         fail(Unsupported, f"the model has outputs whose sizes only the run knows, or that are no tensors: {', '.join(p.name for p in model.outputs)}")
 
 
-#: Inputs of that many whole numbers, as axes and sizes are, are taken as known if the program gives them as such.
+#: Inputs of that many numbers, as axes and sizes are, are taken as known if the program gives them as such.
 _KNOWN = 64
 
 
@@ -257,7 +257,7 @@ def _inputs(model, args, named):
         if getattr(p, "type", None) or p.elem not in elements.RANK:
             fail(Unsupported, f"the input \"{p.name}\" is {getattr(p, 'type', None) or p.elem}: traced functions take tensors of numbers")
         x = given[p.name]
-        if isinstance(x, (int, list, tuple, np.ndarray, np.generic)) and elements.is_whole(p.elem) and np.size(x) <= _KNOWN:
+        if isinstance(x, (int, float, list, tuple, np.ndarray, np.generic)) and np.size(x) <= _KNOWN:
             x = known[p.name] = np.asarray(x, types.dtype(p.elem), order="C")
         x = ops.as_elem(x, p.elem) if ops.is_number(x) else ops.array(x)
         fits = p.shape is None or (len(p.shape) == x.ndim and all([d < 0 or d == n for d, n in zip(p.shape, x.shape)]))

@@ -159,14 +159,172 @@ static const char *vision_reorg(relay_member *m)
       (long long)(c * s * s), (long long)(h / s), (long long)(w / s));
 }
 
+/* ---- deformable convolution ---- */
+
+typedef struct vision_deform {
+  int64_t c, h, w, o, kernel[2], out[2], pad[4], stride[2], dilation[2], groups, parts;
+} vision_deform;
+
+static bool vision_deform_read(relay_member *m, vision_deform *d)
+{
+  int64_t given[RELAY_MOST_INTS] = {0};
+  for (uint32_t k = 0; k < 3; k++)
+    if (wick_relay_rank(m, k) != 4) return wick_relay_fail(m, "the operands must have 4 axes");
+  if (!wick_relay_spread(m, "strides", 2, 1, d->stride) ||
+      !wick_relay_spread(m, "dilation", 2, 1, d->dilation))
+    return false;
+  int n = wick_relay_ints(m, "padding", given);
+  for (int i = 0; i < 4; i++) d->pad[i] = n <= 1 ? given[0] : n == 2 ? given[i % 2] : given[i];
+  d->groups = wick_relay_int(m, "groups", 1), d->parts = wick_relay_int(m, "deformable_groups", 1);
+  d->c = wick_relay_known(m, 0, 1), d->h = wick_relay_known(m, 0, 2);
+  d->w = wick_relay_known(m, 0, 3), d->o = wick_relay_known(m, 2, 0);
+  for (uint32_t k = 0; k < 2; k++)
+    d->kernel[k] = wick_relay_known(m, 2, 2 + k), d->out[k] = wick_relay_known(m, 1, 2 + k);
+  int64_t in = wick_relay_known(m, 2, 1), offsets = wick_relay_known(m, 1, 1);
+  if (m->use->wrong) return false;
+  bool small = d->groups > 0 && d->parts > 0 && d->groups <= 65536 && d->parts <= 65536 &&
+               d->kernel[0] <= 4096 && d->kernel[1] <= 4096 && in <= INT32_MAX;
+  if (!small || d->c != in * d->groups || d->o % d->groups || d->c % d->parts ||
+      offsets != 2 * d->parts * d->kernel[0] * d->kernel[1])
+    return wick_relay_fail(m, "the channels, the offsets and the groups do not fit together");
+  for (int k = 0; k < 2; k++)
+    if (d->stride[k] < 1 || d->dilation[k] < 1 || d->stride[k] > 4096 || d->dilation[k] > 4096 ||
+        d->pad[k] < 0 || d->pad[k] > INT32_MAX || d->out[k] > INT32_MAX)
+      return wick_relay_fail(m, "`strides` and `dilation` must be positive, `padding` not "
+                                "negative, and none of them large");
+  return true;
+}
+
+/* The positions along axis k at which the windows read: [images, parts, window, result]. */
+static const char *vision_deform_at(relay_member *m, const vision_deform *d, int k)
+{
+  const char *e = wick_elem_name(wick_relay_elem(m, 0)), *axis = k ? "j" : "i",
+             *tap = k ? "v" : "u";
+  m->items =
+      wick_relay_text(m,
+                      "%sop at%d(p) {\n  y[n, g, u: %lld, v: %lld, i, j] = p[n, g, %lld * u "
+                      "+ v, %d, i, j] + %s(%lld * %s + %lld * %s - %lld)\n}\n",
+                      m->items ? m->items : "", k, (long long)d->kernel[0], (long long)d->kernel[1],
+                      (long long)d->kernel[1], k, e, (long long)d->stride[k], axis,
+                      (long long)d->dilation[k], tap, (long long)d->pad[k]);
+  return wick_relay_text(m, "at%d(reshape(b, shape = (%s, %lld, %lld, 2, %lld, %lld)))", k,
+                         wick_relay_size(m, 0, 0), (long long)d->parts,
+                         (long long)(d->kernel[0] * d->kernel[1]), (long long)d->out[0],
+                         (long long)d->out[1]);
+}
+
+/* A convolution whose windows read at positions that are moved by offsets (rows, columns) for each
+ * element of the result and of the window: linear between elements, 0 outside of the image.
+ * Source: Dai et al. 2017, arXiv:1703.06211; borders as TVM has them. */
+static const char *vision_deformable(relay_member *m)
+{
+  vision_deform d;
+  if (!vision_deform_read(m, &d)) return NULL;
+  const char *n = wick_relay_size(m, 0, 0), *y = vision_deform_at(m, &d, 0),
+             *z = vision_deform_at(m, &d, 1);
+  const char *p = "y[n, g, u, v, i, j]", *q = "z[n, g, u, v, i, j]";
+  const char *low = wick_relay_text(m, "i64(floor(%s))", p),
+             *left = wick_relay_text(m, "i64(floor(%s))", q);
+  const char *high = wick_relay_text(m, "min(%s + 1, %lld)", low, (long long)(d.h - 1)),
+             *right = wick_relay_text(m, "min(%s + 1, %lld)", left, (long long)(d.w - 1));
+  m->items = wick_relay_text(m,
+                             "%sop sampled(x, y, z) {\n  s[n, g, c, u, v, i, j] = if %s >= 0.0 && "
+                             "%s < %lld.0 && %s >= 0.0 "
+                             "&& %s < %lld.0 {\n"
+                             "    (x[n, g, c, %s, %s] * (1.0 - %s + floor(%s)) + x[n, g, c, %s, "
+                             "%s] * (%s - floor(%s))) *\n"
+                             "      (1.0 - %s + floor(%s)) +\n"
+                             "    (x[n, g, c, %s, %s] * (1.0 - %s + floor(%s)) + x[n, g, c, %s, "
+                             "%s] * (%s - floor(%s))) *\n"
+                             "      (%s - floor(%s))\n  } else { 0.0 }\n}\n",
+                             m->items, p, p, (long long)d.h, q, q, (long long)d.w, low, left, q, q,
+                             low, right, q, q, p, p, high, left, q, q, high, right, q, q, p, p);
+  long long taps = (long long)(d.c / d.groups * d.kernel[0] * d.kernel[1]),
+            places = (long long)(d.out[0] * d.out[1]);
+  const char *s = wick_relay_let(
+      m, "sampled(reshape(a, shape = (%s, %lld, %lld, %lld, %lld)), %s, %s)", n, (long long)d.parts,
+      (long long)(d.c / d.parts), (long long)d.h, (long long)d.w, y, z);
+  return wick_relay_text(
+      m,
+      "reshape(matmul(reshape(c, shape = (1, %lld, %lld, %lld)), reshape(%s, shape = (%s, %lld, "
+      "%lld, %lld))), shape = (%s, %lld, %lld, %lld))",
+      (long long)d.groups, (long long)(d.o / d.groups), taps, s, n, (long long)d.groups, taps,
+      places, n, (long long)d.o, (long long)d.out[0], (long long)d.out[1]);
+}
+
+/* ---- boxes of anchors ---- */
+
+/* The corners of the boxes that the offsets b and the anchors c are, [images, anchors, 4]. */
+static const char *vision_boxes(relay_member *m, const double *variance, const char *shape)
+{
+  const char *l = wick_relay_let(m, "reshape(b, shape = (%s, 4))", shape), *middle[2], *half[2];
+  for (int d = 0; d < 2; d++) {
+    const char *size = wick_relay_let(m, "c[:, :, %d:%d] - c[:, :, %d:%d]", d + 2, d + 3, d, d + 1);
+    middle[d] =
+        wick_relay_let(m, "%s[:, :, %d:%d] * %.9g * %s + (c[:, :, %d:%d] + c[:, :, %d:%d]) / 2.0",
+                       l, d, d + 1, variance[d], size, d, d + 1, d + 2, d + 3);
+    half[d] = wick_relay_let(m, "exp(%s[:, :, %d:%d] * %.9g) * %s / 2.0", l, d + 2, d + 3,
+                             variance[d + 2], size);
+  }
+  const char *y =
+      wick_relay_text(m, "concat(%s - %s, %s - %s, %s + %s, %s + %s, axis = 2)", middle[0], half[0],
+                      middle[1], half[1], middle[0], half[0], middle[1], half[1]);
+  if (wick_relay_int(m, "clip", 1)) y = wick_relay_text(m, "max(min(%s, 1.0), 0.0)", y);
+  return wick_relay_let(m, "%s", y);
+}
+
+/* The boxes (class, probability, corners) whose most probable class is not the background, first, and
+ * their number in each image. The rows after them are -1, where TVM leaves them undefined. */
+static const char *vision_transform(relay_member *m)
+{
+  double variance[VISION_MOST] = {0.1, 0.1, 0.2, 0.2},
+         threshold = wick_relay_real(m, "threshold", 0.01);
+  int nv = wick_relay_attr(m, "variances") ? vision_reals(m, "variances", variance) : 4;
+  if (wick_relay_rank(m, 0) != 3 || wick_relay_rank(m, 1) != 2 || wick_relay_rank(m, 2) != 3)
+    return wick_relay_fail(m, "the operands must have 3, 2 and 3 axes");
+  if (nv != 4) return wick_relay_fail(m, "`variances` must be a list of 4 numbers");
+  if (wick_relay_int(m, "keep_background", 0))
+    return wick_relay_fail(m, "`keep_background` is not supported");
+  int64_t classes = wick_relay_known(m, 0, 1), anchors = wick_relay_known(m, 0, 2);
+  if (m->use->wrong) return NULL;
+  if (classes < 2) return wick_relay_fail(m, "there must be a class besides the background");
+  const char *n = wick_relay_size(m, 0, 0), *e = wick_elem_name(wick_relay_elem(m, 0)),
+             *shape = wick_relay_text(m, "%s, %lld", n, (long long)anchors);
+  const char *corners = vision_boxes(m, variance, shape),
+             *kind = wick_relay_let(m, "argmax(a[:, 1:, :], axis = 1, keepdims = false)"),
+             *score = wick_relay_let(m, "reduce_max(a[:, 1:, :], axes = (1,), keepdims = false)");
+  const char *valid = threshold > -1
+                          ? wick_relay_let(m, "%s >= %s", score, wick_relay_float(m, threshold))
+                          : wick_relay_let(m, "%s > -1.0", score);
+  const char *rows = wick_relay_let(
+      m, "concat(reshape(%s(%s), shape = (%s, 1)), reshape(%s, shape = (%s, 1)), %s, axis = 2)", e,
+      kind, shape, score, shape, corners);
+  /* Others are written to one more row, which is left out. */
+  const char *row = wick_relay_let(m, "where(%s, cumsum(i64(%s), axis = 1) - 1, %lld)", valid,
+                                   valid, (long long)anchors);
+  const char *at = wick_relay_let(m, "broadcast_to(reshape(%s, shape = (%s, 1)), shape = (%s, 6))",
+                                  row, shape, shape);
+  return wick_relay_text(
+      m,
+      "(scatter_elements(broadcast_to((-1.0 : %s), shape = (%s, %lld, 6)), %s, %s, axis = 1)[:, "
+      "0:%lld], i32(reduce_sum(i64(%s), axes = (1,), keepdims = false)))",
+      e, n, (long long)anchors + 1, at, rows, (long long)anchors, valid);
+}
+
 const relay_row wick_relay_vision[] = {
     RELAY_WRITE("image.crop_and_resize", 3, 3, vision_crop,
                 "crop_size layout method=bilinear extrapolation_value out_dtype", "index notation"),
     RELAY_WRITE("nn.correlation", 2, 2, vision_correlation,
                 "kernel_size max_displacement stride1 stride2 padding is_multiply layout=NCHW",
                 "index notation"),
+    RELAY_WRITE("nn.deformable_conv2d", 3, 3, vision_deformable,
+                "strides padding dilation deformable_groups groups channels kernel_size "
+                "data_layout=NCHW kernel_layout=OIHW out_layout= out_dtype",
+                "index notation and matmul"),
     RELAY_WRITE("vision.multibox_prior", 1, 1, vision_prior, "sizes ratios steps offsets clip",
                 "index notation"),
+    RELAY_WRITE("vision.multibox_transform_loc", 3, 3, vision_transform,
+                "clip threshold variances keep_background", "scatter_elements"),
     RELAY_WRITE("vision.yolo_reorg", 1, 1, vision_reorg, "stride", "reshape and transpose"),
     RELAY_END_OF_ROWS,
 };
