@@ -36,6 +36,11 @@ def uniform(scale=1e-2, dtype=None):
     return lambda key, shape, dtype=dtype: wnp.multiply(random.uniform(key, shape, dtype), scale)
 
 
+def truncated_normal(stddev=1e-2, dtype=None, lower=-2.0, upper=2.0):
+    """Normal numbers between two bounds, in units of their deviation before it was cut."""
+    return lambda key, shape, dtype=dtype: wnp.multiply(random.truncated_normal(key, lower, upper, shape, dtype), stddev)
+
+
 def variance_scaling(scale, mode, distribution, in_axis=-2, out_axis=-1, dtype=None):
     """Numbers whose variance is `scale` divided by the number of inputs, of outputs, or their mean."""
     def init(key, shape, dtype=dtype):
@@ -67,7 +72,7 @@ def orthogonal(scale=1.0, column_axis=-1, dtype=None):
 
 
 initializers = _types.SimpleNamespace(
-    zeros=zeros, ones=ones, constant=constant, normal=normal, uniform=uniform, variance_scaling=variance_scaling, orthogonal=orthogonal,
+    zeros=zeros, ones=ones, constant=constant, normal=normal, uniform=uniform, truncated_normal=truncated_normal, variance_scaling=variance_scaling, orthogonal=orthogonal,
     glorot_normal=_scaled(1.0, "fan_avg", "truncated_normal"), glorot_uniform=_scaled(1.0, "fan_avg", "uniform"),
     lecun_normal=_scaled(1.0, "fan_in", "truncated_normal"), lecun_uniform=_scaled(1.0, "fan_in", "uniform"),
     he_normal=_scaled(2.0, "fan_in", "truncated_normal"), he_uniform=_scaled(2.0, "fan_in", "uniform"),

@@ -32,6 +32,17 @@ def register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten_func=No
     return tree.register(cls, flatten_func or flatten, unflatten)
 
 
+def register_pytree_with_keys_class(cls):
+    """A class with tree_flatten_with_keys(self) -> ([(key, child)], static data) and the class method tree_unflatten."""
+    return register_pytree_with_keys(cls, lambda x: x.tree_flatten_with_keys(), cls.tree_unflatten)
+
+
+def all_leaves(iterable, is_leaf=None):
+    """Whether all items are leaves."""
+    items = list(iterable)
+    return tree_leaves(items, is_leaf) == items
+
+
 def register_dataclass(cls, data_fields=None, meta_fields=None, drop_fields=()):
     """A dataclass whose `data_fields` are structures of arrays and whose `meta_fields` are static. Without names, fields with
     metadata={"static": True} are static."""

@@ -7,6 +7,8 @@ import pathlib
 import jax
 import jax.flatten_util  # noqa: F401
 import jax.ops  # noqa: F401
+import jax.scipy.cluster.vq  # noqa: F401
+import jax.scipy.integrate  # noqa: F401
 import jax.scipy.linalg  # noqa: F401
 import jax.scipy.ndimage  # noqa: F401
 import jax.scipy.optimize  # noqa: F401

@@ -737,6 +737,31 @@ def batches_by_axes(jax):
     return f
 
 
+@program(lambda r: f32(r.normal(size=(6, 3)), 3 + r.uniform(size=6), r.normal(size=(6, 2))), 1e-3)
+def names_of_other_modules(jax):
+    jnp, lax = jax.numpy, jax.lax
+
+    @jax.tree_util.register_pytree_with_keys_class
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+        def tree_flatten_with_keys(self):
+            return [(jax.tree_util.GetAttrKey("a"), self.a), (jax.tree_util.GetAttrKey("b"), self.b)], None
+
+        @classmethod
+        def tree_unflatten(cls, _, children):
+            return cls(*children)
+
+    def f(x, d, b):
+        solved = lambda x, d: lax.linalg.tridiagonal_solve(jnp.zeros(6).at[1:].set(x[1:, 0]), d, jnp.zeros(6).at[:-1].set(x[:-1, 1]), b)
+        pair = jax.grad(lambda p: jnp.sum(p.a ** 2) + jnp.sum(jnp.sin(p.b)))(Pair(x, d))
+        return (solved(x, d), jax.grad(lambda d: solved(x, d).sum())(d), jax.scipy.integrate.trapezoid(x, axis=0), jax.scipy.cluster.vq.vq(x, x[::2] + 0.1), pair,
+                jax.scipy.stats.norm.isf(jnp.array([0.1, 0.7])), jax.tree_util.all_leaves([1, 2]), jax.tree_util.all_leaves([1, [2]]))
+
+    return f
+
+
 # ---- arrays ----
 
 

@@ -53,9 +53,10 @@ def _mean_with_transpose(x):
 
 
 @api
-def cholesky(x, /, *, upper=False):
+def cholesky(x, /, *, upper=False, symmetrize_input=True):
     """The triangle l with l times its transpose equal to x, which is symmetric and positive definite."""
-    x = _mean_with_transpose(_matrices("cholesky", x, square=True))
+    x = _matrices("cholesky", x, square=True)
+    x = _mean_with_transpose(x) if symmetrize_input else x
     made = ops.as_elem(_library("cholesky", [_wide(x)], [x.shape[-2:]])[0], x.elem)
     return matrix_transpose(made) if upper else made
 

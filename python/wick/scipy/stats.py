@@ -45,7 +45,7 @@ def _distribution(name, log_density, parameters, cdf=None, discrete=False, suppo
     if "ppf" in more:
         def ppf(q, loc=0.0, scale=1.0):
             return loc + scale * more["ppf"](q)
-        made["ppf"] = api(ppf)
+        made |= {"ppf": api(ppf), "isf": api(lambda q, loc=0.0, scale=1.0: ppf(1 - q, loc, scale))}
     return types.SimpleNamespace(**made)
 
 
