@@ -1,5 +1,6 @@
 /* A model as text: wick_model_print. */
 #include "driver/compile.h"
+#include "ir/call.h"
 #include "ir/text.h"
 #include "wick/text.h"
 
