@@ -9,7 +9,7 @@ static const char *const formats[] = {
     "tests/fuzz/coreml/bilstm.mlmodel",
     "tests/fuzz/coreml/branch_0.mlmodel",
     "tests/fuzz/coreml/classic_image.mlmodel",
-    "tests/fuzz/mxnet/operators.json",
+    "tests/fuzz/mxnet/operators0.json",
     "tests/fuzz/tflite/conv_2d.tflite",
     "tests/fuzz/tflite/softmax.tflite",
     "tests/import/tensorflow/saved_signatures/saved",
