@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "wick/text.h"
 
 typedef struct core_model {
   PyObject_HEAD core_context *context;
