@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import report
-from tflite import Runner
+from tflite import Runner, in_turns
 
 # Writes a network, and an input. Arguments: name, form, folder. Without a name it prints all names.
 MAKER = """
@@ -138,11 +138,7 @@ def measure(a, name, folder):
         subprocess.run([a.tensorflow, "-c", MAKER, name, a.form, folder], check=True, stderr=subprocess.DEVNULL)
     runners = [Runner([a.wick, "bench", "--pipe", model, "--inputs", folder / "input.npy", "--threads", a.threads]),
                Runner([a.tensorflow, "-c", PEER, folder, a.threads])]  # fmt: skip
-    runs = [max(1, int(a.seconds / r.seconds(max(1, int(0.02 / r.seconds(1)))))) for r in runners]
-    rounds = [[r.seconds(n) for r, n in zip(runners, runs)] for _ in range(a.rounds)]
-    for r in runners:
-        r.end()
-    return [1e3 * statistics.median(x[k] for x in rounds) for k in range(2)] + [statistics.median(w / p for w, p in rounds)]
+    return in_turns(runners, a)
 
 
 def main():

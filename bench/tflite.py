@@ -60,6 +60,15 @@ class Runner:
         self.process.wait()
 
 
+def in_turns(runners, a):
+    """Milliseconds of each of two runners, and the median of the ratios of the rounds."""
+    runs = [max(1, int(a.seconds / r.seconds(max(1, int(0.02 / r.seconds(1)))))) for r in runners]
+    rounds = [[r.seconds(n) for r, n in zip(runners, runs)] for _ in range(a.rounds)]
+    for r in runners:
+        r.end()
+    return [1e3 * statistics.median(x[k] for x in rounds) for k in range(2)] + [statistics.median(w / p for w, p in rounds)]
+
+
 def measure(a, name):
     """Returns milliseconds of Wick and of LiteRT, and the median of the ratios."""
     folder = MODELS / name
@@ -67,11 +76,7 @@ def measure(a, name):
     inputs = sorted(folder.glob("input_*.npy"))
     runners = [Runner([a.wick, "bench", "--pipe", model, "--inputs", *inputs, "--threads", a.threads]),
                Runner([a.litert, "-c", PEER, model, a.threads, *inputs])]  # fmt: skip
-    runs = [max(1, int(a.seconds / r.seconds(max(1, int(0.02 / r.seconds(1)))))) for r in runners]
-    rounds = [[r.seconds(n) for r, n in zip(runners, runs)] for _ in range(a.rounds)]
-    for r in runners:
-        r.end()
-    return [1e3 * statistics.median(x[k] for x in rounds) for k in range(2)] + [statistics.median(w / p for w, p in rounds)]
+    return in_turns(runners, a)
 
 
 def main():
