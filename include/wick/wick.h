@@ -451,6 +451,14 @@ typedef struct wick_bundle_options {
 WICK_API wick_error *wick_bundle_write(wick_model *model, const wick_compile_options *options,
                                        const wick_bundle_options *bundle);
 
+/* Gives the model to `print` as a module in Wick's text (docs/text.md), as it is before any pass: in
+ * one call, with the shapes, sizes and contents of the options (NULL: none), and if `data` is set
+ * with the elements of its constants. Fails as wick_compile does for shapes that do not fit. */
+WICK_API wick_error *wick_model_print(wick_model *model, const wick_compile_options *options,
+                                      bool data,
+                                      void (*print)(void *arg, const char *text, size_t nbytes),
+                                      void *arg);
+
 /* Everything from here on is also in libwick_rt, a library without the compiler. */
 
 /* wick_save writes a compiled model to a file, an artifact. wick_compiled_load opens one. An

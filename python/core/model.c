@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "core.h"
-#include "wick/text.h"
 
 typedef struct core_model {
   PyObject_HEAD core_context *context;

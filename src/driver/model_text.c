@@ -2,7 +2,6 @@
 #include "driver/compile.h"
 #include "ir/call.h"
 #include "ir/text.h"
-#include "wick/text.h"
 
 static wick_status model_text(wick_compilation *c, bool data, wick_text *out)
 {

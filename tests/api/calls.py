@@ -11,7 +11,7 @@ def parse(path):
     text = re.sub(r"/\*.*?\*/", "", open(path, encoding="utf-8").read(), flags=re.S)
     structs = {m[1]: [f.strip() for f in m[2].split(";") if f.strip()]
                for m in re.finditer(r"typedef struct (\w+) \{(.*?)\} \1;", text, flags=re.S)}
-    calls = [(m[1].strip(), m[2], [" ".join(p.split()) for p in m[3].split(",")])
+    calls = [(m[1].strip(), m[2], [" ".join(p.split()) for p in re.split(r",(?![^(]*\))", m[3])])
              for m in re.finditer(r"WICK_API ([\w\s]+?[\s*]+)(wick_\w+)\(([^;]*)\);", text)]
     return structs, calls
 
@@ -78,6 +78,8 @@ def write_struct(name, fields, structs, out):
 
 
 def argument(param, call):
+    if function := re.search(r"\(\*(\w+)\)", param):
+        return f"any_below(8) ? any_{function[1]} : NULL"
     kind, name = re.fullmatch(r"(.*?[\s*])(\w+)", param).groups()
     kind = kind.strip()
     for i, thing in enumerate(OBJECTS):
