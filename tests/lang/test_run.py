@@ -642,14 +642,19 @@ int main(void) { return net(net_constants, data, arena); }
 """
 
 
-def test_bundles_print_data_and_strings(tmp_path):
-    (tmp_path / "p.wick").write_text('type List { Nil, Cons(i64, string, List) }\nfn main(n: i64) { print("n", n, Cons(n, if n > 0 { "yes" } else { "no\\n" }, Nil))\n print(if n > 0 { "a" } else { "{}" })\n n }\n')  # fmt: skip
+def said_by_bundle(tmp_path, program):
+    """What a C program prints that is linked with the bundle of p.wick."""
     HOST.want()
     b = Bundle(tmp_path / "p.wick", tmp_path / "b", HOST, embed=True)
-    (tmp_path / "main.c").write_text(SAYER)
+    (tmp_path / "main.c").write_text(program)
     command = [*HOST.compiler, "-Wall", "-Wextra", "-Werror", f"-I{b.folder}", tmp_path / "main.c", b.folder / "net.o", "-lm", "-o", tmp_path / "main"]
     subprocess.run([str(c) for c in command], check=True)
-    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    return subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+
+
+def test_bundles_print_data_and_strings(tmp_path):
+    (tmp_path / "p.wick").write_text('type List { Nil, Cons(i64, string, List) }\nfn main(n: i64) { print("n", n, Cons(n, if n > 0 { "yes" } else { "no\\n" }, Nil))\n print(if n > 0 { "a" } else { "{}" })\n n }\n')  # fmt: skip
+    said = said_by_bundle(tmp_path, SAYER)
     assert said == '"n" {} |0|Cons({}, {}, |0|no\n|Nil|)||\n{}|{}|\n', said
 
 
@@ -715,12 +720,7 @@ REPORTED = [
 @pytest.mark.parametrize("text, want", REPORTED, ids=["index", "objects"])
 def test_bundles_say_what_failed(text, want, tmp_path):
     (tmp_path / "p.wick").write_text(text + "\n")
-    HOST.want()
-    b = Bundle(tmp_path / "p.wick", tmp_path / "b", HOST, embed=True)
-    (tmp_path / "main.c").write_text(REPORTING)
-    command = [*HOST.compiler, "-Wall", "-Wextra", "-Werror", f"-I{b.folder}", tmp_path / "main.c", b.folder / "net.o", "-lm", "-o", tmp_path / "main"]
-    subprocess.run([str(c) for c in command], check=True)
-    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    said = said_by_bundle(tmp_path, REPORTING)
     assert said.replace(f"{tmp_path}/", "") == want
 
 
