@@ -683,12 +683,7 @@ int main(void)
 
 def test_bundles_print(tmp_path):
     (tmp_path / "p.wick").write_text("fn g(x: f32[2]) -> f32[2] { print(x)\n x * 2.0 }\nfn main(n: i64) { print(\"n\", n)\n let x = g(g([1.0, 2.5]))\n assert(n > 0, x)\n n }\n")  # fmt: skip
-    HOST.want()
-    b = Bundle(tmp_path / "p.wick", tmp_path / "b", HOST, embed=True)
-    (tmp_path / "main.c").write_text(PRINTER.replace("WICK_BUNDLE_I64", "10"))
-    command = [*HOST.compiler, "-Wall", "-Wextra", "-Werror", f"-I{b.folder}", tmp_path / "main.c", b.folder / "net.o", "-lm", "-o", tmp_path / "main"]
-    subprocess.run([str(c) for c in command], check=True)
-    said = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    said = said_by_bundle(tmp_path, PRINTER.replace("WICK_BUNDLE_I64", "10"))
     assert said == "\"n\" {}: 0; {}: 1[2] 2.5; {}: 1[2] 5; 1 {}", said
 
 

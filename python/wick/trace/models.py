@@ -250,7 +250,8 @@ def _inputs(model, args, named):
         fail(InvalidArgument, unknown("input", wrong, names))
     given = dict(zip(names, args))
     if len(args) > len(names) or set(given) & set(named) or len(given) + len(named) != len(names):
-        fail(InvalidArgument, f"the model takes {len(names)} inputs: {', '.join(names)}; {len(args)} are given by order, and {sorted(named)}")
+        by_name = f", and {', '.join(sorted(named))} by name" if named else ""
+        fail(InvalidArgument, f"the inputs are {', '.join(names)}; {len(args)} are given by order{by_name}")
     given.update(named)
     out, known = [], {}
     for p in model.inputs:
