@@ -125,6 +125,44 @@ static void masked_lanes_are_not_touched(void **state)
   control_each(mask_text, false, mask_check);
 }
 
+/* Row n of y gets the lanes below n, row 8 + n those from n on: the masks are known. */
+#define ROWS(N)                                                                                    \
+  "    %h" #N " = const " #N " : i64\n"                                                            \
+  "    %b" #N " = broadcast %h" #N " : i64x8\n"                                                    \
+  "    %m" #N " = lt %k, %b" #N " : boolx8\n"                                                      \
+  "    %n" #N " = ge %k, %b" #N " : boolx8\n"                                                      \
+  "    %r" #N " = mul %h" #N ", %eight : i64\n"                                                    \
+  "    store %y, %r" #N ", %v, %m" #N "\n"                                                         \
+  "    store %y, %r" #N ", %v, %n" #N " {offset=64}\n"
+
+static const char known_mask_text[] =
+    "loop @copy(@out %y: " F32(136) ", @in %x: " F32(64) ", " KERNEL ") {\n"
+                                                         "  for %begin, %end (%t: i64) {\n"
+                                                         "    %k = iota : i64x8\n"
+                                                         "    %eight = const 8 : i64\n"
+                                                         "    %v = load %x, %t : f32x8\n" //
+    ROWS(0) ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8)               //
+    "    yield\n"
+    "  }\n"
+    "  return\n"
+    "}\n";
+
+static void known_mask_check(testing *t)
+{
+  enum { LANES = 8 };
+  float x[LANES] = {1, 2, 3, 4, 5, 6, 7, 8}, y[17 * LANES] = {0}, want[17 * LANES] = {0};
+  control_run(t, "copy", (void *[]){y, x}, 0, 1);
+  for (int i = 0; i <= LANES; i++)
+    for (int k = 0; k < LANES; k++) want[(k < i ? i : LANES + i) * LANES + k] = x[k];
+  assert_memory_equal(y, want, sizeof(y));
+}
+
+static void lanes_of_known_masks_are_stored(void **state)
+{
+  (void)state;
+  control_each(known_mask_text, false, known_mask_check);
+}
+
 /* ---- while, if ---- */
 
 static const char flow_text[] =
@@ -476,6 +514,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(loops_carry_vectors_and_masks_hide_lanes),
       cmocka_unit_test(masked_lanes_are_not_touched),
+      cmocka_unit_test(lanes_of_known_masks_are_stored),
       cmocka_unit_test(while_and_if_carry_values),
       cmocka_unit_test(loops_run_as_often_as_they_say),
       cmocka_unit_test(buffers_tables_and_bools_are_bytes),
