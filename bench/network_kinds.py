@@ -1,5 +1,7 @@
 """Further kinds of networks for random_networks.py: state spaces, mixtures of experts, graphs, sound, windows, tables."""
 
+import math
+
 import numpy as np
 from network_blocks import Net, attend, cross_attention, cut, feed_forward, fused_attention, group_norm, heads_of, number, scan, split
 from onnx import TensorProto, helper
@@ -321,8 +323,10 @@ def siamese(d):
     n = Net(d, 2, 3, size, size)
     for level in range(d.whole(3, 4)):
         out = d.near(12, 48) << (level // 2)
-        x, c = n.convolve(x, c, out, [3, 3], d.pick(1, 1, 2)), out
-        x = n.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+        stride = d.pick(1, 1, 2)
+        x, c, size = n.convolve(x, c, out, [3, 3], stride), out, math.ceil(size / stride)
+        if size > 1:
+            x, size = n.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]), size // 2
     x = n.linear(n.op("Flatten", n.op("GlobalAveragePool", x)), c, 64)
     x = n.op("Div", x, n.op("ReduceL2", x, n.ints(1)))
     a, b = split(n, x, [1, 1], 0)
