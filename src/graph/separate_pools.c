@@ -5,6 +5,7 @@
 
 #include "ir/copy.h"
 #include "ops/nn/window.h"
+#include "target/target.h"
 
 /* Returns the window along axis k alone; along the other axes each element is a window. */
 static wick_window separate_pools_along(const wick_window *w, uint32_t k)
@@ -24,22 +25,26 @@ static bool separate_pools_acts(const wick_window *w, uint32_t k)
 }
 
 /* Returns what it costs to read an element for windows along the last axis. With a stride, vectors of
- * them are gathered, and windows that are fewer than a vector are read one by one. */
-static double separate_pools_last(const wick_window *w, wick_dims *dims, wick_dim windows)
+ * them are gathered; windows that are fewer than a vector, or further apart than half of one, are
+ * read one by one. */
+static double separate_pools_last(const wick_window *w, int64_t windows, int64_t lanes)
 {
   const double GATHERED = 3, ALONE = 10;
-  return w->stride[w->n - 1] == 1 ? 1 : wick_dim_typical(dims, windows) < 4 ? ALONE : GATHERED;
+  int64_t stride = w->stride[w->n - 1];
+  return stride == 1 || lanes < 2 ? 1 : windows < 4 || 2 * stride > lanes ? ALONE : GATHERED;
 }
 
 /* Returns true if a chain takes much less time. Costs are in elements that are read. An intermediate
  * result is written and read, and a kernel must begin. */
-static bool separate_pools_is_worth(const wick_func *f, const wick_node *n, const wick_window *w)
+static bool separate_pools_is_worth(const wick_func *f, const wick_node *n, const wick_window *w,
+                                    int64_t lanes)
 {
   const double MOVED = 2, KERNEL = 30000, LEAST = 0.6;
   const wick_type_info *x = wick_info_of(f, n->in[0]), *y = wick_info_of(f, n->first);
   wick_dims *dims = f->module->dims;
-  double elements = 1, last = separate_pools_last(w, dims, y->dim[1 + w->n]), whole = last,
-         chain = 0;
+  double elements = 1, whole, chain = 0,
+         last = separate_pools_last(w, wick_dim_typical(dims, y->dim[1 + w->n]), lanes);
+  whole = last;
   uint32_t parts = 0;
   for (uint32_t k = 0; k < x->rank; k++) elements *= (double)wick_dim_typical(dims, x->dim[k]);
   for (uint32_t k = 0; k < w->n; k++) {
@@ -54,7 +59,8 @@ static bool separate_pools_is_worth(const wick_func *f, const wick_node *n, cons
   return parts > 1 && chain < LEAST * whole * elements;
 }
 
-static bool separate_pools_hits(const wick_func *f, const wick_node *n)
+static bool separate_pools_hits(const wick_pass_context *pass, const wick_func *f,
+                                const wick_node *n)
 {
   if ((n->op != WICK_OP_max_pool && n->op != WICK_OP_avg_pool) || n->nout != 1) return false;
   const wick_type_info *x = wick_info_of(f, n->in[0]);
@@ -63,7 +69,8 @@ static bool separate_pools_hits(const wick_func *f, const wick_node *n)
     if (wick_dim_is(x->dim[k], 0)) return false;
   const int64_t *kernel = n->attr[WICK_ATTR_max_pool_kernel].ints;
   wick_window w = wick_window_of(n->attr, x->rank - 2u, kernel);
-  return separate_pools_is_worth(f, n, &w);
+  int64_t lanes = pass->target->vector_bytes / (int64_t)wick_elem_bytes(x->elem, 1);
+  return separate_pools_is_worth(f, n, &w, lanes);
 }
 
 static wick_value separate_pools_one(wick_copier *c, const wick_node *n, const wick_window *w,
@@ -87,7 +94,7 @@ wick_status wick_pass_separate_pools(const wick_pass_context *pass, const wick_f
   wick_copier c = wick_copy_begin(f, pass->mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
-    if (!separate_pools_hits(f, n)) {
+    if (!separate_pools_hits(pass, f, n)) {
       wick_copy_node(&c, n);
       continue;
     }
