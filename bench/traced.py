@@ -17,6 +17,7 @@ root = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(root / "tests" / "trace"), str(root / "build" / "python")]
 
 import jax  # noqa: E402
+import jax.flatten_util  # noqa: E402, F401
 import jax.ops  # noqa: E402, F401
 import jax.scipy.linalg  # noqa: E402, F401
 import jax.scipy.ndimage  # noqa: E402, F401

@@ -10,7 +10,9 @@ void template_order_begin(template_state *t, const wick_stage *st)
 
 bool template_splits_lanes(const wick_stage *st, uint32_t vaxis, int64_t lanes)
 {
-  return lanes > 1 && !template_is(st, vaxis, lanes);
+  /* an output of one vector has no other loop in which a fold could be computed */
+  bool alone = !st->fold && st->naxis == 1;
+  return lanes > 1 && (alone || !template_is(st, vaxis, lanes));
 }
 
 void template_fold_loops(template_state *t, const wick_stage *fold, const template_fold *f)
@@ -194,12 +196,6 @@ bool template_has_tasks(int64_t tasks)
 {
   enum { TASKS = 64 };
   return tasks >= TASKS;
-}
-
-bool template_has_out_loop(const template_state *t, uint32_t v, int64_t lanes)
-{
-  uint32_t others = t->out->naxis - (v != UINT32_MAX);
-  return others || (v != UINT32_MAX && (lanes <= 1 || template_splits_lanes(t->out, v, lanes)));
 }
 
 const char *template_out_loops(template_state *t, const template_roles *r,

@@ -422,7 +422,7 @@ const void *template_outer_product_of(template_state *t, const wick_stage *fold)
   f->lanes = template_dot_lanes(t, template_most(t, t->out, n - 1));
   f->dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED);
   if (f->dot != UINT32_MAX && f->lanes != t->t->vector_bytes / 4) return NULL;
-  return template_has_out_loop(t, n - 1, f->lanes) ? f : NULL;
+  return f;
 }
 
 bool template_outer_product_match(template_state *t)

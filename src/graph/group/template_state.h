@@ -127,9 +127,6 @@ typedef struct template_order {
   bool serial; /* the innermost loop is inside of the tasks */
 } template_order;
 
-/* Returns true if the output has a loop around a vector of that many lanes along axis v
- * (UINT32_MAX: no vector). */
-bool template_has_out_loop(const template_state *t, uint32_t v, int64_t lanes);
 /* Writes the loops of the output around a tile. Returns the innermost loop, which will contain the
  * fold. */
 const char *template_out_loops(template_state *t, const template_roles *r,

@@ -157,8 +157,7 @@ static int64_t window_masked(const template_state *t)
 bool template_window_match(template_state *t)
 {
   uint32_t n = t->out->naxis;
-  return t->plain && t->fold && n >= 1 && n <= TEMPLATE_AXES && t->fold->naxis <= TEMPLATE_AXES &&
-         template_has_out_loop(t, n - 1, window_lanes(t));
+  return t->plain && t->fold && n >= 1 && n <= TEMPLATE_AXES && t->fold->naxis <= TEMPLATE_AXES;
 }
 
 void template_window(template_state *t)
