@@ -500,6 +500,12 @@ def lower(a):
     return np.linalg.cholesky((np.tril(a) + np.tril(a, -1).T))
 
 
+def signed_qr(a):
+    q, r = np.linalg.qr(a)
+    sign = np.where(np.diagonal(r) < 0, -1.0, 1.0)
+    return q * sign, r * sign[:, None]
+
+
 SYMMETRIC = "(a + transpose(a, perm = (1, 0)))"
 MOMENTS = "optim.Moments(first = m, second = v, power1 = 0.81, power2 = 0.9801)"
 
@@ -511,8 +517,18 @@ OTHERS = {
     "solve": Row("linalg.solve(a, b)", {"a": some(4, 4) + 2 * np.eye(4)[::-1], "b": some(4, 2)}, np.linalg.solve),
     "inverse": Row("linalg.inverse(a)", {"a": positive(3)}, np.linalg.inv),
     "determinant": Row("linalg.determinant(a)", {"a": some(4, 4)}, np.linalg.det),
-    "qr": Row("{ let (q, r) = linalg.qr(a)\nabs(r) + 0.0 * (transpose(q, perm = (1, 0)) @ q) }", {"a": some(4, 3)}, lambda a: abs(np.linalg.qr(a)[1])),
-    "symmetric_eigen": Row(f"linalg.symmetric_eigen({SYMMETRIC}, 8).0", {"a": some(4, 4)}, lambda a: np.linalg.eigvalsh(a + a.T)),
+    "qr": Row("linalg.qr(a)", {"a": some(4, 3)}, signed_qr, count=2),
+    "qr_of_diagonal": Row("linalg.qr(a)", {"a": np.diag([3.0, -2.0, 1.0])}, signed_qr, count=2),
+    "reflected_qr": Row("linalg.reflected_qr(a)", {"a": some(5, 3)}, lambda a: tuple(np.linalg.qr(a)), count=2),
+    "householder": Row("{ let (p, f) = linalg.householder(a)\nlinalg.householder_product(p, f) }", {"a": some(5, 3)}, lambda a: np.linalg.qr(a)[0]),
+    "symmetric_eigen": Row(f"linalg.symmetric_eigen({SYMMETRIC}).0", {"a": some(4, 4)}, lambda a: np.linalg.eigvalsh(a + a.T)),
+    "eigenvectors": Row(f"linalg.symmetric_eigen({SYMMETRIC}).1**2.0", {"a": some(6, 6)}, lambda a: np.linalg.eigh(a + a.T)[1] ** 2),
+    "eigen_of_diagonal": Row(f"linalg.symmetric_eigen({SYMMETRIC}).1**2.0", {"a": np.diag([3.0, -1.0, 2.0])}, lambda a: np.linalg.eigh(a + a.T)[1] ** 2),
+    "singular_values": Row("linalg.singular_values(a).1", {"a": some(5, 3)}, lambda a: np.linalg.svd(a)[1]),
+    "singular_vectors": Row(
+        "{ let (u, s, v) = linalg.singular_values(a)\n(u**2.0, v**2.0, u * s @ v) }", {"a": some(5, 3)},
+        lambda a: (np.linalg.svd(a)[0][:, :3] ** 2, np.linalg.svd(a)[2] ** 2, a), count=3,
+    ),
     "conjugate_gradients": Row(
         "linalg.conjugate_gradients(fn(x) { a @ x }, b, 1e-13, 20).0", {"a": positive(3), "b": some(3)}, np.linalg.solve, smooth=False,
     ),

@@ -24,19 +24,19 @@ def _matrices(what, x, square=False):
     return x
 
 
-def _library(function, operands, results, extra=""):
-    """A function of the language's module linalg, for each matrix; `results` are shapes of one."""
+def _library(function, operands, results, ranks=None):
+    """A function of the language's module linalg, for each matrix, or for arrays of those ranks; `results` are shapes of one."""
     root = scopes.current().root
     root.modules["linalg"] = True
-    batch = ops.broadcast_shapes(function, *[x.shape[:-2] for x in operands])
-    rows = [ops.broadcast_to(x, batch + x.shape[-2:]) for x in operands]
-    rows = [ops.reshape(x, (math.prod(batch),) + x.shape[-2:]) if batch else x for x in rows]
+    ends = ranks or (2,) * len(operands)
+    batch = ops.broadcast_shapes(function, *[x.shape[:x.ndim - k] for x, k in zip(operands, ends)])
+    rows = [ops.broadcast_to(x, batch + x.shape[x.ndim - k:]) for x, k in zip(operands, ends)]
+    rows = [ops.reshape(x, (math.prod(batch),) + x.shape[x.ndim - k:]) if batch else x for x, k in zip(rows, ends)]
     text = f"linalg.{function}"
-    if extra or batch:
+    if batch:
         names = [root.fresh("m") for _ in rows]
-        heads = ", ".join([f"{n}: {scopes.type_text(x.elem, x.shape[-2:])}" for n, x in zip(names, rows)])
-        text = f"fn({heads}) {{ linalg.{function}({', '.join(names)}{extra}) }}"
-        text = f"vmap({text})" if batch else f"({text})"
+        heads = ", ".join([f"{n}: {scopes.type_text(x.elem, x.shape[1:])}" for n, x in zip(names, rows)])
+        text = f"vmap(fn({heads}) {{ linalg.{function}({', '.join(names)}) }})"
     head = (math.prod(batch),) if batch else ()
     made = emit_all(f"{text}({', '.join([name_of(x) for x in rows])})", [(rows[0].elem, head + r) for r in results])
     return [ops.reshape(x, batch + r) for x, r in zip(made, results)]
@@ -105,9 +105,8 @@ def cho_solve(c, b):
 @api
 def det(x, /):
     """The determinant."""
-    from wick.trace.scope import emit
     x = _matrices("det", x, square=True)
-    return emit(f"op.det({name_of(x)})", x.elem, x.shape[:-2])
+    return ops.as_elem(_library("determinant", [_wide(x)], [()])[0], x.elem)
 
 
 @api
@@ -141,18 +140,52 @@ def slogdet(x, /):
 
 @api
 def qr(x, /, *, mode="reduced"):
-    """(q with orthonormal columns, the triangle r) with q @ r = x."""
+    """(q with orthonormal columns, the triangle r) with q @ r = x, with the signs of LAPACK."""
     if mode not in ("reduced", "r", "complete"):
         fail(InvalidArgument, f"qr: the mode {mode!r} is none of reduced, complete, r")
     x = _matrices("qr", x)
     m, n = x.shape[-2:]
-    square = x[..., :m] if m < n else x
     if mode == "complete" and m > n:
-        fail(Unsupported, "qr: the mode 'complete' of matrices with more rows than columns is not supported")
+        return _complete_qr(x)
+    square = x[..., :m] if m < n else x
     k = square.shape[-1]
-    q, r = [ops.as_elem(v, x.elem) for v in _library("qr", [_wide(square)], [(m, k), (k, k)])]
+    q, r = [ops.as_elem(v, x.elem) for v in _library("reflected_qr", [_wide(square)], [(m, k), (k, k)])]
     r = ops.concat([r, ops.matmul(matrix_transpose(q), x[..., m:])], x.ndim - 1) if m < n else r
     return r if mode == "r" else QRResult(q, r)
+
+
+def _complete_qr(x):
+    """All columns of q, for more rows than columns. The derivative is that of the reflections."""
+    from wick.numpy.creation import triu
+    m, n = x.shape[-2:]
+    packed, taus = geqrf(x)
+    wide = ops.concat([packed, ops.full(x.shape[:-1] + (m - n,), 0, x.elem)], x.ndim - 1)
+    factors = ops.concat([taus, ops.full(x.shape[:-2] + (m - n,), 0, x.elem)], x.ndim - 2)
+    return QRResult(householder_product(wide, factors), triu(packed))
+
+
+@api
+def geqrf(x, /):
+    """(packed, taus): Householder's reflections of matrices with at least as many rows as columns, and r, as LAPACK has them."""
+    x = _matrices("geqrf", x)
+    m, n = x.shape[-2:]
+    if m < n:
+        fail(Unsupported, "geqrf of matrices with more columns than rows is not supported")
+    if not n:
+        return x, ops.full(x.shape[:-2] + (0,), 0, x.elem)
+    return tuple([ops.as_elem(v, x.elem) for v in _library("householder", [_wide(x)], [(m, n), (n,)])])
+
+
+@api
+def householder_product(a, taus, /):
+    """The first columns of the product of reflections that geqrf gives: a has their vectors below the diagonal."""
+    a, taus = _matrices("householder_product", a), ops.floating(taus)
+    m, n = a.shape[-2:]
+    if taus.shape[:-1] != a.shape[:-2] or taus.ndim != a.ndim - 1 or taus.shape[-1] > n or m < n:
+        fail(InvalidArgument, f"householder_product: the shapes {a.shape} and {taus.shape} do not fit together")
+    rest = n - taus.shape[-1]
+    taus = ops.concat([taus, ops.full(taus.shape[:-1] + (rest,), 0, taus.elem)], taus.ndim - 1) if rest else taus
+    return ops.as_elem(_library("householder_product", [_wide(a), _wide(taus)], [(m, n)], ranks=(2, 1))[0], a.elem)
 
 
 @api
@@ -162,7 +195,7 @@ def eigh(x, /, *, UPLO=None, symmetrize_input=True):
     x = _matrices("eigh", x, square=True)
     n = x.shape[-1]
     whole = _mean_with_transpose(x) if symmetrize_input and UPLO is None else _symmetric(x, UPLO or "L")
-    values, vectors = _library("symmetric_eigen", [_wide(whole)], [(n,), (n, n)], ", 8")
+    values, vectors = _library("symmetric_eigen", [_wide(whole)], [(n,), (n, n)])
     return EigenResult(ops.as_elem(values, x.elem), ops.as_elem(vectors, x.elem))
 
 
@@ -179,30 +212,19 @@ def eigvalsh(x, /, *, UPLO=None):
 
 @api
 def svd(x, /, *, full_matrices=True, compute_uv=True):
-    """(u, singular values, v's transpose), by the eigenvectors of the smaller product of x with its transpose: values
-    below the root of the type's precision times the largest one are inexact."""
+    """(u, singular values, v's transpose), by turns of pairs of columns."""
     x = _matrices("svd", x)
     m, n = x.shape[-2:]
     if m < n:
-        u, s, vh = _thin_svd(matrix_transpose(x))
-        u, vh = matrix_transpose(vh), matrix_transpose(u)
-    else:
-        u, s, vh = _thin_svd(x)
+        u, s, vh = svd(matrix_transpose(x), full_matrices=full_matrices)
+        return SVDResult(matrix_transpose(vh), s, matrix_transpose(u)) if compute_uv else s
+    u, s, vh = [ops.as_elem(v, x.elem) for v in _library("singular_values", [_wide(x)], [(m, n), (n,), (n, n)])]
     if not compute_uv:
         return s
-    if full_matrices and m != n:
-        fail(Unsupported, "svd with full_matrices of matrices that are not square is not supported: give full_matrices=False")
+    if full_matrices and m > n:
+        rest = ops.array(qr(u, mode="complete")[0])
+        u = ops.concat([u, rest[..., n:]], x.ndim - 1)
     return SVDResult(u, s, vh)
-
-
-def _thin_svd(x):
-    from wick.numpy.manipulation import flip
-    _, vectors = eigh(ops.matmul(matrix_transpose(x), x))
-    v = flip(vectors, axis=-1)
-    turned = ops.matmul(x, v)
-    s = vector_norm(turned, axis=-2)
-    safe = ops.where(ops.binary("eq", s, 0, "bool"), 1, s)
-    return ops.same("div", turned, ops.reshape(safe, safe.shape[:-1] + (1,) + safe.shape[-1:])), s, matrix_transpose(v)
 
 
 def svdvals(x, /):
@@ -216,7 +238,6 @@ def pinv(x, /, *, rtol=None):
     x = _matrices("pinv", x)
     u, s, vh = svd(x, full_matrices=False)
     rtol = max(x.shape[-2:]) * float(elements.finfo(x.elem).eps) if rtol is None else rtol
-    rtol = max(rtol, float(elements.finfo(x.elem).eps) ** 0.5) if isinstance(rtol, float) else rtol
     small = ops.same("le", s, ops.binary("mul", max_of(s, axis=-1, keepdims=True), rtol), elem="bool")
     inverse = ops.where(small, 0, ops.binary("div", 1.0, ops.where(small, 1, s)))
     return ops.matmul(ops.same("mul", matrix_transpose(vh), ops.reshape(inverse, inverse.shape[:-1] + (1,) + inverse.shape[-1:])),
@@ -300,7 +321,7 @@ def matrix_rank(x, /, *, rtol=None):
     x = _matrices("matrix_rank", x)
     s = svdvals(x)
     rtol = max(x.shape[-2:]) * float(elements.finfo(x.elem).eps) if rtol is None else rtol
-    limit = ops.binary("mul", max_of(s, axis=-1, keepdims=True), max(rtol, float(elements.finfo(x.elem).eps) ** 0.5))
+    limit = ops.binary("mul", max_of(s, axis=-1, keepdims=True), rtol)
     return sum_of(ops.same("gt", s, limit, elem="bool"), axis=-1)
 
 

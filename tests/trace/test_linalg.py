@@ -1,0 +1,96 @@
+"""Factorizations of wick.numpy.linalg beside NumPy: sizes, matrices without full rank, batches and derivatives."""
+import pytest
+
+np = pytest.importorskip("numpy")
+
+import built  # noqa: E402, F401: finds the package
+import wick  # noqa: E402
+import wick.numpy as wnp  # noqa: E402
+
+linalg = wnp.linalg
+
+
+def some(*shape):
+    return np.random.default_rng(sum(shape)).normal(size=shape)
+
+
+def close(found, wanted, atol=1e-9):
+    np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=atol)
+
+
+def orthonormal(q):
+    close(q.T @ q, np.eye(q.shape[1]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_square(n):
+    a = some(n, n)
+    values, vectors = linalg.eigh(a + a.T)
+    close(values, np.linalg.eigvalsh(a + a.T)), close(vectors * values @ vectors.T, a + a.T), orthonormal(vectors)
+    u, s, vh = linalg.svd(a)
+    close(s, np.linalg.svd(a)[1]), close(u * s @ vh, a), orthonormal(u), orthonormal(vh.T)
+    for found, wanted in zip(linalg.qr(a), np.linalg.qr(a)):
+        close(found, wanted)
+    close(linalg.cholesky(a @ a.T + np.eye(n)), np.linalg.cholesky(a @ a.T + np.eye(n)))
+    close(linalg.det(a), np.linalg.det(a)), close(linalg.inv(a), np.linalg.inv(a))
+
+
+def test_more_rows_than_columns():
+    a = some(5, 3)
+    for mode in ("reduced", "complete"):
+        for found, wanted in zip(linalg.qr(a, mode=mode), np.linalg.qr(a, mode=mode)):
+            close(found, wanted)
+    u, s, vh = linalg.svd(a)
+    assert u.shape == (5, 5)
+    orthonormal(u), close(u[:, :3] * s @ vh, a)
+    u, s, vh = linalg.svd(a.T)
+    assert vh.shape == (5, 5)
+    orthonormal(vh.T), close(u * s @ vh[:3], a.T)
+    packed, taus = linalg.geqrf(a)
+    close(linalg.householder_product(packed, taus), np.linalg.qr(a)[0])
+    close(linalg.householder_product(packed, taus[:2])[:, :2], np.linalg.qr(a)[0][:, :2])
+
+
+def test_without_full_rank():
+    ones, few = np.ones((6, 6)), np.zeros((4, 3))
+    few[:, 0] = 1
+    for a in (few, 0 * few, ones):
+        u, s, vh = linalg.svd(a, full_matrices=False)
+        orthonormal(u), close(u * s @ vh, a)
+    values, vectors = linalg.eigh(ones)
+    orthonormal(vectors), close(vectors * values @ vectors.T, ones)
+    assert linalg.matrix_rank(ones) == 1
+    close(linalg.pinv(ones), ones / 36)
+    hilbert = 1 / (np.arange(8)[:, None] + np.arange(8) + 1)
+    np.testing.assert_allclose(linalg.svdvals(hilbert), np.linalg.svd(hilbert)[1], rtol=1e-5)
+    assert np.isnan(linalg.eigvalsh(np.full((3, 3), np.nan))).all()
+
+
+def test_batches():
+    a = some(4, 5, 3)
+    u, s, vh = linalg.svd(a, full_matrices=False)
+    close(np.einsum("bij,bj,bjk->bik", u, s, vh), a)
+    packed, taus = linalg.geqrf(a)
+    close(linalg.householder_product(packed, taus), np.linalg.qr(a)[0])
+
+
+LOSSES = {
+    "eigh": lambda a: sum([wnp.sum(x ** 4) for x in linalg.eigh(a + a.T)]),
+    "qr": lambda a: sum([wnp.sum(wnp.sin(x)) for x in linalg.qr(a)]),
+    "complete qr": lambda a: sum([wnp.sum(wnp.sin(x)) for x in linalg.qr(a[:, :2], mode="complete")]),
+    "svd": lambda a: sum([wnp.sum(x ** 4) for x in linalg.svd(a[:, :3], full_matrices=False)]),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_derivatives(name):
+    """Of first and second order, in both modes, beside differences."""
+    f, a, t, h = LOSSES[name], some(4, 4) + np.eye(4), some(4, 4) / 3, 1e-5
+    slope = wick.function(wick.grad(f))
+    jvp = wick.function(lambda a: wick.jvp(f, (a,), (t,))[1])(a)
+    value = wick.function(f)
+    np.testing.assert_allclose((slope(a) * t).sum(), jvp, rtol=1e-9)
+    np.testing.assert_allclose(jvp, (value(a + h * t) - value(a - h * t)) / (2 * h), rtol=1e-5)
+    second = wick.function(lambda a: wick.jvp(wick.grad(f), (a,), (t,))[1])(a)
+    wanted = (slope(a + h * t) - slope(a - h * t)) / (2 * h)
+    np.testing.assert_allclose(second, wanted, rtol=1e-5, atol=1e-5 * np.abs(wanted).max())
