@@ -19,6 +19,10 @@ sys.path[:0] = [str(root / "tests" / "trace"), str(root / "build" / "python")]
 import jax  # noqa: E402
 import jax.flatten_util  # noqa: E402, F401
 import jax.ops  # noqa: E402, F401
+import jax.scipy.cluster.vq  # noqa: E402, F401
+import jax.scipy.fft  # noqa: E402, F401
+import jax.scipy.integrate  # noqa: E402, F401
+import jax.scipy.interpolate  # noqa: E402, F401
 import jax.scipy.linalg  # noqa: E402, F401
 import jax.scipy.ndimage  # noqa: E402, F401
 import jax.scipy.optimize  # noqa: E402, F401
@@ -32,6 +36,8 @@ import programs_learning  # noqa: E402, F401
 import programs_names  # noqa: E402, F401
 import programs_science  # noqa: E402, F401
 import programs_tutorials  # noqa: E402, F401
+import programs_unusual  # noqa: E402, F401
+import programs_users  # noqa: E402, F401
 from trace_programs import PROGRAMS, namespace  # noqa: E402
 
 JAX, WICK = namespace(jax), namespace(wick)

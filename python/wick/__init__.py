@@ -59,7 +59,7 @@ def run(source, *args, **named):
 #: Names of wick.trace, which is imported when the first of them is used, and modules.
 _TRACED = {name: "function" for name in "function jit Lowered Executable ShapeDtype eval_shape block_until_ready".split()}
 _TRACED |= {name: "transform" for name in "value_and_grad vjp jvp vmap jacfwd jacrev hessian checkpoint stop_gradient linearize linear_transpose".split()}
-_TRACED |= {name: "custom" for name in ("custom_vjp", "custom_jvp")}
+_TRACED |= {name: "custom" for name in ("custom_vjp", "custom_jvp", "closure_convert")}
 _TRACED |= {name: "control" for name in "cond switch while_loop fori scan associative_scan".split()}
 _TRACED |= {"remat": "transform", "jacobian": "transform", "Array": "array", "tree": "tree"}
 _ENVIRONMENT = frozenset("clear_caches config custom_gradient default_backend device_count device_get device_put devices effects_barrier "

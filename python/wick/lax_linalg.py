@@ -1,9 +1,10 @@
 """Names of jax.lax.linalg."""
 from wick.numpy import linalg as _own
-from wick.numpy import eye, matrix_transpose, where, zeros_like
+from wick.numpy import arange, eye, matrix_transpose, tril, where, zeros_like
+from wick.numpy.linalg import geqrf, householder_product  # noqa: F401
 from wick.scipy.linalg import lu_pivots
 from wick.trace import ops
-from wick.trace.control import scan
+from wick.trace.control import fori, scan
 from wick.trace.eager import api
 from wick.trace.transform import vmap
 
@@ -60,6 +61,60 @@ def tridiagonal_solve(dl, d, du, b):
 def lu(x):
     """(both triangles in one matrix, the rows that were swapped, the permutation)"""
     return lu_pivots(x)
+
+
+@api
+def lu_pivots_to_permutation(pivots, permutation_size):
+    """The permutation of that many rows by the rows that each step swapped with its own."""
+    pivots = ops.array(pivots)
+    if pivots.ndim > 1:
+        return vmap(lambda p: lu_pivots_to_permutation(p, permutation_size))(pivots)
+
+    def swap(k, order):
+        return order.at[k].set(order[pivots[k]]).at[pivots[k]].set(order[k])
+
+    return fori(0, pivots.shape[0], swap, ops.as_elem(arange(permutation_size), pivots.elem))
+
+
+@api
+def symmetric_product(a_matrix, c_matrix, *, alpha=1.0, beta=0.0, symmetrize_output=False):
+    """alpha * a @ a.T + beta * c, for a symmetric c."""
+    a, c = ops.convert(a_matrix, c_matrix)
+    return alpha * (a @ matrix_transpose(a)) + beta * c
+
+
+@api
+def cholesky_update(r_matrix, w_vector):
+    """The upper triangle of r.T @ r + w * w.T."""
+    r, w = ops.convert(r_matrix, w_vector)
+    return matrix_transpose(_own.cholesky(matrix_transpose(r) @ r + w[:, None] * w))
+
+
+@api
+def hessenberg(a):
+    """(packed, taus): Householder's reflections that make square matrices zero below the first subdiagonal, as LAPACK has them."""
+    a = _own._matrices("hessenberg", a, square=True)
+    if a.ndim > 2:
+        return vmap(hessenberg)(a)
+    n = a.shape[0]
+    at = ops.iota(n)
+
+    def step(k, state):
+        h, vectors, taus = state
+        column = h[:, k]
+        first, x = column[k + 1], where(at > k + 1, column, 0.0)
+        rest = (x * x).sum()
+        size = (first * first + rest) ** 0.5
+        pivot = where(rest == 0, first, where(first < 0, size, -size))
+        tau = where(rest == 0, 0.0, (pivot - first) / where(rest == 0, 1.0, pivot))
+        v = (x / where(rest == 0, 1.0, first - pivot)).at[k + 1].set(1.0)
+        h = h - tau * v[:, None] * (v @ h)
+        h = h - tau * (h @ v)[:, None] * v
+        return h, vectors.at[:, k].set(where(at > k + 1, v, 0.0)), taus.at[k].set(tau)
+
+    start = a, zeros_like(a), zeros_like(a[0])
+    h, vectors, taus = fori(0, max(n - 2, 0), step, start)
+    return h - tril(h, -2) + vectors, taus[:max(n - 1, 0)]
 
 
 def qr(x, *, full_matrices=True):

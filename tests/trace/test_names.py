@@ -245,15 +245,16 @@ def test_custom_vjp_uses_arrays_of_the_program():
     f.defvjp(lambda x: (f(x), None), lambda _, g: (2 * g @ table.T,))
     close(run(lambda x: wick.grad(lambda x: wnp.sum(f(x)))(x), X), np.tile(2 * table.sum(1), (3, 1)), 1e-4)
 
-    def outer(x, y):
+    def scaled(x, y):
         @wick.custom_vjp
         def own(x):
             return x * y
         own.defvjp(lambda x: (own(x), None), lambda _, g: (g,))
-        return wick.grad(lambda x: wnp.sum(own(x)))(x)
+        return wnp.sum(own(x))
 
+    close(run(lambda x, y: wick.grad(lambda x: scaled(x, y))(x), X, X), np.ones_like(X))
     with pytest.raises(wick.Unsupported, match="own refers to a traced f32"):
-        run(outer, X, Y)
+        run(lambda x, y: wick.grad(lambda y: scaled(x, y))(y), X, X)
 
 
 def test_linearize():
@@ -378,3 +379,28 @@ def test_numbers_of_windows_that_do_not_fit():
         lax.gather(X, np.array([[1]]), numbers, (1, 5))
     with pytest.raises(wick.InvalidArgument, match="mode"):
         lax.gather(X, np.array([[1]]), numbers, (1, 4), mode="other")
+
+
+def test_types_are_functions():
+    x = np.float32([1.5, -2.5])
+    whole, again = run(lambda x: (wnp.int32(x), wnp.float64(wnp.bool_(x))), x)
+    assert whole.dtype == wnp.int32 and whole.tolist() == [1, -2] and again.dtype == np.float64 and again.tolist() == [1, 1]
+    assert wnp.float32 == np.float32 and x.dtype == wnp.float32 and np.zeros(2, wnp.int8).dtype == np.int8
+    assert isinstance(np.float32(1), wnp.float32) and type(wnp.float32(2)) is np.float32 and wnp.issubdtype(wnp.int8, wnp.integer)
+
+
+def test_bessel_functions():
+    scipy = pytest.importorskip("scipy.special")
+    z = np.float32([[0, 0.2, 3], [-2, 11, 20]])
+    close(wick.scipy.special.bessel_jn(z, v=4), np.stack([scipy.jv(k, z) for k in range(5)]), 1e-5)
+
+
+def test_scipy_refuses():
+    with pytest.raises(wick.Unsupported, match="dct: the type 3 is not supported"):
+        wick.scipy.fft.dct(X, type=3)
+    with pytest.raises(wick.InvalidArgument, match="the bandwidth 'wide' is none of"):
+        wick.scipy.stats.gaussian_kde(X, "wide")
+    with pytest.raises(wick.InvalidArgument, match="cov: the weights have the shapes"):
+        wnp.cov(X, aweights=np.ones(3, np.float32))
+    with pytest.raises(wick.InvalidArgument, match="cross: the vectors have 4 and 4 elements"):
+        wnp.cross(X, X)

@@ -12,6 +12,7 @@ import programs_learning  # noqa: E402, F401
 import programs_names  # noqa: E402, F401
 import programs_science  # noqa: E402, F401
 import programs_tutorials  # noqa: E402, F401
+import programs_unusual  # noqa: E402, F401
 import programs_users  # noqa: E402, F401
 from trace_programs import PROGRAMS, namespace, sample  # noqa: E402
 

@@ -16,7 +16,7 @@ _HIDDEN = {"api", "math", "builtins", "elem_of", "truth", "made", "fail", "emit"
 __all__ = []
 for _module in (_creation, _elementwise, _manipulation, _products, _reductions, _searching, _applied, _comparison, _polynomials):
     for _name, _f in vars(_module).items():
-        if _name.startswith("_") or _name in _HIDDEN or not callable(_f) or isinstance(_f, type) and not issubclass(_f, _np.generic):
+        if _name.startswith("_") or _name in _HIDDEN or not callable(_f) or isinstance(_f, type) and not isinstance(_f, _creation.ScalarType):
             continue
         if isinstance(_f, type) or getattr(_f, "__module__", "").startswith("wick.numpy"):
             globals()[_name] = _f
@@ -26,10 +26,11 @@ from wick.numpy import fft, linalg  # noqa: E402, F401
 from wick.numpy.linalg import matrix_rank  # noqa: E402, F401
 
 mgrid, ogrid, r_, c_, s_, index_exp = (getattr(_applied, _name) for _name in "mgrid ogrid r_ c_ s_ index_exp".split())
-bool = _np.bool_
-single, double, float_, int_, uint, dtype, generic = _np.float32, _np.float64, _np.float32, _np.int64, _np.uint64, _np.dtype, _np.generic
+bool = bool_  # noqa: F821
+single, double, float_, int_, uint, dtype, generic = float32, float64, float32, int64, uint64, _np.dtype, _np.generic  # noqa: F821
 try:
-    from ml_dtypes import bfloat16
+    from ml_dtypes import bfloat16 as _bfloat16
+    bfloat16 = _creation.ScalarType(_bfloat16)
 except ImportError:
     pass
 floating, integer, inexact, number, signedinteger, unsignedinteger = (

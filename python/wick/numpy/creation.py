@@ -11,8 +11,35 @@ from wick.trace.scope import Traced, emit, fail, name_of
 
 DTYPES = {"bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
           "uint32": "u32", "uint64": "u64", "float16": "f16", "float32": "f32", "float64": "f64"}
+
+
+class ScalarType(type):
+    """The type of float32 and its like. They are NumPy's where types are given or compared; a call converts traced arrays, too."""
+
+    def __new__(cls, of):
+        return super().__new__(cls, of.__name__, (), {"dtype": np.dtype(of), "__doc__": of.__doc__})
+
+    def __init__(cls, of):
+        super().__init__(cls.__name__)
+
+    def __call__(cls, x=0):
+        return astype(x, cls.dtype) if is_traced(x) else cls.dtype.type(x)
+
+    def __eq__(cls, other):
+        return cls is other or np.dtype(cls.dtype) == other
+
+    def __hash__(cls):
+        return hash(cls.dtype)
+
+    def __instancecheck__(cls, x):
+        return isinstance(x, cls.dtype.type)
+
+    def __repr__(cls):
+        return f"wick.numpy.{cls.__name__}"
+
+
 for _name, _elem in DTYPES.items():
-    globals()[_name if _name != "bool" else "bool_"] = types.dtype(_elem).type
+    globals()[_name if _name != "bool" else "bool_"] = ScalarType(types.dtype(_elem).type)
 
 
 def elem_of(dtype, default=None):

@@ -70,16 +70,22 @@ def kron(x, y, /):
 
 @api
 def cross(x, y, /, *, axis=-1):
-    """The vector product of vectors with three elements."""
+    """The vector product of vectors with three elements; of vectors in a plane, its third element alone."""
     from wick.trace import index
     x, y = ops.convert(x, y)
+    sizes = [v.shape[ops.axis_of("cross", axis, v.ndim)] for v in (x, y)]
+    if any([n not in (2, 3) for n in sizes]):
+        fail(InvalidArgument, f"cross: the vectors have {sizes[0]} and {sizes[1]} elements, expected 3 or 2")
+    if sizes[0] != sizes[1]:
+        zero = lambda v: ops.full(tuple([1 if k == axis % v.ndim else n for k, n in enumerate(v.shape)]), 0, v.elem)
+        x, y = [v if v.shape[axis] == 3 else ops.concat([v, zero(v)], axis % v.ndim) for v in (x, y)]
     shape = ops.broadcast_shapes("cross", x.shape, y.shape)
     x, y = ops.broadcast_to(x, shape), ops.broadcast_to(y, shape)
     axis = ops.axis_of("cross", axis, x.ndim)
-    if x.shape[axis] != 3:
-        fail(InvalidArgument, f"cross: the vectors have {x.shape[axis]} elements, expected 3")
     at = lambda v, k: index.get(v, (slice(None),) * axis + (slice(k, k + 1),))
     part = lambda i, j: ops.same("sub", ops.same("mul", at(x, i), at(y, j)), ops.same("mul", at(x, j), at(y, i)))
+    if shape[axis] == 2:
+        return ops.reshape(part(0, 1), shape[:axis] + shape[axis + 1:])
     return ops.concat([part(1, 2), part(2, 0), part(0, 1)], axis)
 
 

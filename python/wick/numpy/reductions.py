@@ -319,16 +319,28 @@ def nanstd(x, /, axis=None, *, keepdims=False, ddof=0):
 
 
 @api
-def cov(m, y=None, rowvar=True, bias=False, ddof=None):
-    """The covariances of rows (`rowvar`) or columns."""
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None):
+    """The covariances of rows (`rowvar`) or columns, whose observations count `fweights` times and have the weights `aweights`."""
     from wick.numpy.manipulation import vstack
     m = ops.floating(m)
     m = ops.reshape(m, (1, m.size)) if m.ndim == 1 else m if rowvar else ops.transpose(m, (1, 0))
     if y is not None:
         m = vstack([m, y])
-    n = m.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
-    apart = ops.same("sub", m, ops.reduce("mean", m, 1, True))
-    made = ops.binary("div", ops.matmul(apart, ops.transpose(apart, (1, 0))), float(n))
+    ddof = (0 if bias else 1) if ddof is None else ddof
+    if fweights is None and aweights is None:
+        mean, weighted, count = ops.reduce("mean", m, 1, True), lambda x: x, float(m.shape[1] - ddof)
+    else:
+        given = [ops.as_elem(ops.array(w), m.elem) for w in (fweights, aweights) if w is not None]
+        if builtins.any([w.shape != m.shape[1:] for w in given]):
+            fail(InvalidArgument, f"cov: the weights have the shapes {[w.shape for w in given]}, expected {m.shape[1:]}")
+        w = ops.same("mul", *given) if len(given) == 2 else given[0]
+        whole = ops.reduce("sum", w, None, False)
+        lost = ops.same("div", ops.reduce("sum", ops.same("mul", w, given[-1]), None, False), whole)
+        weighted = lambda x: ops.same("mul", x, w)
+        mean = ops.same("div", ops.reduce("sum", weighted(m), 1, True), whole)
+        count = ops.same("sub", whole, ops.binary("mul", lost, float(ddof)) if aweights is not None else ops.full((), float(ddof), m.elem))
+    apart = ops.same("sub", m, mean)
+    made = ops.binary("div", ops.matmul(weighted(apart), ops.transpose(apart, (1, 0))), count)
     return ops.reshape(made, ()) if made.size == 1 else made
 
 

@@ -1,4 +1,5 @@
 """Special functions of elements, as in jax.scipy.special."""
+import fractions
 import math
 
 from wick import numpy as wnp
@@ -7,7 +8,8 @@ from wick.lax import erf, erf_inv as erfinv, erfc  # noqa: F401
 from wick import nn
 from wick.nn import logsumexp, sigmoid as expit  # noqa: F401
 from wick.trace import ops
-from wick.trace.control import fori
+from wick.trace.control import fori, scan
+from wick.trace.custom import custom_jvp
 from wick.trace.eager import api
 from wick.trace.scope import fail
 
@@ -424,6 +426,79 @@ def expn(n, x):
 def exp1(x, /):
     """The exponential integral of order 1."""
     return expn(1, x)
+
+
+@custom_jvp
+def _expi(x):
+    near, inside = _between(x, 1e-30, 40.0)
+    _, total = fori(1, 160, lambda k, s: (s[0] * near / k, s[1] + s[0] * near / (k * k)), (wnp.ones_like(x), wnp.zeros_like(x)))
+    far = wnp.where(x > 40, x, 40.0)
+    _, tail = fori(1, 40, lambda k, s: (s[0] * k / far, s[1] + s[0] * k / far), (wnp.ones_like(x), wnp.ones_like(x)))
+    below, _ = _between(-x, 1e-30, math.inf)
+    positive = wnp.where(inside, 0.57721566490153286 + wnp.log(near) + total, wnp.exp(far) / far * tail)
+    return wnp.where(x < 0, -expn(1, below), positive)
+
+
+@_expi.defjvp
+def _expi_jvp(primals, tangents):
+    return _expi(*primals), tangents[0] * wnp.exp(primals[0]) / primals[0]
+
+
+@api
+def expi(x, /):
+    """The exponential integral Ei."""
+    return _expi(ops.floating(x))
+
+
+@api
+def spence(x, /):
+    """The integral of log(t) / (1 - t) from 1 to x >= 0. Series of the dilogarithm, after its reflections (Cephes)."""
+    x = ops.floating(x)
+    large = x > 2
+    y = wnp.where(large, 1 / wnp.where(large, x, 1.0), x)
+    above, small = y > 1.5, y < 0.5
+    w = wnp.where(above, 1 / y - 1, wnp.where(small, -y, y - 1))
+    total, power = 0.0, 1.0
+    for k in range(1, 60):
+        power = power * -w
+        total = total + power / (k * k)
+    safe = wnp.where(small & (y > 0), y, 0.25)
+    reflected = math.pi ** 2 / 6 - wnp.where(y > 0, wnp.log(safe) * wnp.log1p(-safe), 0.0) - total
+    total = wnp.where(small, reflected, total)
+    turned = large | above
+    log = wnp.log(wnp.where(turned, x, 1.0))
+    return wnp.where(x < 0, math.nan, wnp.where(turned, -log * log / 2 - total, total))
+
+
+def bernoulli(n):
+    """Bernoulli's numbers B0 to Bn."""
+    numbers = [fractions.Fraction(1)]
+    for m in range(1, ops.whole("bernoulli", n) + 1):
+        numbers.append(-sum([math.comb(m + 1, k) * b for k, b in enumerate(numbers)]) / (m + 1))
+    return wnp.asarray([float(b) for b in numbers])
+
+
+@api
+def bessel_jn(z, *, v, n_iter=50):
+    """Bessel's functions of the first kind, of the orders 0 to v, by Miller's recurrence from the order n_iter down."""
+    z, v = ops.floating(z), ops.whole("bessel_jn: v", v)
+    zero = z == 0
+    safe = wnp.where(zero, 1.0, z)
+
+    def down(carry, k):
+        upper, on, total = carry
+        lower = 2 * k / safe * on - upper
+        large = wnp.abs(lower) > 1e10
+        scale = wnp.where(large, 1e-10, 1.0)
+        return (on * scale, lower * scale, (total + wnp.where(k % 2 == 1, 2.0, 0.0) * lower) * scale), (on, scale)
+
+    orders = ops.as_elem(wnp.arange(n_iter, 0, -1), z.elem)
+    start = wnp.zeros_like(z), wnp.full_like(z, 1e-10), wnp.full_like(z, 2e-10 if n_iter % 2 == 0 else 0.0)
+    (_, first, total), (found, scales) = scan(down, start, orders)
+    later = wnp.flip(wnp.cumprod(wnp.flip(scales, axis=0), axis=0), axis=0)
+    whole = wnp.concatenate([first[None], wnp.flip(found * later, axis=0)])[:v + 1] / (total - first)
+    at_zero = wnp.reshape(wnp.arange(v + 1) == 0, (v + 1,) + (1,) * z.ndim)
+    return wnp.where(zero, ops.as_elem(at_zero, z.elem), whole)
 
 
 @api

@@ -175,3 +175,47 @@ def _multivariate_logpdf(x, mean, cov, allow_singular=None):
 dirichlet = types.SimpleNamespace(logpdf=_dirichlet_logpdf, pdf=api(lambda x, alpha: wnp.exp(_dirichlet_logpdf(x, alpha))))
 multivariate_normal = types.SimpleNamespace(
     logpdf=_multivariate_logpdf, pdf=api(lambda x, mean, cov: wnp.exp(_multivariate_logpdf(x, mean, cov))))
+
+
+class gaussian_kde:
+    """A density from samples: a normal distribution around each column of `dataset`."""
+
+    def __init__(self, dataset, bw_method=None, weights=None):
+        self.dataset = wnp.atleast_2d(dataset)
+        self.d, self.n = self.dataset.shape
+        weights = wnp.full(self.n, 1 / self.n, dtype=self.dataset.dtype) if weights is None else wnp.atleast_1d(weights)
+        if weights.shape != (self.n,):
+            fail(InvalidArgument, f"gaussian_kde: the weights have the shape {weights.shape}, expected {(self.n,)}")
+        self.weights = weights / wnp.sum(weights)
+        self.neff = 1 / wnp.sum(self.weights ** 2)
+        self.factor = self._bandwidth(bw_method)
+        spread = wnp.atleast_2d(wnp.cov(self.dataset, aweights=self.weights))
+        self.covariance = spread * self.factor ** 2
+        self.inv_cov = wnp.linalg.inv(spread) / self.factor ** 2
+
+    def _bandwidth(self, method):
+        if method is None or isinstance(method, str) and method == "scott":
+            return self.neff ** (-1 / (self.d + 4))
+        if isinstance(method, str) and method == "silverman":
+            return (self.neff * (self.d + 2) / 4) ** (-1 / (self.d + 4))
+        if isinstance(method, str):
+            fail(InvalidArgument, f"gaussian_kde: the bandwidth {method!r} is none of scott, silverman, a number or a function")
+        return method(self) if callable(method) else method
+
+    def logpdf(self, x):
+        """The logarithm of the density at the columns of x."""
+        x = wnp.atleast_2d(x)
+        if x.shape[0] != self.d and x.shape == (1, self.d):
+            x = x.T
+        if x.shape[0] != self.d:
+            fail(InvalidArgument, f"gaussian_kde: the points have {x.shape[0]} dimensions, the samples {self.d}")
+        apart = x.T[:, None] - self.dataset.T
+        energy = wnp.einsum("mni,ij,mnj->mn", apart, self.inv_cov, apart)
+        norm = 0.5 * wnp.linalg.slogdet(2 * math.pi * self.covariance)[1]
+        return special.logsumexp(wnp.log(self.weights) - energy / 2, axis=-1) - norm
+
+    def evaluate(self, points):
+        """The density at the columns of `points`."""
+        return wnp.exp(self.logpdf(points))
+
+    __call__ = pdf = evaluate

@@ -59,7 +59,7 @@ class custom_vjp:
         back = Nested(backward, [_strong(x) for x in leaves] + [(e, s, False) for e, s, _ in floats], closed=True)
         captured = {**inner.captured, **back.captured}
         for x in captured.values():
-            if not self._captures and elements.is_float(x.elem) and x.name not in [name for _, _, name in scopes.current().root.constants.values()]:
+            if not self._captures and elements.is_float(x.elem) and not x.scope.is_constant():
                 fail(Unsupported, f"{type(self).__name__}: {self._f.__name__} refers to a traced {scopes.type_of(x)} outside of it: "
                                   "pass it as an argument")
         text = self._with(inner, back, leaves, list(captured.values()))
@@ -149,3 +149,24 @@ class custom_jvp(custom_vjp):
         zeros = [ops.full(leaves[k].shape, 0, leaves[k].elem) for k in floats]
         found = iter(vjp(tangent_map, *zeros)[1](cotangent))
         return structure.build(iter([next(found) if k in floats else None for k in range(len(leaves))]))
+
+
+def closure_convert(f, *example_args):
+    """(f as a function of its arguments and the float arrays that it refers to, these arrays)"""
+    if scopes.current() is None:
+        return (lambda *args: f(*args)), []
+    leaves, structure, call = _partial(f, example_args, {}, tuple(range(len(example_args))))
+    inner = Nested(call, [_strong(x) for x in leaves], closed=True)
+    hoisted = [x for x in inner.captured.values() if elements.is_float(x.elem)]
+
+    def converted(*args):
+        taken = len(example_args)
+        given, found = tree.flatten(tuple(args[:taken]))
+        if found != structure or len(args) != taken + len(hoisted):
+            fail(InvalidArgument, f"closure_convert: expected arguments like the {taken} examples, and {len(hoisted)} arrays after them")
+        moved = iter(args[taken:])
+        rest = [next(moved) if elements.is_float(x.elem) else x for x in inner.captured.values()]
+        arrays = [ops.as_elem(ops.array(x), like.elem) for x, like in zip(given + rest, leaves + list(inner.captured.values()))]
+        return inner.structure.build(iter(emit_all(call_text(inner.name, arrays), inner.types())))
+
+    return converted, hoisted

@@ -25,14 +25,14 @@ def aval(x):
 class Nested:
     """A function value: its name, its results, and the structure that they had in Python."""
 
-    def __init__(self, call, avals, closed=False):
+    def __init__(self, call, avals, closed=False, differentiated=False):
         """Records call(parameters) -> a structure of arrays. If it is closed, what it uses of outer scopes are further
-        parameters: `captured`, arrays by name."""
+        parameters: `captured`, arrays by name. If it is differentiated, so may be what its scope holds."""
         outer = scopes.current()
         self.name, self.captured = outer.root.fresh("f"), {}
         outer.root.closed += closed
         with scopes.nested() as inner:
-            inner.captured = self.captured if closed else None
+            inner.captured, inner.differentiated = self.captured if closed else None, differentiated
             made = parameters(inner, avals)
             leaves, self.structure = tree.flatten(call(made))
             leaves = [ops.array(x) for x in leaves]

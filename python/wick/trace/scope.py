@@ -43,6 +43,7 @@ class Root:
 class Scope:
     rows = None  # of the vmap whose function it is (wick.trace.axes)
     defined = None  # for that: the arrays that it made, by name
+    differentiated = False  # whether a derivative is taken of its function
     captured = None  # of a function that has to name what it uses of outer scopes: these arrays, by name
 
     def __init__(self, root, parent=None):
@@ -52,6 +53,10 @@ class Scope:
     def add(self, line, place=None):
         self.lines.append(line)
         self.places.append(place or user_place())
+
+    def is_constant(self):
+        """Whether no derivative in the trace is taken of what it holds."""
+        return not self.differentiated and (self.parent is None or self.parent.is_constant())
 
     def nest(self, first, inner, last):
         """Adds a block: its first line, the lines of a scope, its last line."""

@@ -84,7 +84,7 @@ def value_and_grad(f, argnums=0, has_aux=False):
             aux.append(kept)
             return [out[0]] + [stop_gradient(x) for x in rest]
 
-        inner = Nested(loss, [_strong(x) for x in leaves])
+        inner = Nested(loss, [_strong(x) for x in leaves], differentiated=True)
         if not inner.results or inner.results[0][1] != () or not elements.is_float(inner.results[0][0]) or (len(inner.results) > 1 and not has_aux):
             found = " and ".join([scopes.type_text(e, s) for e, s, _ in inner.results]) or "nothing"
             fail(TypeMismatch, f"grad needs a function whose value is a float of shape (); it gives {found}")
@@ -177,7 +177,7 @@ def vjp(f, *primals, has_aux=False):
         aux.append(s)
         return first + [stop_gradient(x) for x in rest]
 
-    inner = Nested(both, [_strong(x) for x in leaves])
+    inner = Nested(both, [_strong(x) for x in leaves], differentiated=True)
     out, pull = _pull(inner, leaves)
     own = aux[1] if has_aux else inner.structure
     n = own.count
@@ -217,7 +217,7 @@ def _jvp(f, primals, tangents):
     leaves, structure, call = _partial(f, tuple(primals), {}, tuple(range(len(primals))))
     _need_floats("jvp", leaves)
     given = _cotangents("jvp", tuple(tangents), structure, [aval(x) for x in leaves])
-    inner = Nested(call, [_strong(x) for x in leaves])
+    inner = Nested(call, [_strong(x) for x in leaves], differentiated=True)
     types = inner.types()
     scope = scopes.current()
     values, slopes = [scope.root.fresh() for _ in types], [scope.root.fresh() for _ in types]
@@ -347,7 +347,7 @@ def jacrev(f, argnums=0):
     """The same as jacfwd, in reverse mode."""
 
     def rows(call, leaves):
-        inner = Nested(call, [_strong(x) for x in leaves])
+        inner = Nested(call, [_strong(x) for x in leaves], differentiated=True)
         table = []
         for k, (elem, shape, _) in enumerate(inner.results):
             if not elements.is_float(elem):
