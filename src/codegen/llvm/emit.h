@@ -100,6 +100,7 @@ void emit_function(emit *e, const wick_func *f);
 /* Makes f local to the object if nothing outside of it refers to f. */
 void emit_inside(const emit *e, const wick_func *f);
 LLVMValueRef emit_declare(const emit *e, const char *name, bool entry, LLVMTypeRef *out_type);
+void emit_attribute(const emit *e, LLVMValueRef f, const char *name, uint64_t value);
 void emit_attributes(const emit *e, LLVMValueRef f); /* those that every function has */
 /* Returns an operand of a launch. */
 LLVMValueRef emit_operand(const emit *e, wick_value v);

@@ -118,11 +118,7 @@ static LLVMValueRef failure_call(emit *e, const char *name, LLVMValueRef *arg, u
   if (!f) {
     f = LLVMAddFunction(e->module, name, type);
     emit_attributes(e, f);
-    for (uint32_t i = 0; i < WICK_COUNT(marks); i++) {
-      unsigned kind = LLVMGetEnumAttributeKindForName(marks[i], strlen(marks[i]));
-      LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                              LLVMCreateEnumAttribute(e->context, kind, 0));
-    }
+    for (uint32_t i = 0; i < WICK_COUNT(marks); i++) emit_attribute(e, f, marks[i], 0);
   }
   LLVMValueRef r = LLVMBuildCall2(e->b, type, f, arg, narg, "");
   LLVMMetadataRef range[2] = {LLVMValueAsMetadata(LLVMConstInt(i32, 1, false)),

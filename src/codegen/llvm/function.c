@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static void function_attribute(const emit *e, LLVMValueRef f, const char *name, uint64_t value)
+void emit_attribute(const emit *e, LLVMValueRef f, const char *name, uint64_t value)
 {
   unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
   LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
@@ -18,11 +18,10 @@ static void function_attribute(const emit *e, LLVMValueRef f, const char *name, 
 void emit_attributes(const emit *e, LLVMValueRef f)
 {
   enum { MOST = 16 };
-  function_attribute(e, f, "nounwind", 0);
+  emit_attribute(e, f, "nounwind", 0);
   uint32_t unit = e->target->machine == WICK_MACHINE_AARCH64 ? e->target->scalable : 0;
   if (unit)
-    function_attribute(e, f, "vscale_range",
-                       (uint64_t)(e->target->vector_bytes / unit) << 32 | MOST);
+    emit_attribute(e, f, "vscale_range", (uint64_t)(e->target->vector_bytes / unit) << 32 | MOST);
 }
 
 static LLVMTypeRef function_type(const emit *e, bool entry)

@@ -1,6 +1,7 @@
 /* Emits counted objects. The stack's slot is the address of the heap, and an object is an offset
- * from there. Allocation and the usual end of a reference are emitted in place; freeing is one
- * function of the object file. The algorithms are those of runtime/heap.c. */
+ * from there. Allocation and the usual end of a reference are emitted in place. What has a loop is a
+ * function of the object file: it is rarer, and LLVM would unroll it in each place. The algorithms are
+ * those of runtime/heap.c. */
 #include "codegen/llvm/emit.h"
 #include "runtime/heap.h"
 
@@ -114,7 +115,8 @@ static LLVMValueRef object_fields(emit *e, LLVMValueRef o, LLVMValueRef header,
   return list;
 }
 
-static void object_release_body(emit *e, LLVMValueRef object)
+/* Frees an object whose last reference has ended, and what only it refers to. */
+static void object_freeing(emit *e, LLVMValueRef object)
 {
   LLVMTypeRef i64 = object_i64(e), i32 = LLVMInt32TypeInContext(e->context);
   LLVMBasicBlockRef pre = LLVMGetInsertBlock(e->b), pop = emit_block(e, ""),
@@ -133,14 +135,13 @@ static void object_release_body(emit *e, LLVMValueRef object)
   LLVMAddIncoming(waiting, (LLVMValueRef[]){emit_i64(e, 0), link}, (LLVMBasicBlockRef[]){pre, next},
                   2);
   LLVMPositionBuilderAtEnd(e->b, done);
-  LLVMBuildRetVoid(e->b);
 }
 
-/* Returns the function that frees an object whose last reference has ended, and what only it refers
- * to. Its first parameter is the heap. */
-static LLVMValueRef object_freeing(emit *e, LLVMTypeRef *out_type)
+/* Returns a function of the object file that takes the heap and an object; `body` emits what it does
+ * with the object, but for its end. */
+static LLVMValueRef object_function(emit *e, const char *name, void (*body)(emit *, LLVMValueRef),
+                                    LLVMTypeRef *out_type)
 {
-  static const char name[] = "wick.object.free";
   LLVMTypeRef param[2] = {emit_pointer(e), object_i64(e)};
   *out_type = LLVMFunctionType(LLVMVoidTypeInContext(e->context), param, 2, false);
   LLVMValueRef f = LLVMGetNamedFunction(e->module, name), outer = e->function, heap = e->stack;
@@ -150,12 +151,22 @@ static LLVMValueRef object_freeing(emit *e, LLVMTypeRef *out_type)
   LLVMSetLinkage(f, LLVMInternalLinkage);
   emit_attributes(e, f);
   emit_stack_attribute(e, f);
+  emit_attribute(e, f, "noinline", 0);
   e->function = f, e->stack = LLVMGetParam(f, 0);
   LLVMPositionBuilderAtEnd(e->b, emit_block(e, ""));
-  object_release_body(e, LLVMGetParam(f, 1));
+  body(e, LLVMGetParam(f, 1));
+  LLVMBuildRetVoid(e->b);
   e->function = outer, e->stack = heap;
   LLVMPositionBuilderAtEnd(e->b, here);
   return f;
+}
+
+static void object_call(emit *e, const char *name, void (*body)(emit *, LLVMValueRef),
+                        LLVMValueRef x)
+{
+  LLVMTypeRef type;
+  LLVMValueRef f = object_function(e, name, body, &type), arg[2] = {e->stack, x};
+  emit_stack_argument(e, LLVMBuildCall2(e->b, type, f, arg, 2, ""));
 }
 
 /* ---- counts ---- */
@@ -190,17 +201,16 @@ static void object_retain(emit *e, const wick_node *n)
 
 static void object_release(emit *e, const wick_node *n)
 {
-  LLVMTypeRef type;
-  LLVMValueRef f = object_freeing(e, &type), x = emit_get(e, n->in[0]), arg[2] = {e->stack, x};
+  LLVMValueRef x = emit_get(e, n->in[0]);
   LLVMBasicBlockRef on = object_if_block(e, x), last = object_drop(e, object_pointer(e, x, 0));
   LLVMBuildBr(e->b, on);
   LLVMPositionBuilderAtEnd(e->b, last);
-  emit_stack_argument(e, LLVMBuildCall2(e->b, type, f, arg, 2, ""));
+  object_call(e, "wick.object.free", object_freeing, x);
   object_continue(e, on);
 }
 
 /* Emits new references to the fields of x, a block that is not freed. */
-static void object_share(emit *e, LLVMValueRef x)
+static void object_sharing(emit *e, LLVMValueRef x)
 {
   LLVMTypeRef i64 = object_i64(e);
   LLVMValueRef header = object_fetch(e, i64, object_pointer(e, x, 0)),
@@ -225,7 +235,7 @@ static void object_take(emit *e, const wick_node *n)
 {
   LLVMValueRef x = emit_get(e, n->in[0]);
   LLVMBasicBlockRef last = object_drop(e, object_pointer(e, x, 0)), on = emit_block(e, "");
-  object_share(e, x);
+  object_call(e, "wick.object.share", object_sharing, x);
   LLVMBasicBlockRef shared = LLVMGetInsertBlock(e->b);
   LLVMBuildBr(e->b, on);
   LLVMPositionBuilderAtEnd(e->b, last);
