@@ -16,6 +16,10 @@ import numpy as np  # noqa: E402
 
 # Functions of x: f64, v: f64[3]: each with what it is about.
 FOUND = {
+    "rows of with_vjp whose argument is the same in all rows, and that captures the row":
+        "vmap(fn(t) { with_vjp(fn(y) { y * t }, fn(y, d) { d * t })(x) })(v)",
+    "the derivative of such rows":
+        "grad(fn(c) { sum(vmap(fn(t, s) { with_vjp(fn(y, w) { y * t * w }, fn(y, w, d) { (d * t * w, d * y * t) })(s, c) })(v, v * c)) })(x)",
     "a closure in a reference that nobody reads": "let r = ref(fn(y: f64) -> f64 { y * x }); x",
     "a reference to the result of a call": "let r = ref(first((Nil : L[f64]))); x",
     "rows of a loop that forgets them, pushed":

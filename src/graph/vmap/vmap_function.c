@@ -18,10 +18,10 @@ static bool function_is_float(const wick_func *f, wick_value v)
 }
 
 /* Builds f for all rows, as a function of the module; `batched` says which parameters have rows.
- * Results that belong to parameters of `of` without rows (`of` NULL: none) are sums over the rows.
- * Returns its name. */
+ * Results are cotangents of the parameters of `of` (NULL: none) after the first `constants`; those of
+ * parameters without rows are sums over the rows. Returns its name. */
 static const char *function_build(const wick_batching *a, const wick_func *f, const bool *batched,
-                                  const wick_func *of)
+                                  const wick_func *of, uint32_t constants)
 {
   wick_builder own;
   wick_module *m = a->b->module;
@@ -42,7 +42,7 @@ static const char *function_build(const wick_batching *a, const wick_func *f, co
   }
   call.nin = (uint16_t)f->nparam, call.nout = (uint16_t)nout;
   vmap_body(&own, f, &b);
-  for (uint32_t k = 0; of && k < of->nparam; k++) {
+  for (uint32_t k = constants; of && k < of->nparam; k++) {
     if (!function_is_float(of, (wick_value){1 + k})) continue;
     if (!batched[k]) out[at] = wick_grad_sum(&own, out[at], 1, &first, false);
     at++;
@@ -67,7 +67,7 @@ void wick_batch_checkpoint(wick_batching *a)
     wick_batch_rows(a);
     return;
   }
-  attr[WICK_ATTR_checkpoint_callee].s = function_build(a, f, a->batched, NULL);
+  attr[WICK_ATTR_checkpoint_callee].s = function_build(a, f, a->batched, NULL, 0);
   function_call(a, attr);
 }
 
@@ -83,7 +83,8 @@ void wick_batch_with_vjp(wick_batching *a)
   }
   bool *batched = wick_new(a->b->mem, bool, g->nparam + 1u);
   for (uint32_t k = 0; k < g->nparam; k++) batched[k] = k >= f->nparam || a->batched[k];
-  attr[WICK_ATTR_with_vjp_callee].s = function_build(a, f, a->batched, NULL);
-  attr[WICK_ATTR_with_vjp_vjp].s = function_build(a, g, batched, f);
+  attr[WICK_ATTR_with_vjp_callee].s = function_build(a, f, a->batched, NULL, 0);
+  attr[WICK_ATTR_with_vjp_vjp].s =
+      function_build(a, g, batched, f, (uint32_t)attr[WICK_ATTR_with_vjp_constants].i);
   function_call(a, attr);
 }
