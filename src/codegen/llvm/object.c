@@ -152,6 +152,7 @@ static LLVMValueRef object_function(emit *e, const char *name, void (*body)(emit
   emit_attributes(e, f);
   emit_stack_attribute(e, f);
   emit_attribute(e, f, "noinline", 0);
+  emit_attribute(e, f, "cold", 0); /* registers are saved there, not around it */
   e->function = f, e->stack = LLVMGetParam(f, 0);
   LLVMPositionBuilderAtEnd(e->b, emit_block(e, ""));
   body(e, LLVMGetParam(f, 1));
