@@ -49,7 +49,7 @@ wick_known wick_known_read(wick_known_reader *r, wick_value v, wick_type declare
     known_parts(r, &s, n, wick_data_get(r->b->module, s.type)->ctor[s.number].field, detail);
   } else if (detail != WICK_KNOWN_NONE && (n = r->node(r->arg, v, WICK_OP_closure)) &&
              wick_module_find(r->b->module, n->attr[WICK_ATTR_closure_callee].s)) {
-    return known_closure(r, n, s.type, detail);
+    return known_closure(r, n, s.type, all ? detail : WICK_KNOWN_CALLEE);
   } else {
     s.type = declared;
     wick_push(r->mem, r->leaves, v);
