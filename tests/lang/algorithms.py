@@ -301,6 +301,38 @@ def checkpointed():
     return np.imag(f(0.7 + 1e-30j)) / 1e-30
 
 
+# ---- terms ----
+
+
+def four_times(x):
+    """The term doubles a function twice: y * x + 1 is applied four times."""
+    y = 0.5
+    for _ in range(4):
+        y = y * x + 1
+    return y
+
+
+def lambda_terms():
+    slopes = [slope_of(four_times, x) for x in (0.7, 0.1, 0.2)]
+    return four_times(0.7), slopes[0], np.array(slopes[1:])
+
+
+def quad(n, x):
+    if n == 0:
+        return np.array([[x, 1.0], [0.5, x * x]])
+    right = quad(n - 1, x * 0.1)
+    return np.block([[quad(n - 1, x), right], [np.zeros_like(right), quad(n - 1, np.sin(x))]])
+
+
+def cube(x):
+    q = quad(3, complex(x))
+    return np.trace(q @ q @ q)
+
+
+def quads():
+    return cube(0.7).real, slope_of(cube, 0.7)
+
+
 FUNCTIONAL = {
     "wrap": lambda: (np.uint8(44), np.int8(-56), np.int8(-128), np.uint16(14464), 2147483647, np.uint64(2**64 - 1), 3, -3, 2),
     "bits": lambda: collatz(27), "sums": sums, "ranged": lambda: 753, "mixed": mixed, "fact32": lambda: 1932053504,
@@ -336,4 +368,5 @@ FILES = {
     "library": LIBRARY,
     "library_numbers": LIBRARY_NUMBERS,
     "varied": VARIED,
+    "terms": {"lambda_terms": lambda_terms, "quads": quads},
 }  # fmt: skip
