@@ -413,6 +413,22 @@ static bool assign_selects(const assign *s, uint32_t root, uint32_t i)
   return true;
 }
 
+/* Returns true if a node of the group, which is not its anchor, selects elements of node i. They must
+ * be in memory: registers have no other index than that of the element that is computed. */
+static bool assign_is_selected(const assign *s, uint32_t root, uint32_t i)
+{
+  const wick_func *f = s->g.f;
+  uint32_t id = f->node[i].first.id;
+  for (uint32_t u = s->g.uses.first[id]; u < s->g.uses.first[id + 1]; u++) {
+    uint32_t user = s->g.uses.use[u];
+    if (s->g.of[user] == root && user != s->anchor[root] &&
+        !wick_group_is_scalar(f, &f->node[user]) &&
+        wick_op_of(&f->node[user])->view_of.kind == WICK_VIEW_OF_OPERAND)
+      return true;
+  }
+  return false;
+}
+
 /* Returns true if node i joins the group of its users. */
 static bool assign_takes(assign *s, uint32_t root, uint32_t i)
 {
@@ -423,7 +439,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   if (s->before[i] == root) return true;
   wick_value like = f->node[root].first;
   bool whole = assign_fits(f, n->first, like, 0);
-  if (f->node[root].nout != 1) return false;
+  if (f->node[root].nout != 1 || assign_is_selected(s, root, i)) return false;
   if (assign_widens(s, i) || assign_is_folded(s, root, i)) return true;
   if (whole && assign_selects(s, root, i)) return true;
   if (s->anchor[root] != UINT32_MAX && !s->slice[root]) return false;
