@@ -177,6 +177,34 @@ def smaller(x):
     return [tf.image.resize(x, s, m, antialias=True) for s, m in (([4, 5], "bilinear"), ([13, 3], "bilinear"), ([4, 12], "bicubic"))]
 
 
+def selected(x):
+    """Sizes that depend on data, in all that keeps them; and reductions that end them."""
+    keep = x[:, 0] > 0
+    y, z = tf.boolean_mask(x, keep), tf.boolean_mask(x * 2, keep)
+    joined = tf.concat([y, z], 1) @ tf.constant(normal(8, 3))
+    ends = [tf.reduce_mean(y, 0), tf.reduce_sum(y * z), tf.reduce_max(z, 0), tf.reduce_min(y, 0, keepdims=True), tf.reduce_any(y > 2)]
+    positive = tf.gather_nd(x, tf.where(x > 0))
+    return [y, joined, tf.nn.softmax(z), tf.transpose(y), tf.argmax(z, 1), *ends, positive, tf.reduce_mean(positive)]
+
+
+def detected(boxes, scores):
+    boxes = tf.concat([tf.minimum(boxes[:, :2], boxes[:, 2:]), tf.maximum(boxes[:, :2], boxes[:, 2:])], 1)
+    best = tf.image.non_max_suppression(boxes, scores, 20, 0.3, 0.1)
+    found = tf.concat([tf.gather(boxes, best), tf.gather(scores, best)[:, None]], 1)
+    return [found, tf.one_hot(tf.cast(found[:, 4] > 0.8, tf.int32), 2)]
+
+
+def grown(x):
+    """Arrays that grow: item by item of a loop, and beyond the length they had."""
+    a = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+    for i in tf.range(5):
+        a = a.write(i, x * tf.cast(i, tf.float32))
+    b = tf.TensorArray(tf.float32, size=1, dynamic_size=True)
+    for i in range(3):
+        b = b.write(i, x + float(i))
+    return [a.stack(), a.size(), b.stack(), b.read(2)]
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -194,6 +222,9 @@ def main(root):
     frozen(root, "graph_shapes", shapes, [normal(2, 2, 3)])
     frozen(root, "graph_image", image, [normal(2, 6, 7, 4)])
     frozen(root, "graph_smaller", smaller, [normal(2, 9, 8, 2)])
+    frozen(root, "graph_selected", selected, [normal(6, 4)])
+    frozen(root, "graph_detected", detected, [normal(30, 4), normal(30)])
+    frozen(root, "graph_grown", grown, [normal(2, 3)])
     frozen(root, "graph_linear", linear, [normal(2, 4, 4), normal(2, 4, 3)])
 
 

@@ -62,6 +62,29 @@ def test_convert(name, tmp_path):
     compare(tmp_path / "model.onnx", FILES / name, tmp_path)
 
 
+def test_sizes_that_depend_on_data(tmp_path):
+    """One program for all contents, and an operator that cannot keep such a size, which needs them."""
+    case = FILES / "graph_selected"
+    wick("compile", case / "model.pb", "-o", tmp_path / "m.wick")
+    rng = np.random.default_rng(2)
+    for x in (np.load(case / "input_0.npy"), rng.standard_normal((6, 4)).astype(np.float32), np.ones((6, 4), np.float32)):
+        np.save(tmp_path / "x.npy", x)
+        wick("run", tmp_path / "m.wick", "--inputs", tmp_path / "x.npy", "--outputs", tmp_path)
+        want = x[x[:, 0] > 0]
+        for k, y in enumerate([want, None, None, want.T, None, want.mean(0), (2 * want * want).sum()]):
+            if y is not None:
+                np.testing.assert_allclose(np.load(tmp_path / f"output_{k}.npy"), y, rtol=1e-5, atol=1e-5)
+    nodes = """node { name: "w" op: "Where" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+               node { name: "y" op: "%s" input: "w" attr { key: "T" value { type: DT_INT64 } } attr { key: "out_type" value { type: DT_INT32 } } }
+               node { name: "z" op: "Identity" input: "y" attr { key: "T" value { type: DT_INT32 } } }"""
+    np.save(tmp_path / "x.npy", np.array([[0, 3, 0], [4, 5, 0]], np.float32))
+    for op, want in (("Shape", [3, 2]), ("Size", 6)):
+        (tmp_path / "g.pbtxt").write_text(TEXT % (nodes % op))
+        assert f'node "y" ({op}): the size of input 0, which depends on data, must be known' in wick("compile", tmp_path / "g.pbtxt", "-o", tmp_path / "g.wick", code=1)
+        wick("run", tmp_path / "g.pbtxt", "--inputs", tmp_path / "x.npy", "--outputs", tmp_path)
+        np.testing.assert_array_equal(np.load(tmp_path / "output_0.npy"), want)
+
+
 def test_signatures(tmp_path):
     case = FILES / "saved_signatures"
     said = wick("run", case / "saved", "--entry", "none", "--inputs", case / "input_0.npy", code=1)

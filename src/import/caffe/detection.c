@@ -368,8 +368,7 @@ void wick_caffe_detection_output(wick_import_node *n)
   part[3] = wick_emit_gather(b, WICK_OP_gather, boxes, box, 0);
   wick_value found = wick_build_concat(b, 1, 4, part);
   found = detection_or_none(&d, found, rows, &count);
-  n->out[0] = detection_shaped(b, found, 4, out);
-  if (!b->status) wick_import_bounded(n->c, n->out[0], 2, count);
+  n->out[0] = wick_import_bounded(n->c, detection_shaped(b, found, 4, out), 2, count);
 }
 
 /* ---- regions ---- */

@@ -39,8 +39,7 @@ static void suppression_result(wick_import *c, const wick_coreml_message *part, 
   const char *name = wick_wire_text(c->tmp, wick_coreml_bytes(part, field));
   v = wick_emit_squeeze(&c->b, v, 0);
   if (c->b.status || !*name) return;
-  wick_import_rebind(c, name, v);
-  wick_import_bounded(c, v, 0, count);
+  wick_import_rebind(c, name, wick_import_bounded(c, v, 0, count));
 }
 
 /* Confidences [n, classes] and boxes [n, 4]: those that are left, in descending order. */

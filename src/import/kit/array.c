@@ -464,8 +464,7 @@ wick_value wick_array_where(wick_import_node *n, wick_value x)
     stride = wick_dim_mul(b->module->dims, stride, t.dim[k]);
   }
   wick_value y = t.rank == 1 ? row[0] : wick_build_concat(b, 1, t.rank, row);
-  if (size.id && !b->status) wick_import_bounded(n->c, y, 0, size);
-  return y;
+  return size.id ? wick_import_bounded(n->c, y, 0, size) : y;
 }
 
 bool wick_array_broadcast(wick_import_node *n, uint32_t na, const wick_dim *a, uint32_t nb,

@@ -237,18 +237,6 @@ void wick_import_output(wick_import *c, uint32_t index, wick_value v)
   if (index < c->outs.n) c->outs.at[index].v = v;
 }
 
-void wick_import_bounded(wick_import *c, wick_value v, uint32_t axis, wick_value count)
-{
-  wick_push(c->tmp, &c->bounded, (wick_import_sized){v, axis, count});
-}
-
-const wick_import_sized *wick_import_bounded_find(const wick_import *c, wick_value v)
-{
-  for (uint32_t i = 0; v.id && i < c->bounded.n; i++)
-    if (c->bounded.at[i].v.id == v.id) return &c->bounded.at[i];
-  return NULL;
-}
-
 /* Returns x under that name: another value if x is a parameter, a constant or has another name. */
 static wick_value import_result(wick_import *c, wick_value x, const char *text, bool *taken)
 {

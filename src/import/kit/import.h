@@ -98,8 +98,8 @@ typedef struct wick_import_out { /* an output of the model */
 } wick_import_out;
 
 /* A result whose size depends on data. Its type has the upper bound along `axis`; the first `count`
- * elements along it are valid. It can only be an output of the model, after which NAME.size.AXIS, the
- * count, is one more output. */
+ * elements along it are valid. Operators that follow keep that form (bounded.c). After such an output of
+ * the model NAME.size.AXIS, the count, is one more output. */
 typedef struct wick_import_sized {
   wick_value v;
   uint32_t axis;
@@ -200,8 +200,9 @@ wick_dim wick_import_size(wick_import *c, const char *name, const char *input, u
 void wick_import_declare(wick_import *c, const char *name, wick_type type);
 /* Gives the declared output of that index its value. 0: its node failed, which was reported. */
 void wick_import_output(wick_import *c, uint32_t index, wick_value v);
-/* Records that only the first `count` elements of v along the axis are valid. */
-void wick_import_bounded(wick_import *c, wick_value v, uint32_t axis, wick_value count);
+/* Records that only the first `count` elements of v along the axis are valid. Returns v, or exactly
+ * those elements if the count is known. */
+wick_value wick_import_bounded(wick_import *c, wick_value v, uint32_t axis, wick_value count);
 const wick_import_sized *wick_import_bounded_find(const wick_import *c, wick_value v);
 
 /* Declares a state: a variable that sessions keep from run to run. Returns what it is when a run

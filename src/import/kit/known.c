@@ -94,7 +94,10 @@ static bool known_find(known *k, wick_value v, uint32_t depth, wick_tensor *out)
   wick_node n = *d; /* a copy, because the list may be reallocated */
   if (n.op == WICK_OP_const) return known_constant(k, &n, out);
   wick_status (*ref)(wick_ref *) = wick_ref_of(n.op);
-  if (!ref || n.nout != 1 || wick_op_of(&n)->effect == WICK_EFFECT) return false;
+  if (!ref || wick_op_of(&n)->effect == WICK_EFFECT) return false;
+  wick_tensor *all = wick_new(k->tmp, wick_tensor, n.nout);
+  for (uint32_t i = 0; i < n.nout; i++)
+    if (!known_alloc(k, (wick_value){n.first.id + i}, &all[i])) return false;
   wick_tensor *in = wick_new(k->tmp, wick_tensor, n.nin + 1);
   for (uint32_t i = 0; i < n.nin; i++)
     if (n.in[i].id && !known_value(k, n.in[i], depth + 1, &in[i])) return false;
@@ -104,10 +107,12 @@ static bool known_find(known *k, wick_value v, uint32_t depth, wick_tensor *out)
                 .attr = n.attr,
                 .location = wick_loc_text(k->b->module, n.loc),
                 .nin = n.nin,
-                .nout = 1,
+                .nout = n.nout,
                 .in = in,
-                .out = out};
-  return ref(&r) == NULL;
+                .out = all};
+  if (ref(&r)) return false;
+  *out = all[v.id - n.first.id];
+  return true;
 }
 
 static bool known_value(known *k, wick_value v, uint32_t depth, wick_tensor *out)

@@ -1,7 +1,7 @@
 /* Nodes of a model: their rows, counts and attributes. */
 #include <string.h>
 
-#include "import/kit/import.h"
+#include "import/kit/bounded.h"
 
 void wick_import_fail(wick_import_node *n, wick_code code, const char *fmt, ...)
 {
@@ -140,8 +140,12 @@ static void node_run(wick_import_node *n, bool broken)
     return;
   }
   uint32_t before = c->errors.list.n + c->errors.more, misfits = c->misfits;
+  uint32_t first = c->b.nodes.n, value = c->b.values.n;
+  uint64_t left = c->nodes_left;
   c->b.loc = wick_loc_add(c->module, n->location);
   n->row->import(n);
+  if (c->bounded.n && c->nodes_left == left) wick_import_bounded_follow(n, first, value);
+  if (c->bounded.n && c->nodes_left < left) wick_import_bounded_bodies(n, first);
   if (c->b.status) { /* found by inference */
     wick_import_add(c, n, c->b.status, n->location);
     c->b.status = NULL;

@@ -345,6 +345,19 @@ static bool import_is_result(const wick_tf_graph *g, uint32_t vertex)
   return true;
 }
 
+/* The type of a graph's output before its nodes are imported: a frozen function ends in nodes that
+ * say what their elements are. id 0: not known. */
+static wick_type import_undeclared(wick_import *c, const wick_tf_vertex *v)
+{
+  wick_elem elem;
+  if (strcmp(v->op, "Identity") != 0 || !v->def) return (wick_type){0};
+  for (size_t i = 0; i < v->def->attr.n; i++)
+    if (wick_span_is(v->def->attr.at[i].key, "T") && v->def->attr.at[i].value &&
+        wick_tf_elem(v->def->attr.at[i].value->type, &elem))
+      return wick_import_open_type(c, elem);
+  return (wick_type){0};
+}
+
 /* The nodes that no other node reads, and those that the user marked. */
 static void import_graph_outputs(wick_import *c, import_results *list)
 {
@@ -355,7 +368,7 @@ static void import_graph_outputs(wick_import *c, import_results *list)
     for (uint32_t k = 0; k < v->nout; k++) {
       const char *name = k ? wick_str_printf(c->tmp, "%s:%u", v->name, k) : v->name;
       wick_push(c->tmp, list, (import_result){name, {i, k}});
-      wick_import_declare(c, name, (wick_type){0});
+      wick_import_declare(c, name, c->interface ? import_undeclared(c, v) : (wick_type){0});
     }
   }
 }

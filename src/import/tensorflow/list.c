@@ -173,6 +173,9 @@ static wick_tf_value list_written(wick_import_node *n, const wick_tf_value *list
                        (long long)length.v);
       return (wick_tf_value){.kind = WICK_TF_BROKEN};
     }
+  } else if (wick_dim_is(length, 0) && !n->b->open.n) { /* in a loop, the passes find its length */
+    wick_import_unknown(n, index, "the index of an item in a list that grows");
+    return (wick_tf_value){.kind = WICK_TF_BROKEN};
   }
   return list_store(n, list, index, item);
 }

@@ -171,7 +171,7 @@ static bool loop_stacks(const loop_plan *p, const loop_var *v)
       loop_uses(p, v->in.v) != 1)
     return false;
   wick_dim length = v->first.list->length;
-  bool fits = wick_dim_eq(length, p->count) ||
+  bool fits = wick_dim_eq(length, p->count) || wick_dim_is(length, 0) || /* it grows */
               (wick_dim_is_const(length) && wick_dim_is_const(p->count) && p->count.v <= length.v);
   for (uint32_t k = 0; k < p->nvar && fits; k++) {
     const loop_var *i = &p->var[k];
@@ -305,6 +305,18 @@ static bool loop_types_change(const loop_plan *p)
   return false;
 }
 
+/* Does a list without items get some that no stacked result has? Then it grows from step to step. */
+static bool loop_grows(const loop_plan *p)
+{
+  for (uint32_t k = 0; k < p->nvar; k++) {
+    const loop_var *v = &p->var[k];
+    if (v->mode == LOOP_CARRIED && v->first.kind == WICK_TF_LIST && v->next.stored &&
+        wick_dim_is(v->first.list->length, 0))
+      return true;
+  }
+  return false;
+}
+
 static wick_value loop_item(const loop_var *v)
 {
   return v->next.stored ? v->next.stored->item : (wick_value){0};
@@ -336,7 +348,7 @@ static bool loop_close(loop_plan *p, wick_value test)
       wick_value items = result;
       result.id++;
       wick_dim length = v->first.list->length;
-      if (!wick_dim_eq(length, p->count)) {
+      if (!wick_dim_eq(length, p->count) && !wick_dim_is(length, 0)) {
         const wick_type_info *t = wick_built_info(b, items);
         wick_dim pad[2 * WICK_MAX_RANK] = {{0}};
         for (uint32_t i = 0; i < 2u * t->rank; i++) pad[i] = wick_dim_const(0);
@@ -432,6 +444,7 @@ static loop_state loop_pass(loop_plan *p)
       return LOOP_AGAIN;
     }
   }
+  if (loop_grows(p)) return LOOP_UNROLL;
   return loop_close(p, test) ? LOOP_DONE : LOOP_FAILED;
 }
 

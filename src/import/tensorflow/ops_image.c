@@ -288,8 +288,8 @@ void wick_tf_import_non_max_suppression(wick_import_node *n)
   wick_value whole = wick_build_cast(b, count, WICK_I64);
   if (version >= 4 && at < n->nout) n->out[at] = wick_build_cast(b, count, WICK_I32);
   if (pad) return;
-  wick_import_bounded(n->c, n->out[0], 0, whole);
-  if (version == 5 && n->nout > 1) wick_import_bounded(n->c, n->out[1], 0, whole);
+  n->out[0] = wick_import_bounded(n->c, n->out[0], 0, whole);
+  if (version == 5 && n->nout > 1) n->out[1] = wick_import_bounded(n->c, n->out[1], 0, whole);
 }
 
 /* boxes [batch, k, 1 or classes, 4], scores [batch, k, classes], most of a class, most of all,

@@ -370,7 +370,7 @@ void wick_tf_import_where(wick_import_node *n)
     return;
   }
   n->out[0] = t.rank == 1 ? part[0] : wick_build_concat(b, 1, t.rank, part);
-  wick_import_bounded(n->c, n->out[0], 0, wick_build_reshape(b, count, 0, NULL));
+  n->out[0] = wick_import_bounded(n->c, n->out[0], 0, wick_build_reshape(b, count, 0, NULL));
 }
 
 /* ---- sparse tensors ---- */

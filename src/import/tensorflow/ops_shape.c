@@ -43,7 +43,10 @@ void wick_tf_import_rank(wick_import_node *n)
 void wick_tf_import_identity(wick_import_node *n) /* of each operand, whatever it is */
 {
   const wick_tf_op *o = wick_tf_op_of(n);
-  for (uint32_t k = 0; k < n->nout && k < n->nin; k++) o->out[k] = o->in[k];
+  for (uint32_t k = 0; k < n->nout && k < n->nin; k++) {
+    o->out[k] = o->in[k];
+    n->out[k] = n->in[k];
+  }
 }
 
 void wick_tf_import_reshape(wick_import_node *n) /* x, shape */

@@ -75,8 +75,7 @@ void wick_tf_import_unique(wick_import_node *n)
   wick_value places = wick_build1(b, WICK_OP_nonzero, is_first);
   if (b->status) return;
   wick_value count = wick_build_reshape(b, (wick_value){places.id + 1}, 0, NULL);
-  n->out[0] = unique_at(n, n->in[0], places);
-  wick_import_bounded(n->c, n->out[0], 0, count);
+  n->out[0] = wick_import_bounded(n->c, unique_at(n, n->in[0], places), 0, count);
   if (n->nout > 1) n->out[1] = wick_build_cast(b, number, e);
   if (n->nout < 3) return;
   wick_emit s = wick_emit_begin(b, WICK_OP_scatter_elements);
@@ -84,8 +83,7 @@ void wick_tf_import_unique(wick_import_node *n)
   wick_type type = wick_type_tensor(n->c->module, e, 1, &size);
   wick_value none = wick_build_const(b, type, 0, 0), ones = wick_build_const(b, type, 0, 1);
   wick_value in[] = {none, number, ones};
-  n->out[2] = wick_emit_end(&s, 3, in);
-  wick_import_bounded(n->c, n->out[2], 0, count);
+  n->out[2] = wick_import_bounded(n->c, wick_emit_end(&s, 3, in), 0, count);
 }
 
 /* The elements of x that are not in y, and their positions; both are known. */
@@ -143,12 +141,8 @@ void wick_tf_import_fill_empty_rows(wick_import_node *n)
   wick_value added =
       wick_emit_reduce1(b, WICK_OP_reduce_sum, wick_build_cast(b, empty, WICK_I64), 0, false);
   wick_value count = wick_build2(b, WICK_OP_add, added, unique_size(n, size));
-  n->out[0] = unique_at(n, both, order);
-  wick_import_bounded(n->c, n->out[0], 0, count);
-  if (n->nout > 1) {
-    n->out[1] = unique_at(n, values, order);
-    wick_import_bounded(n->c, n->out[1], 0, count);
-  }
+  n->out[0] = wick_import_bounded(n->c, unique_at(n, both, order), 0, count);
+  if (n->nout > 1) n->out[1] = wick_import_bounded(n->c, unique_at(n, values, order), 0, count);
   if (n->nout > 2) n->out[2] = empty;
   if (n->nout > 3) {
     wick_value back = unique_put(n, order, wick_emit_count(b, all));

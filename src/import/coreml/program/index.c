@@ -166,7 +166,7 @@ void wick_mil_import_non_zero(wick_import_node *n)
   if (n->failed || n->b->status || !y.id) return;
   const wick_import_sized *s = wick_import_bounded_find(n->c, y);
   n->out[0] = wick_build_cast(n->b, y, WICK_I32);
-  if (s && !n->b->status) wick_import_bounded(n->c, n->out[0], 0, s->count);
+  if (s) n->out[0] = wick_import_bounded(n->c, n->out[0], 0, s->count);
 }
 
 /* ---- non-maximum suppression ---- */
