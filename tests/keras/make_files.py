@@ -16,7 +16,7 @@ CHOSEN = [
     ("nested", 0, ".keras"), ("nested", 1, ".keras"), ("nested", 2, ".h5"), ("masked", 1, ".keras"), ("RNN", 1, ".keras"), ("Bidirectional", 1, ".h5"),
     ("Bidirectional", 11, ".keras"), ("ConvLSTM2D", 1, ".keras"), ("MultiHeadAttention", 1, ".keras"), ("MultiHeadAttention", 3, ".h5"), ("EinsumDense", 1, ".keras"),
     ("SeparableConv2D", 1, ".keras"), ("Conv2DTranspose", 3, ".h5"), ("GroupNormalization", 0, ".keras"), ("UpSampling2D", 2, ".keras"), ("LSTM state", 1, ".keras"),
-    ("mixed", 1, ".keras"), ("Resizing", 2, ".keras"),
+    ("mixed", 1, ".keras"), ("Resizing", 2, ".keras"), ("GroupQueryAttention", 2, ".h5"),
 ]  # fmt: skip
 
 
@@ -25,6 +25,12 @@ def functions(x):
     a = ops.concatenate([x[:, 1:4], ops.abs(x[:, ::-2])], axis=1)
     b = ops.split(ops.einsum("abc,adc->abd", x, x) / 3.0, [2, 3], axis=2)
     return [ops.softmax(a, axis=-1), *b, ops.argmax(x, axis=-1), ops.where(ops.greater(x, 0), x * 2.0, -1.0), ops.reshape(x, (-1, 3))[..., None]]
+
+
+def typed_functions(x):
+    """Functions with a type in their configuration, where old files do not tell them from layers."""
+    ops = keras.ops
+    return [ops.ones_like(x) + ops.exp(x), ops.cumsum(x, axis=1), ops.one_hot(ops.argmax(x, axis=-1), 6), ops.prod(x, axis=-1), L.Add()([x, x]), L.Softmax()(x)]
 
 
 def every_function(add):
@@ -57,6 +63,7 @@ def main():
     cases = layers.cases()
     items = [(f"{name}_{k}".replace(" ", "_").lower(), suffix, *cases[name][k]) for name, k, suffix in CHOSEN]
     items.append(("functions", ".keras", ((7, 6),), functions))
+    items.append(("functions_old", ".h5", ((7, 6),), typed_functions))
     for name, suffix, shapes, f in items:
         keras.utils.clear_session(free_memory=False)
         rng = np.random.default_rng(5)

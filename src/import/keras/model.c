@@ -63,9 +63,10 @@ static const char *model_op(wick_import *c, const keras_layer *l, const char *cl
   for (size_t i = 0; i < WICK_COUNT(own_modules); i++)
     keras = keras || (strlen(own_modules[i]) == size && memcmp(module, own_modules[i], size) == 0);
   const char *function = wick_str_printf(c->tmp, "ops.%s", class);
-  /* Old files do not say whether a class is a layer; functions have no type of elements. */
-  if (!wick_json_member(l->json, "module") && !wick_json_member(l->config, "dtype") &&
-      wick_import_op_find(c->format, function, 1))
+  if (strcmp(class, "GroupedQueryAttention") == 0) class = "GroupQueryAttention"; /* in old files */
+  /* Old files do not say whether a class is a layer. Of a name that is both, layers have a type. */
+  bool layer = wick_import_op_find(c->format, class, 1) && wick_json_member(l->config, "dtype");
+  if (!wick_json_member(l->json, "module") && !layer && wick_import_op_find(c->format, function, 1))
     return function;
   if (!keras || (own && strchr(own, '>')))
     return wick_str_printf(c->tmp, "custom %s", own ? own : class);
