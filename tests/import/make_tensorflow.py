@@ -205,6 +205,14 @@ def grown(x):
     return [a.stack(), a.size(), b.stack(), b.read(2)]
 
 
+def resized(x):
+    v1 = tf.compat.v1.image
+    kinds = [(m, a) for m in ("bicubic", "lanczos3", "lanczos5", "gaussian", "mitchellcubic") for a in (False, True)]
+    other = [v1.resize_bicubic(x, [9, 3]), v1.resize_bicubic(x, [9, 13], align_corners=True), tf.image.resize(x, [4, 3], "area"), v1.resize_area(x, [9, 11], align_corners=True)]
+    moved = tf.raw_ops.ScaleAndTranslate(images=x, size=[7, 6], scale=[0.7, 1.3], translation=[1.5, -2.0], kernel_type="box", antialias=True)
+    return [tf.image.resize(x, [9, 4], m, antialias=a) for m, a in kinds] + other + [moved]
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -225,6 +233,7 @@ def main(root):
     frozen(root, "graph_selected", selected, [normal(6, 4)])
     frozen(root, "graph_detected", detected, [normal(30, 4), normal(30)])
     frozen(root, "graph_grown", grown, [normal(2, 3)])
+    frozen(root, "graph_resized", resized, [normal(2, 6, 7, 2)])
     frozen(root, "graph_linear", linear, [normal(2, 4, 4), normal(2, 4, 3)])
 
 
