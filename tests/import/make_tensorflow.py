@@ -213,6 +213,15 @@ def resized(x):
     return [tf.image.resize(x, [9, 4], m, antialias=a) for m, a in kinds] + other + [moved]
 
 
+def signals(x):
+    s = tf.signal.stft(x, 64, 32)
+    mel = tf.matmul(tf.abs(s), tf.signal.linear_to_mel_weight_matrix(12, 33, 8000, 80.0, 3800.0))
+    features = tf.signal.mfccs_from_log_mel_spectrograms(tf.math.log(mel + 1e-3))[..., :7]
+    z = tf.signal.fft(tf.complex(x[:, :15], x[:, 1:16]) * tf.constant(0.5 + 2j, tf.complex64))
+    back = tf.signal.ifft(z - tf.cast(x[:, :15], tf.complex64))
+    return [tf.abs(s), features, tf.math.real(z), tf.math.imag(back), tf.math.angle(s + 3j), tf.signal.inverse_stft(s, 64, 32), tf.signal.irfft(tf.math.conj(s), [50])]
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -234,6 +243,7 @@ def main(root):
     frozen(root, "graph_detected", detected, [normal(30, 4), normal(30)])
     frozen(root, "graph_grown", grown, [normal(2, 3)])
     frozen(root, "graph_resized", resized, [normal(2, 6, 7, 2)])
+    frozen(root, "graph_signals", signals, [normal(2, 160)])
     frozen(root, "graph_linear", linear, [normal(2, 4, 4), normal(2, 4, 3)])
 
 

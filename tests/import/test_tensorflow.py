@@ -121,8 +121,11 @@ ERRORS = {
     'node { name: "y" op: "PartitionedCall" input: "x" attr { key: "f" value { func { name: "g" } } } }':
         ['the library has no function "g"'],
     'node { name: "y" op: "Merge" input: "x" input: "x" }': ["its operands are not the two sides of one condition"],
-    'node { name: "y" op: "Cast" input: "x" attr { key: "DstT" value { type: DT_COMPLEX64 } } }':
-        ["elements of type DT_COMPLEX64 are not supported"],
+    'node { name: "y" op: "Cast" input: "x" attr { key: "DstT" value { type: DT_COMPLEX128 } } }':
+        ["elements of type DT_COMPLEX128 are not supported"],
+    'node { name: "y" op: "Cast" input: "x" attr { key: "DstT" value { type: DT_COMPLEX64 } } }': ['the output "y" is complex; return its parts'],
+    'node { name: "c" op: "Cast" input: "x" attr { key: "DstT" value { type: DT_COMPLEX64 } } } node { name: "y" op: "Relu" input: "c" }':
+        ['node "y" (Relu): it takes no complex numbers here'],
 }  # fmt: skip
 
 

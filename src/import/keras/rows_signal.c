@@ -6,12 +6,8 @@
 #include "import/keras/model.h"
 #include "import/keras/rows.h"
 #include "import/kit/array.h"
+#include "import/kit/complex.h"
 #include "import/kit/dft.h"
-
-/* Two tensors: real and imaginary parts. The imaginary one is 0 for real numbers. */
-typedef struct signal_complex {
-  wick_value re, im;
-} signal_complex;
 
 static const double signal_pi = 3.14159265358979323846;
 
@@ -22,63 +18,8 @@ static int64_t signal_size(wick_import_node *n, wick_value x, uint32_t axis)
   return keras_known(n, "the number of elements to transform", d) ? d.v : 0;
 }
 
-/* Transforms the last axis, which is fitted to `size`. The inverse is not divided by it. */
-static signal_complex signal_dft(wick_import_node *n, signal_complex x, int64_t size, bool inverse)
-{
-  signal_complex y = {{0}, {0}};
-  uint32_t rank = keras_rank(n, x.re);
-  if (n->failed || n->b->status || !rank) return y;
-  wick_dim dim[WICK_MAX_RANK], all = wick_dim_const(-1);
-  for (uint32_t i = 0; i < rank; i++) dim[i] = keras_dims(n, x.re)[i];
-  wick_dim flat[] = {wick_dim_const(1), all, dim[rank - 1]};
-  wick_value plane[2];
-  plane[0] = keras_reshape_to(n, x.re, 3, flat);
-  flat[1] = keras_dims(n, plane[0])[1];
-  plane[1] = x.im.id ? wick_build_reshape(n->b, x.im, 3, flat) : (wick_value){0};
-  wick_value planes = x.im.id ? wick_build_concat(n->b, 0, 2, plane) : plane[0];
-  wick_value z = wick_dft(n->b, n->c->tmp, n->name, planes, size, inverse);
-  z = wick_build_transpose(n->b, z, 3, (const int64_t[]){0, 2, 1});
-  dim[rank - 1] = wick_dim_const(size);
-  wick_value re = wick_emit_slice(n->b, z, 0, wick_dim_const(0), wick_dim_const(1));
-  wick_value im = wick_emit_slice(n->b, z, 0, wick_dim_const(1), wick_dim_const(1));
-  y.re = wick_build_reshape(n->b, re, rank, dim);
-  y.im = wick_build_reshape(n->b, im, rank, dim);
-  return y;
-}
-
-static wick_value signal_first(wick_import_node *n, wick_value x, int64_t size)
-{
-  return wick_emit_slice(n->b, x, keras_rank(n, x) - 1, wick_dim_const(0), wick_dim_const(size));
-}
-
-/* The transform of real numbers: its first size / 2 + 1 elements. */
-static signal_complex signal_rfft(wick_import_node *n, wick_value x, int64_t size)
-{
-  signal_complex y = signal_dft(n, (signal_complex){x, {0}}, size, false);
-  return (signal_complex){signal_first(n, y.re, size / 2 + 1), signal_first(n, y.im, size / 2 + 1)};
-}
-
-/* The inverse: element size - k of the whole transform is the conjugate of element k. */
-static wick_value signal_irfft(wick_import_node *n, signal_complex x, int64_t size)
-{
-  wick_value part[2] = {x.re, x.im};
-  uint32_t last = keras_rank(n, x.re) - 1;
-  int64_t half = size / 2 + 1, rest = size - half;
-  for (int k = 0; k < 2; k++) {
-    part[k] = wick_dft_fit(n->b, part[k], half);
-    if (!rest) continue;
-    wick_value v[2] = {part[k], {0}};
-    v[1] = wick_emit_slice(n->b, part[k], last, wick_dim_const(1), wick_dim_const(rest));
-    v[1] = wick_array_reverse(n, v[1], 1u << last);
-    if (k) v[1] = wick_build1(n->b, WICK_OP_neg, v[1]);
-    part[k] = wick_build_concat(n->b, last, 2, v);
-  }
-  signal_complex y = signal_dft(n, (signal_complex){part[0], part[1]}, size, true);
-  return wick_emit_by(n->b, WICK_OP_div, y.re, (double)size);
-}
-
 /* The pair of tensors that is the first argument. */
-static bool signal_pair(wick_import_node *n, signal_complex *out)
+static bool signal_pair(wick_import_node *n, wick_complex *out)
 {
   const keras_arg *a = keras_argument(n, 0, "x");
   if (a->kind != KERAS_LIST || a->n != 2) {
@@ -101,7 +42,7 @@ static bool signal_length(wick_import_node *n, const char *name, int64_t otherwi
 /* fft (arg 1 axis), fft2 (arg 2 axes), ifft2 (arg -2) */
 static void signal_fft(wick_import_node *n)
 {
-  signal_complex x;
+  wick_complex x;
   bool inverse = n->row->arg < 0;
   uint32_t axes = (uint32_t)(inverse ? -n->row->arg : n->row->arg);
   if (!signal_pair(n, &x)) return;
@@ -113,12 +54,12 @@ static void signal_fft(wick_import_node *n)
   for (uint32_t k = 0; k < axes; k++) {
     int64_t size = signal_size(n, x.re, rank - 1);
     if (n->failed || !size) return;
-    x = signal_dft(n, x, size, inverse);
+    x = wick_complex_dft(n, x, size, inverse);
     if (inverse) {
       x.re = wick_emit_by(n->b, WICK_OP_div, x.re, (double)size);
       x.im = wick_emit_by(n->b, WICK_OP_div, x.im, (double)size);
     }
-    if (axes == 2) x = (signal_complex){wick_build_swap(n->b, x.re), wick_build_swap(n->b, x.im)};
+    if (axes == 2) x = (wick_complex){wick_build_swap(n->b, x.re), wick_build_swap(n->b, x.im)};
   }
   n->out[0] = x.re, n->out[1] = x.im;
 }
@@ -137,13 +78,13 @@ static void signal_import_rfft(wick_import_node *n)
     wick_import_fail(n, WICK_ETYPE, "there is nothing to transform");
     return;
   }
-  signal_complex y = signal_rfft(n, x, size);
+  wick_complex y = wick_complex_rfft(n, x, size);
   n->out[0] = y.re, n->out[1] = y.im;
 }
 
 static void signal_import_irfft(wick_import_node *n)
 {
-  signal_complex x;
+  wick_complex x;
   int64_t size;
   if (!signal_pair(n, &x)) return;
   uint32_t rank = keras_rank(n, x.re);
@@ -153,7 +94,7 @@ static void signal_import_irfft(wick_import_node *n)
     wick_import_fail(n, WICK_ETYPE, "there is nothing to transform");
     return;
   }
-  n->out[0] = signal_irfft(n, x, size);
+  n->out[0] = wick_complex_irfft(n, x, size);
 }
 
 /* ---- windows ---- */
@@ -252,7 +193,7 @@ static void signal_stft(wick_import_node *n)
     wick_value w = wick_emit_table(n->b, n->name, keras_elem_of(n, x), 1, &f.length, f.window);
     x = wick_build2(n->b, WICK_OP_mul, x, w);
   }
-  signal_complex y = signal_rfft(n, x, f.length);
+  wick_complex y = wick_complex_rfft(n, x, f.length);
   n->out[0] = y.re, n->out[1] = y.im;
 }
 
@@ -292,7 +233,7 @@ static wick_value signal_overlapped(wick_import_node *n, wick_value x, const sig
 
 static void signal_istft(wick_import_node *n)
 {
-  signal_complex x;
+  wick_complex x;
   signal_frames f;
   wick_dims *t = n->c->module->dims;
   if (!signal_pair(n, &x) || !signal_frames_of(n, &f)) return;
@@ -301,7 +242,7 @@ static void signal_istft(wick_import_node *n)
     if (!n->failed) wick_import_fail(n, WICK_ETYPE, "the rank is %u", rank);
     return;
   }
-  wick_value y = signal_irfft(n, x, f.length);
+  wick_value y = wick_complex_irfft(n, x, f.length);
   if (f.windowed) { /* divided by the sum of the squares of the windows that overlap there */
     double *w = wick_new(n->c->tmp, double, (size_t)f.length);
     double *sum = wick_new(n->c->tmp, double, (size_t)f.length);

@@ -81,7 +81,7 @@ static void eval_node(wick_import *c, wick_tf_frame *f, uint32_t vertex)
     wick_import_remark(c, c->file, "assertions of the graph are not checked");
   if (v->order == WICK_TF_IGNORED || v->order == WICK_TF_ORDERED)
     for (uint32_t k = 0; k < v->nout; k++) special[k].kind = WICK_TF_BROKEN;
-  else
+  else if (!wick_tf_complex_run(c, op, &o, plain, broken, out))
     wick_import_run(c, op, 1, v->name, &o, v->nin, plain, broken, v->nout, out);
   eval_bind(c, f, vertex, out, special);
 }

@@ -405,8 +405,9 @@ static void import_graph(wick_import *c)
     if (v.kind == WICK_TF_TENSOR)
       wick_import_output(c, i, v.v);
     else if (v.kind != WICK_TF_BROKEN)
-      wick_import_error(c, WICK_EUNSUPPORTED, c->file, "the output \"%s\" is no tensor",
-                        wick_import_shown(c, out.at[i].name));
+      wick_import_error(c, WICK_EUNSUPPORTED, c->file, "the output \"%s\" is %s",
+                        wick_import_shown(c, out.at[i].name),
+                        v.kind == WICK_TF_COMPLEX ? "complex; return its parts" : "no tensor");
   }
   wick_tf_states_end(c);
 }

@@ -29,7 +29,7 @@ void wick_tf_import_const(wick_import_node *n)
     wick_import_fail(n, WICK_EPARSE, "it has no value");
   } else if (!*o->frame->graph->name && const_is_asset(n, &file)) {
     o->out[0] = (wick_tf_value){.kind = WICK_TF_TEXT, .text = file};
-  } else {
+  } else if (!wick_tf_complex_const(n, a->tensor)) {
     n->out[0] = wick_tf_constant(n->c, a->tensor, n->name, n->location, &v->constant);
     n->failed = n->failed || (!n->out[0].id && !n->b->status);
   }

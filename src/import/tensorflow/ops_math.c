@@ -144,7 +144,7 @@ void wick_tf_import_add_n(wick_import_node *n)
 void wick_tf_import_cast(wick_import_node *n)
 {
   wick_elem e;
-  if (!wick_tf_attr_elem(n, "DstT", &e)) return;
+  if (wick_tf_complex_cast(n) || !wick_tf_attr_elem(n, "DstT", &e)) return;
   if ((e == WICK_STRING) != (wick_import_info(n, 0)->elem == WICK_STRING))
     wick_import_fail(n, WICK_EUNSUPPORTED, "strings cannot be cast");
   else

@@ -62,7 +62,8 @@ typedef enum wick_tf_kind {
   WICK_TF_LIST,     /* a list of tensors of one shape, stacked: TensorList, TensorArray */
   WICK_TF_VARIABLE, /* a resource */
   WICK_TF_TABLE,
-  WICK_TF_TEXT /* a string that names a file */
+  WICK_TF_COMPLEX, /* two tensors of f32: numbers of complex64 */
+  WICK_TF_TEXT     /* a string that names a file */
 } wick_tf_kind;
 
 /* A list's type. The items have the shape of the first one that is stored. */
@@ -82,8 +83,9 @@ typedef struct wick_tf_stored {
 
 typedef struct wick_tf_value {
   wick_tf_kind kind;
-  wick_value v; /* TENSOR; LIST: [length, item...], or 0 while no item was stored */
-  uint32_t at;  /* VARIABLE, TABLE: its index */
+  wick_value im; /* COMPLEX: the imaginary part; v is the real one */
+  wick_value v;  /* TENSOR; LIST: [length, item...], or 0 while no item was stored */
+  uint32_t at;   /* VARIABLE, TABLE: its index */
   const wick_tf_list *list;
   const wick_tf_stored *stored; /* LIST; NULL: not by storing one item */
   wick_span text;               /* TEXT */
@@ -152,6 +154,16 @@ typedef struct wick_tf_op {
 } wick_tf_op;
 
 static inline const wick_tf_op *wick_tf_op_of(const wick_import_node *n) { return n->data; }
+
+/* Imports an operator that has complex operands and treats both parts alike, once for each part; fails
+ * for one that takes no complex numbers. Returns false if there are none, or the operator's own row
+ * takes them (ops_complex.c). */
+bool wick_tf_complex_run(wick_import *c, const char *op, const wick_tf_op *o, wick_value *plain,
+                         bool broken, wick_value *out);
+
+/* Casts from or to complex numbers, and constants of them. Return false if there are none. */
+bool wick_tf_complex_cast(wick_import_node *n);
+bool wick_tf_complex_const(wick_import_node *n, const wick_tf_tensor *t);
 
 /* ---- evaluation (eval.c) ---- */
 
