@@ -106,9 +106,10 @@ wick_factors wick_conv_factors(const wick_narrowing *c);
 /* Convolutions of bytes, with sums in i32 (layout_bytes.c). */
 bool wick_layout_conv_bytes(wick_layouts *s, const wick_node *n);
 bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n);
-/* Returns the columns in a block of a matrix that is multiplied by rows like those of x. It is the
- * number of vectors in a tile. */
-int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x, int64_t columns);
+/* Returns the columns in a block of a matrix that is multiplied by rows like those of x, whose first
+ * `batch` axes count products. It is the number of vectors in a tile. */
+int64_t wick_layout_matmul_width(const wick_layouts *s, const wick_type_info *x, uint32_t batch,
+                                 int64_t columns);
 bool wick_layout_matmul(wick_layouts *s, const wick_node *n);
 /* Builds the packed product of the matmul n with a constant of narrow numbers (ops/layout/
  * dequantized_constant.h), which it keeps, with v columns in a block. Returns 0 if the constant is

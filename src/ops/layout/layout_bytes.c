@@ -397,7 +397,7 @@ static bool layout_bytes_both_of(const wick_layouts *s, const wick_node *n, layo
     return false;
   v->wd[0] = inner.v, v->wd[1] = columns.v;
   layout_bytes_dot(s, v);
-  p->width = wick_layout_matmul_width(s, x, columns.v);
+  p->width = wick_layout_matmul_width(s, x, 0, columns.v);
   return v->dot && layout_bytes_many(s, v);
 }
 
@@ -518,7 +518,7 @@ bool wick_layout_matmul_bytes(wick_layouts *s, const wick_node *n)
   const wick_type_info *x = wick_layout_info(s, v.x), *w = wick_layout_info(s, n->in[1]);
   layout_bytes_dot(s, &v);
   if (w->rank != 2 || x->rank < 2 || (v.wd[1] < s->block && !v.dot)) return false;
-  int64_t width = wick_layout_matmul_width(s, x, v.wd[1]);
+  int64_t width = wick_layout_matmul_width(s, x, 0, v.wd[1]);
   wick_value in[2] = {layout_bytes_turned(s, &v, wick_layout_plain(s, v.x)),
                       layout_bytes_matrix(s, &v, width)};
   in[0] = layout_bytes_fill(s, &v, in[0]);
