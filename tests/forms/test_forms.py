@@ -50,6 +50,7 @@ FORMS = [
          "a = Max(x, z)  b = Abs(x)  c = Neg(b)  d = Exp(c)  e = Add(d, one)  f = Log(e)  y = Add(a, f)", 1, "softplus", "log exp"),
     # ---- epilogues of products ----
     Form("a residual after a product", "(float[8,32] x, float[8,64] r) => (y) <float[32,64] w, float[64] b>", "a = MatMul(x, w)  c = Add(a, b)  y = Add(r, c)", 1),
+    Form("experts: a batch of constant matrices, packed when the model is compiled", "(float[4,40,256] x) => (y) <float[4,256,384] w>", "a = MatMul(x, w)  y = Relu(a)", 1),
     Form("a gate", "(float[2,8,32] x, float[2,8,64] r) => (y) <float[32,64] w>", "a = MatMul(x, w)  c = Sigmoid(a)  y = Mul(c, r)", 1),
     # ---- norms: roots divide whole rows ----
     Form("PyTorch: RMS norm with a quotient", f"{X} <float two = {{2}}, int64[1] l = {{-1}}, float e = {{1e-5}}, float[64] w>",

@@ -175,7 +175,7 @@ static bool layout_matmul_alone(const wick_layouts *s, wick_value v)
  * of each row of a plain matrix; such lines share few sets of the caches, and rows of a page and more are not
  * prefetched (of the ceiling, on Zen 3: 128 x 768 x 768 66 %, packed 91; 128 x 1024 x 1024 35 and 70; 32 x 64 x 1024
  * 38 and 98). Packing a line costs as much as 6 such reads from the second cache, and 11 from the third. It is
- * `free` if many steps share it, or if it takes the place of a transposition. */
+ * `free` if many steps or runs share it, or if it takes the place of a transposition. */
 static bool layout_matmul_is_worth(const wick_layouts *s, const wick_type_info *x, uint32_t batch,
                                    const int64_t *wd, int64_t v, bool free)
 {
@@ -190,14 +190,15 @@ static bool layout_matmul_is_worth(const wick_layouts *s, const wick_type_info *
   return free || tiles * (wd[1] * 4 < PAGE ? 1 : 2) > (all <= (double)cache[1] ? 6 : 11);
 }
 
-/* Multiplies by matrices that a run computes, or is given. Returns 0 if packing them does not save
- * time. */
+/* Multiplies by matrices that a run computes, or is given, or by a batch of constant ones, which are packed
+ * when the program is compiled. Returns 0 if packing them does not save time. */
 static wick_value layout_matmul_computed(wick_layouts *s, const wick_node *n, uint32_t batch,
                                          const int64_t *wd, int64_t v)
 {
   const wick_node *turn = layout_matmul_transpose(s, n->in[1]);
   wick_value from = turn ? turn->in[0] : n->in[1];
-  bool free = layout_matmul_is_invariant(s, from) || (turn && layout_matmul_alone(s, n->in[1]));
+  bool free = wick_layout_weights(s, from) || layout_matmul_is_invariant(s, from) ||
+              (turn && layout_matmul_alone(s, n->in[1]));
   if (!layout_matmul_is_worth(s, wick_layout_info(s, n->in[0]), batch, wd, v, free))
     return (wick_value){0};
   wick_order order = wick_order_make(wd[1], 1, v, false);
@@ -242,13 +243,11 @@ bool wick_layout_matmul(wick_layouts *s, const wick_node *n)
   if (x->elem != WICK_F32 || !layout_matmul_pairs(x, w)) return false;
   uint32_t batch = w->rank - 2u;
   wick_dim rows = w->dim[batch], columns = w->dim[batch + 1];
-  if (!wick_dim_is_const(rows) || !wick_dim_is_const(columns) || columns.v < s->block ||
-      (k && batch))
-    return false;
+  if (!wick_dim_is_const(rows) || !wick_dim_is_const(columns) || columns.v < s->block) return false;
   const int64_t wd[2] = {rows.v, columns.v};
   int64_t v = wick_layout_matmul_width(s, x, batch, wd[1]);
-  wick_value y =
-      k ? layout_matmul_constant(s, n, k, wd, v) : layout_matmul_computed(s, n, batch, wd, v);
+  wick_value y = k && !batch ? layout_matmul_constant(s, n, k, wd, v)
+                             : layout_matmul_computed(s, n, batch, wd, v);
   if (!y.id) return false;
   wick_layout_set_columns(s, n, y, v);
   return true;
