@@ -229,7 +229,7 @@ static const struct {
 static bool bounded_follows(bounded_node *a)
 {
   if (wick_op_of(a->g)->eval) return bounded_scalar(a);
-  for (size_t i = 0; i < sizeof bounded_rules / sizeof *bounded_rules; i++)
+  for (size_t i = 0; i < WICK_COUNT(bounded_rules); i++)
     if (bounded_rules[i].op == a->g->op) return bounded_rules[i].follow(a);
   return false;
 }
@@ -253,7 +253,7 @@ static const struct {
     {WICK_OP_any, 0, 0},
 };
 
-static const int bounded_nreduction = (int)(sizeof bounded_reductions / sizeof *bounded_reductions);
+static const int bounded_nreduction = (int)WICK_COUNT(bounded_reductions);
 
 static int bounded_reduction(wick_opcode op)
 {
