@@ -185,13 +185,17 @@ static wick_value pow_fmod_long(wick_builder *b, wick_value size, wick_value by)
   return wick_build_cast(b, pow_fmod32(b, x, y), WICK_F32);
 }
 
-/* Most quotients have one digit. The others, also those of 0 and infinities, are left to a branch
- * that is taken if any lane has one. */
+/* Most quotients have one digit. The others are left to a branch that is taken if any lane has one.
+ * A divisor 0 (as in the lanes that a masked load leaves empty), NaN and an infinite x need no branch:
+ * one digit makes NaN of them. */
 wick_value wick_poly_fmod(wick_builder *b, wick_value x, wick_value y)
 {
   wick_value size = expr_abs(b, x), by = expr_abs(b, y), r = pow_digit(b, size, by, true);
-  wick_value short_enough = expr_lt(b, expr_div(b, size, by), pow_short(b, x));
-  wick_value some = wick_build1(b, WICK_OP_any, wick_build1(b, WICK_OP_not, short_enough));
+  wick_value numbers =
+      wick_build2(b, WICK_OP_and, expr_lt(b, size, (double)INFINITY), expr_gt(b, by, 0));
+  wick_value is_long =
+      wick_build2(b, WICK_OP_ge, expr_div(b, size, by), expr_k(b, x, pow_short(b, x)));
+  wick_value some = wick_build1(b, WICK_OP_any, wick_build2(b, WICK_OP_and, is_long, numbers));
   wick_if_begin(b, some, 1, &r);
   wick_value all = pow_fmod_long(b, size, by);
   wick_if_else(b, 1, &all);
