@@ -7,8 +7,7 @@ enum { STRIDED_LANES = 1024 };
 bool wick_nest_is_strided(int64_t step, uint32_t lanes)
 {
   int64_t apart = step < 0 ? -step : step;
-  return lanes > 1 && lanes <= STRIDED_LANES && (apart > 1 || step < 0) &&
-         apart <= lanes;
+  return lanes > 1 && lanes <= STRIDED_LANES && (apart > 1 || step < 0) && apart <= lanes;
 }
 
 static wick_value strided_shuffle(nest *t, wick_value a, wick_value b, uint32_t n,

@@ -39,6 +39,14 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
   return order_bytes(t, r, fold, shared, UINT32_MAX, 0) > 2 * order_cache(t);
 }
 
+/* Returns how many bytes of the vectors' parameter the tiles with the same place along x read. */
+static uint64_t order_plane_bytes(const template_state *t, const template_roles *r,
+                                  const wick_stage *fold, const wick_node *vectors)
+{
+  template_roles inside = {r->x, UINT32_MAX, UINT32_MAX, UINT32_MAX, .batch = r->batch};
+  return order_bytes(t, &inside, fold, vectors, UINT32_MAX, 0);
+}
+
 template_order template_order_columns(const template_state *t, const template_roles *r,
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, const template_order *order)
@@ -55,6 +63,8 @@ template_order template_order_columns(const template_state *t, const template_ro
       r->v != v || t->cut || t->rows || template_varies(t->out, v) ||
       template_extent(t, t->out, r->x) <= tile->tw || steps > STEPS || result <= order_cache(t))
     return *order;
+  if (order_plane_bytes(t, r, fold, vectors) <= order_cache(t) / 2)
+    return (template_order){false, UINT32_MAX, 0, 0, false};
   while (columns > LEAST &&
          order_bytes(t, r, fold, vectors, v, columns * t->lanes) > order_cache(t) / 2)
     columns = wick_ceildiv_i64(wick_ceildiv_i64(n, ++parts), tile->vb) * tile->vb;

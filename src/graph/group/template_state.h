@@ -159,10 +159,10 @@ bool template_cut(template_state *t, uint32_t axis, int64_t lanes);
 template_order template_order_of(const template_state *t, const template_roles *r,
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared);
-/* Chooses blocks of columns, if the result is written row by row, several rows at once: a result
- * that is larger than the second cache takes long to write in short pieces of many rows, compared
- * to few products. What `vectors` reads for a block stays in the second cache. Returns the order
- * unchanged if this does not apply. */
+/* Chooses the order for a result that is larger than the second cache and has few products: it takes
+ * long to write in short pieces of many rows. The rows are written to their ends, several at once, if
+ * the second cache holds what `vectors` reads for all of them; otherwise in blocks of columns, for
+ * which it does. Returns the order unchanged if this does not apply. */
 template_order template_order_columns(const template_state *t, const template_roles *r,
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, const template_order *order);
