@@ -349,10 +349,10 @@ static template_tile product_tile_best(template_state *t, int64_t spare, const t
   const wick_knobs *k = &t->knobs;
   if (!k->vectors && !k->rows && !k->columns)
     return product_tile_search(t, spare, all, most, r, stream);
-  bool blocks = all->ob > 1;
+  bool blocks = all->ob > 1 && (all->vb == 1 || k->parts > 1); /* of rows, if a row has several */
   template_tile x = {blocks ? wick_min_i64(k->vectors, all->ob) : 1,
-                     blocks ? all->vb : wick_min_i64(k->vectors, all->vb),
-                     wick_min_i64(k->rows, all->th), wick_min_i64(k->columns, all->tw)};
+                     blocks ? 1 : wick_min_i64(k->vectors, all->vb), wick_min_i64(k->rows, all->th),
+                     wick_min_i64(k->columns, all->tw)};
   int64_t registers = t->t->nvector ? t->t->nvector : 8;
   t->refused = x.ob < 1 || x.vb < 1 || x.th < 1 || x.tw < 1 ||
                r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers ||
