@@ -307,6 +307,7 @@ def main():
             break
         model = model_of(n, y)
         if a.save:
+            a.save.mkdir(parents=True, exist_ok=True)
             (a.save / f"{name}{number}.onnx").write_bytes(model)
         feed = {"x": n.d.tensor(n.shape)}
         ms, error = runtimes.measure(model, feed, a.rounds, 0, 10)

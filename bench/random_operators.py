@@ -463,6 +463,7 @@ def main():
         except onnx.shape_inference.InferenceError:
             continue
         if a.save:
+            a.save.mkdir(parents=True, exist_ok=True)
             (a.save / f"{number}.onnx").write_bytes(model)
         measured = runtimes.measure(model, case.feed, a.rounds, SHORTEST, LONGEST)
         if measured is None:
