@@ -51,7 +51,7 @@ template_order template_order_columns(const template_state *t, const template_ro
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, const template_order *order)
 {
-  enum { STEPS = 64, LEAST = 8 /* vectors */ };
+  enum { STEPS = 64, MORE_STEPS = 256, LEAST = 8 /* vectors */ };
   const wick_node *out = template_node(t, t->out);
   uint32_t v = t->out->naxis - 1;
   int64_t n = wick_ceildiv_i64(template_extent(t, t->out, v), t->lanes), columns = n, parts = 1,
@@ -61,10 +61,12 @@ template_order template_order_columns(const template_state *t, const template_ro
   uint64_t result = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, out->first));
   if (tile->ob > 1 || tile->th > 1 || template_has_groups(t, r) || r->x == UINT32_MAX ||
       r->v != v || t->cut || t->rows || template_varies(t->out, v) ||
-      template_extent(t, t->out, r->x) <= tile->tw || steps > STEPS || result <= order_cache(t))
+      template_extent(t, t->out, r->x) <= tile->tw || steps > MORE_STEPS ||
+      result <= order_cache(t))
     return *order;
-  if (order_plane_bytes(t, r, fold, vectors) <= order_cache(t) / 2)
+  if (order_plane_bytes(t, r, fold, vectors) <= order_cache(t) / 4 * 3)
     return (template_order){false, UINT32_MAX, 0, 0, false};
+  if (steps > STEPS) return *order;
   while (columns > LEAST &&
          order_bytes(t, r, fold, vectors, v, columns * t->lanes) > order_cache(t) / 2)
     columns = wick_ceildiv_i64(wick_ceildiv_i64(n, ++parts), tile->vb) * tile->vb;
