@@ -235,7 +235,7 @@ wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, u
   const wick_op *op = wick_ops[e->op];
   if (narg < op->nin[0] || (narg > op->nin[1] && op->nin[1] != WICK_ANY)) {
     wick_lang_report(&s->p->sources, n->at, "the operator `%s` takes %u%s operand%s, found %u",
-                     op->name, op->nin[0], op->nin[1] != op->nin[0] ? " or more" : "",
+                     e->name, op->nin[0], op->nin[1] != op->nin[0] ? " or more" : "",
                      op->nin[0] == 1 ? "" : "s", narg);
     return s->t->error;
   }
@@ -254,7 +254,7 @@ wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, u
     wick_ty *want = wick_ty_tensor(s->t, elem, wick_ty_var(s->t, WICK_SORT_SHAPE));
     const wick_ast *at = n->kind == WICK_AST_CALL ? n->kid[i + 1] : n->kid[i];
     ok = wick_infer_expect(s, at, arg[i], want,
-                           wick_str_printf(s->mem, "operand %u of `%s`", i + 1, op->name)) &&
+                           wick_str_printf(s->mem, "operand %u of `%s`", i + 1, e->name)) &&
          ok;
   }
   if (!ok) return s->t->error;

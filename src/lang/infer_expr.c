@@ -240,8 +240,8 @@ static wick_ty *infer_expr_if(infer *s, wick_ast *n)
   }
   wick_ty *a = wick_infer_expr(s, n->kid[1]);
   if (!n->kid[2]) {
-    wick_infer_expect(s, n->kid[1], a, s->t->unit, "an `if` without `else`");
-    return s->t->unit;
+    bool ok = wick_infer_expect(s, n->kid[1], a, s->t->unit, "an `if` without `else`");
+    return ok ? s->t->unit : s->t->error;
   }
   wick_ty *b = wick_infer_expr(s, n->kid[2]);
   wick_infer_expect(s, n->kid[2], b, a, "the arms of an `if` have one type");
@@ -271,9 +271,10 @@ static wick_ty *infer_expr_loop(infer *s, wick_ast *pattern, wick_ast *init, wic
   if (pattern) wick_infer_irrefutable(s, pattern, carried);
   if (condition) infer_expr_condition(s, condition);
   wick_ty *b = wick_infer_expr(s, body);
-  wick_infer_expect(s, body, b, carried,
-                    init ? "a loop carries one type" : "the body of a loop that carries nothing");
-  return wick_ty_join(s->t, carried, b);
+  bool ok = wick_infer_expect(s, body, b, carried,
+                              init ? "a loop carries one type"
+                                   : "the body of a loop that carries nothing");
+  return ok ? wick_ty_join(s->t, carried, b) : s->t->error;
 }
 
 static wick_ty *infer_expr_for(infer *s, wick_ast *n)
