@@ -13,6 +13,7 @@
 #   make tensorflow    1,200 random functions of TensorFlow beside TensorFlow
 #   make flows         2,000 random models with branches, loops and sequences, and 2,000 graphs, at five sizes each
 #   make programs      PROGRAMS random programs of the language, from SEED on, beside the evaluator
+#   make mutated-programs  the same with small mistakes in each: none crashes or hangs
 #   make operators     OPERATORS random operators in index notation, from SEED on, beside loops
 #   make command-lines  20,000 random command lines: none crashes, hangs, or fails without a message
 #   make soak          ten minutes of sizes in random order on eight threads: memory stays flat
@@ -26,7 +27,7 @@ FOLDERS = $(wildcard include src tools tests examples bench python)
 SOURCES = $(shell find $(FOLDERS) -name '*.[ch]')
 CTEST = ctest -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows tflite programs operators soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean keras tensorflow
+.PHONY: all configure demo test venv sanitize asan tsan fuzz mutated command-lines peer flows tflite programs mutated-programs operators soak planted bench bench-layers bench-shapes bench-tuned bench-memory docs format check-format clean keras tensorflow
 
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
@@ -107,6 +108,9 @@ PROGRAMS ?= 1000
 SEED ?= 1
 programs: venv all
 	@$(BUILD)/venv/bin/python tests/lang/random_programs.py --seed $(SEED) --count $(PROGRAMS) --jobs $(JOBS)
+
+mutated-programs: venv all
+	@$(BUILD)/venv/bin/python tests/lang/mutated_programs.py --seed $(SEED) --count $(PROGRAMS) --jobs $(JOBS)
 
 # Every layer of Keras and functions of keras.ops, beside Keras: KERAS is a Python that has it.
 KERAS ?= python3

@@ -1,6 +1,7 @@
 """Random programs of the language, and small ones that came of larger ones which went wrong once.
 
-All run natively, differentiated and batched, and are compared with the evaluator. `make programs` runs a thousand.
+All run natively, differentiated and batched, and are compared with the evaluator. `make programs` runs a thousand,
+`make mutated-programs` a thousand with small mistakes.
 """
 
 import pathlib
@@ -10,6 +11,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from mutated_programs import COUNTED, one  # noqa: E402
 from random_programs import batch, differ, evaluated, run  # noqa: E402
 
 import numpy as np  # noqa: E402
@@ -108,3 +110,10 @@ REFUSED = re.compile(r"a cycle through transformations")
 def test_random(first):
     found = batch(range(first, first + 12))
     assert not [f for f in found if f[2] != "refused" or not REFUSED.search(f[3])]
+
+
+@pytest.mark.parametrize("first", range(1, 17, 8))
+def test_mutated(first):
+    found = [f for seed in range(first, first + 8) for f in one(seed)]
+    assert any(f[2] == "accepted" for f in found)
+    assert not [f for f in found if f[2] not in COUNTED]
