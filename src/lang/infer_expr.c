@@ -358,7 +358,7 @@ static wick_ty *infer_expr_index(infer *s, wick_ast *n, wick_ty *object)
           s->t, e,
           k->kind == WICK_AST_SLICE ? s->t->scalar_shape : wick_ty_var(s->t, WICK_SORT_SHAPE));
       arg[i + 1] = wick_infer_expr(s, part[j]);
-      wick_infer_expect(s, part[j], arg[i + 1], integer, "an index");
+      ok = wick_infer_expect(s, part[j], arg[i + 1], integer, "an index") && ok;
     }
     if (k->kind != WICK_AST_SLICE) continue;
     wick_ty *end[3] = {s->t->unit, s->t->unit, s->t->unit};
