@@ -63,6 +63,10 @@ FOUND = {
     "references from outside: one that is written, and some in data that are read":
         "let r = ref(x)\n let f = fn(y) { write(r, y * y); read(r) * y }\n let g = fn(y) { total(Cons(r, Cons(ref(y), Nil))) * y }\n"
         "let (a, back) = vjp(f)(x)\n (grad(f)(x), read(r), jvp(f)(2.0, 3.0), read(r), back(1.0), back(1.0), grad(g)(x), jvp(g)(x, 1.0), vjp(g)(x).1(2.0), grad(grad(g))(x))",
+    "two references from outside, both written":
+        "let r = ref(x)\n let s = ref(x * 2.0)\n"
+        "let f = fn(y) { write(r, y * 2.0)\n write(s, read(s) * read(r) + y)\n read(r) * read(s) * y }\n"
+        "(grad(f)(x), read(r), read(s), jvp(f)(x, 1.0), read(s), value_and_grad(f)(x))",
     "a type that holds references to itself":
         "let f = fn(y) { let r = ref(End(y * y))\n let l = Link(y, r)\n write(r, Link(sin(y), ref(End(y))))\n chain(l) * y }\n"
         "(grad(f)(x), jvp(f)(x, 1.0), grad(grad(f))(x), jvp(grad(f))(x, 1.0).1)",

@@ -98,7 +98,7 @@ void wick_reverse_ref(wick_reverse_walk *w, const wick_node *n)
 wick_value wick_reverse_enter(wick_reverse_walk *w, const wick_func *f, uint32_t k, wick_value v)
 {
   wick_builder *b = w->b;
-  wick_value pair = wick_shadow_enter(b, f, k, v);
+  wick_value pair = wick_shadow_enter(b, f, k, v, NULL);
   if (b->status || !wick_shadow_pairs(b->module, f->value[1 + k].type)) return pair;
   wick_shadow of = wick_shadow_open(b, pair);
   reverse_stored(w, wick_built_info(b, v)->nitem, NULL)->of = of;

@@ -47,8 +47,10 @@ void wick_shadow_get(wick_builder *b, wick_shadow of, wick_value *part);
 
 /* shadow_border.c: returns v, parameter k of f as it is outside, with the type that it has inside. The
  * shadows of references from outside begin with zeros. Fails in the builder if two names may lead to
- * one such reference, and it is written: the names would not share a shadow. */
-wick_value wick_shadow_enter(wick_builder *b, const wick_func *f, uint32_t k, wick_value v);
+ * one such reference, and it is written: the names would not share a shadow.
+ *   outside  all parameters as they are outside, which tells references that b made apart; or NULL */
+wick_value wick_shadow_enter(wick_builder *b, const wick_func *f, uint32_t k, wick_value v,
+                             const wick_value *outside);
 /* Returns v, of the type that t becomes inside, as a value of type t: of a pair the primal reference. */
 wick_value wick_shadow_leave(wick_builder *b, wick_value v, wick_type t);
 

@@ -94,26 +94,41 @@ static bool border_writes(const wick_func *f)
   return false;
 }
 
+static bool border_made(const wick_builder *b, wick_value v)
+{
+  for (uint32_t i = 0; i < b->nodes.n; i++)
+    if (b->nodes.at[i].op == WICK_OP_ref_new && b->nodes.at[i].first.id == v.id) return true;
+  return false;
+}
+
+/* Returns whether two nodes of b made v and w: then they are two references. */
+static bool border_apart(const wick_builder *b, wick_value v, wick_value w)
+{
+  return v.id != w.id && border_made(b, v) && border_made(b, w);
+}
+
 /* Returns whether another parameter of f may be, or hold, the reference that is parameter k. */
-static bool border_shared(const wick_func *f, uint32_t k, wick_arena *mem)
+static bool border_shared(const wick_builder *b, const wick_func *f, uint32_t k,
+                          const wick_value *outside)
 {
   for (uint32_t i = 0; i < f->nparam; i++) {
     border_types in = {0};
-    if (i == k) continue;
-    (void)border_find(f->module, f->value[1 + i].type, mem, &in);
+    if (i == k || (outside && border_apart(b, outside[i], outside[k]))) continue;
+    (void)border_find(f->module, f->value[1 + i].type, b->mem, &in);
     for (uint32_t j = 0; j < in.n; j++)
       if (wick_type_eq(in.at[j], f->value[1 + k].type)) return true;
   }
   return false;
 }
 
-wick_value wick_shadow_enter(wick_builder *b, const wick_func *f, uint32_t k, wick_value v)
+wick_value wick_shadow_enter(wick_builder *b, const wick_func *f, uint32_t k, wick_value v,
+                             const wick_value *outside)
 {
   wick_type t = f->value[1 + k].type;
   border_types in = {0};
   if (b->status || !wick_shadow_changes(b->module, t)) return v;
   bool fits = border_find(b->module, t, b->mem, &in),
-       one = wick_type_get(b->module, t)->kind == WICK_REF && !border_shared(f, k, b->mem);
+       one = wick_type_get(b->module, t)->kind == WICK_REF && !border_shared(b, f, k, outside);
   if (fits && (one || !wick_func_reaches(f, border_writes, b->mem)))
     return border_in(b, v, wick_shadow_type(b->module, t, b->mem));
   wick_build_fail(

@@ -56,6 +56,14 @@ static const wick_func *transform_begin(wick_reverse *r, wick_builder *b, const 
   return f;
 }
 
+/* Gives the operands for the parameters of f the types that they have inside. */
+static void transform_enter(wick_builder *b, const wick_func *f, wick_value *in)
+{
+  const wick_value *outside = wick_dup(b->mem, wick_value, in, f->nparam + 1u);
+  for (uint32_t k = 0; k < f->nparam && !b->status; k++)
+    in[k] = wick_shadow_enter(b, f, k, in[k], outside);
+}
+
 void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
 {
   wick_builder *b = &c->b;
@@ -70,7 +78,7 @@ void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
   const char *prefix = transform_prefix(b, f);
   transform_operands(c, n, in);
   f = transform_begin(&r, b, f, by, prefix, active);
-  for (uint32_t k = 0; k < n->nin && !b->status; k++) in[k] = wick_shadow_enter(b, f, k, in[k]);
+  transform_enter(b, f, in);
   uint32_t begin = b->nodes.n;
   wick_reverse_walk w = {.r = &r, .b = b, .prefix = prefix, .ntype = &ntype};
   if (!b->status) wick_reverse_body(&w, f, in, active, NULL, out);
@@ -135,8 +143,9 @@ static const char *transform_back(wick_builder *b, const wick_reverse_unit *u, c
     for (int64_t k = 0; k < by->ints[i]; k++) nth += u->active[k];
     wick_type to = fn->item[fn->ntake + i];
     uint32_t k = (uint32_t)by->ints[i];
-    out[i] = param[k].id ? wick_convert_out(&c, got[nth], wick_shadow_enter(&c, f, k, param[k]), to)
-                         : got[nth];
+    out[i] = param[k].id
+                 ? wick_convert_out(&c, got[nth], wick_shadow_enter(&c, f, k, param[k], NULL), to)
+                 : got[nth];
   }
   wick_build_return(&c, by->n, out);
   wick_status s = wick_build_end(&c, &made);
@@ -205,7 +214,7 @@ void wick_expand_jvp(wick_copier *c, const wick_node *n)
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u), *out = &c->to[n->first.id],
              *tangent = wick_new(b->mem, wick_value, f->nparam + 1);
   for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
-  for (uint32_t k = 0; k < f->nparam; k++) in[k] = wick_shadow_enter(b, f, k, in[k]);
+  transform_enter(b, f, in);
   for (uint32_t i = 0; i < by->n && !b->status; i++) {
     wick_type of = wick_built_type(b, in[by->ints[i]]);
     tangent[by->ints[i]] = wick_convert_in(b, in[f->nparam + i], of);
