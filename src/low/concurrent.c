@@ -2,7 +2,11 @@
  * one that had to wait. */
 #include "low/concurrent.h"
 
-enum { CONCURRENT_MOST = 64 }; /* most accesses that are remembered */
+enum {
+  CONCURRENT_MOST = 64, /* most accesses that are remembered */
+  CONCURRENT_LINE = 64, /* bytes of a cache line */
+  CONCURRENT_RUN = 512, /* of longer runs of bytes, cores share few of the lines */
+};
 
 typedef struct concurrent {
   const wick_alias *a;
@@ -22,12 +26,34 @@ static bool concurrent_arena(const concurrent *s, const wick_memref *p, int64_t 
   return true;
 }
 
+/* Returns whether the runs of consecutive bytes of p end within lines, and are short. */
+static bool concurrent_splits_lines(const wick_memref *p)
+{
+  int64_t run = p->elem_bytes;
+  uint32_t d = p->rank;
+  bool aligned = p->offset % CONCURRENT_LINE == 0;
+  while (d && (p->dim[d - 1] == 1 || p->stride[d - 1] * p->elem_bytes == run)) run *= p->dim[--d];
+  for (uint32_t i = 0; i < d; i++)
+    aligned = aligned && p->stride[i] * p->elem_bytes % CONCURRENT_LINE == 0;
+  return run < CONCURRENT_RUN && !(aligned && run % CONCURRENT_LINE == 0);
+}
+
+/* Returns whether two references that share no byte are interleaved in the same lines, as the
+ * columns of a matrix are. Cores that write them at the same time take the lines from each other,
+ * which costs more than running one after the other. */
+static bool concurrent_shares_lines(const wick_memref *p, const wick_memref *q)
+{
+  return p->offset < wick_memref_end(q) && q->offset < wick_memref_end(p) &&
+         (concurrent_splits_lines(p) || concurrent_splits_lines(q));
+}
+
 static bool concurrent_meet(const concurrent *s, const wick_access *x, const wick_access *y)
 {
   if (!x->writes && !y->writes) return false;
   wick_memref p = wick_access_memref(s->a, x), q = wick_access_memref(s->a, y);
   if (!p.known || !q.known || s->a->tied[p.root.id] || s->a->tied[q.root.id]) return true;
-  if (p.root.id == q.root.id) return !wick_memref_disjoint(&p, &q);
+  if (p.root.id == q.root.id)
+    return !wick_memref_disjoint(&p, &q) || concurrent_shares_lines(&p, &q);
   int64_t lo[2], end[2];
   return concurrent_arena(s, &p, &lo[0], &end[0]) && concurrent_arena(s, &q, &lo[1], &end[1]) &&
          lo[0] < end[1] && lo[1] < end[0];

@@ -17,6 +17,13 @@
   "%l = view %" of " : buffer<f32[2],arena>\n%r = view %" of " {offset=2} : "                      \
   "buffer<f32[2],arena>\n"
 
+/* Two blocks of `width` columns of f32, beside each other, and their source. */
+#define COLUMNS(rows, width, size)                                                                 \
+  "%b = alloc {offset=0} : buffer<f32[" size "," rows "],arena>\n"                                 \
+  "%l = view %b : buffer<f32[" rows "," width ":" size ",1],arena>\n"                              \
+  "%r = view %b {offset=" width "} : buffer<f32[" rows "," width ":" size ",1],arena>\n"           \
+  "%k = alloc {offset=4096} : buffer<f32[" rows "," width "],arena>\n"
+
 /* want: a letter for each copy: b if it may run concurrently with those before it, else w */
 static const struct {
   const char *body, *want;
@@ -30,6 +37,10 @@ static const struct {
      "wwbb"},
     {BUFFER("a", 0) BUFFER("b", 64) "copy %a, %x\n" HALVES("b") "copy %l, %r\ncopy %r, %l\n",
      "wbw"},
+    /* columns of a matrix are in the same lines; halves are not */
+    {COLUMNS("4", "2", "8") "copy %l, %k\ncopy %r, %k\n", "ww"},
+    {COLUMNS("4", "32", "128") "copy %l, %k\ncopy %r, %k\n", "wb"},
+    {COLUMNS("1", "2", "8") "copy %l, %k\ncopy %r, %k\n", "wb"},
 };
 
 int main(void)

@@ -26,8 +26,11 @@ enum {
   SESSION_FIRST = 4,
   SESSION_BATCH = 32, /* the largest number of launches in a batch */
   /* Nanoseconds of work that one worker completes sooner than several: of a batch, whose parts must
-   * be distributed and waited for, and of a whole run, for which the other workers must wake up. */
+   * be distributed and waited for; of a batch after one that ran alone, whose data the others must
+   * fetch from the caller's cache, and the caller from theirs; and of a whole run, for which the
+   * other workers must wake up. */
   SESSION_ALONE = 1500,
+  SESSION_ALONE_AFTER = 5000,
   SESSION_ALONE_RUN = 40000,
 };
 
@@ -411,7 +414,10 @@ static int32_t session_flush(wick_session_state *s)
   if (last->fault)
     for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].own.fault.code = 0;
   s->cost += last->before + last->cost;
-  s->share = s->alone || last->before + last->cost < SESSION_ALONE ? 1 : s->nworker;
+  bool single = s->nbatch == 1 && last->tasks == 1;
+  uint64_t cost = last->before + last->cost,
+           least = s->share > 1 ? SESSION_ALONE : SESSION_ALONE_AFTER;
+  s->share = s->alone || single || cost < least ? 1 : s->nworker;
   wick_pool_launch(&s->run, session_part, s, s->share);
   s->nbatch = 0;
   if (s->profile) s->profile(s->profile_ctx, last->index, session_now() - begin);
