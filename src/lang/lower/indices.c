@@ -165,6 +165,39 @@ static wick_value indices_spliced(lowering *s, lowering_frame *f, wick_value x, 
   return n == 1 ? piece[0] : wick_build_concat(f->b, axis, n, piece);
 }
 
+/* Returns whether the parts are a box of constant place that has a good part of x: then all of x is
+ * copied in less time than single elements are stored. */
+static bool indices_is_box(lowering_frame *f, wick_value x, uint32_t npart,
+                           const indices_part *part)
+{
+  enum { LEAST = 8 }; /* one element in so many is replaced */
+  const wick_type_info *t = wick_built_info(f->b, x);
+  double replaced = LEAST;
+  for (uint32_t i = 0; i < npart; i++) {
+    const indices_part *p = &part[i];
+    if (p->whole) continue;
+    if (p->v.id || p->step != 1 || !wick_dim_is_const(p->count) || !wick_dim_is_const(t->dim[i]) ||
+        t->dim[i].v < 1)
+      return false;
+    replaced *= (double)p->count.v / (double)t->dim[i].v;
+  }
+  return replaced >= 1;
+}
+
+/* Replaces a box: in the rows along `axis` that it has, the rest of it is replaced. */
+static wick_value indices_boxed(lowering *s, lowering_frame *f, wick_value x, uint32_t axis,
+                                uint32_t npart, const indices_part *part, wick_value v)
+{
+  while (part[axis].whole) axis++;
+  const indices_part *p = &part[axis];
+  if (axis + 1 < npart) {
+    wick_value rows = wick_build_slice_axis(f->b, x, axis, p->begin, p->count, 1);
+    if (f->b->status) return x;
+    v = indices_boxed(s, f, rows, axis + 1, npart, part, v);
+  }
+  return f->b->status ? x : indices_spliced(s, f, x, axis, p, v);
+}
+
 /* The indices of one dimension as i64 [n]. */
 static wick_value indices_list(lowering *s, lowering_frame *f, const indices_part *p)
 {
@@ -228,5 +261,7 @@ const lowered *wick_lowering_with(lowering *s, lowering_frame *f, const wick_ast
   bool row = at == 0 && !part[at].kept; /* stored in place, as rows at other indices are */
   if (some == 1 && !part[at].v.id && part[at].step == 1 && !row)
     return wick_lowering_tensor(s, f, indices_spliced(s, f, x->v, at, &part[at], value->v));
+  if (some > 1 && indices_is_box(f, x->v, npart, part))
+    return wick_lowering_tensor(s, f, indices_boxed(s, f, x->v, 0, npart, part, value->v));
   return wick_lowering_tensor(s, f, indices_scattered(s, f, x->v, npart, part, value->v));
 }
