@@ -55,3 +55,46 @@ def test_a_window_that_ends_within_a_vector():
     text = "op shift(x: f64[7]) { y[m: 2, q: 4] = if m + 2 * q - 1 >= 0 { x[m + 2 * q - 1] } else { 0.0f64 } }\nfn main(x: f64[7]) { shift(x) }"
     found = wick.load(text, "shift.wick").main(np.arange(1.0, 8.0))
     assert found.tolist() == [[0, 2, 4, 6], [1, 3, 5, 7]]
+
+
+FUNCTIONS = """
+fn gate(x: f32, k: f32) -> f32 { if x > 0.0 { x * k } else { exp(x) - 1.0 } }
+fn gcd(a: i64, b: i64) -> i64 { if b == 0 { a } else { gcd(b, a % b) } }
+op gated(x: f32[m, n], k: f32[n]) { y[i, j] = gate(x[i, j], k[j]) }
+op total(x: f32[m, n], k: f32[n]) { y[i] = sum(j) gate(x[i, j], 2.0) * k[j] }
+op table(a: i64[m]) { y[i, j: 4] = gcd(a[i], j + 1) }
+fn loss(x: f32[m, n], k: f32[n]) { sum(gated(x, k)) + sum(total(x, k)) }
+fn main(x: f32[3, 4], k: f32[4], a: i64[2]) { (gated(x, k), total(x, k), table(a), grad(loss, wrt = (0, 1))(x, k)) }
+"""
+
+
+def test_elements_call_functions():
+    np = pytest.importorskip("numpy")
+    import built  # noqa: F401: finds the package
+    import wick
+    rng = np.random.default_rng(3)
+    x, k, a = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=4).astype(np.float32), np.array([12, 35])
+    gated, total, table, (dx, dk) = wick.load(FUNCTIONS, "functions.wick").main(x, k, a)
+    gate = lambda k: np.where(x > 0, x * k, np.expm1(x))
+    np.testing.assert_allclose(gated, gate(k), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(total, gate(2.0) @ k, rtol=1e-5, atol=1e-6)
+    assert table.tolist() == np.gcd(a[:, None], np.arange(1, 5)).tolist()
+    np.testing.assert_allclose(dx, np.where(x > 0, k, np.exp(x)) + np.where(x > 0, 2, np.exp(x)) * k, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(dk, (np.where(x > 0, x, 0) + gate(2.0)).sum(0), rtol=1e-5, atol=1e-6)
+
+
+# calls that are refused, and what the error says
+REFUSED = [
+    ("if x[i] > 0.0 { half(x[i]) } else { 0.0 }", "1:42: error: index notation calls no functions in a branch: put the condition into the function"),
+    ("half(x = x[i])", "1:31: error: index notation calls functions without the names of their parameters"),
+    ("pair(x[i])", "1:26: error: an element of `y`: expected e, found (f32, f32)"),
+    ("most(x[i])", "1:26: error: an element of `y`"),
+]
+
+
+@pytest.mark.parametrize("element, why", REFUSED)
+def test_calls_that_are_refused(element, why, tmp_path):
+    (tmp_path / "a.wick").write_text(f"op o(x: f32[n]) {{ y[i] = {element} }}\nfn half(x: f32) -> f32 {{ x / 2.0 }}\n"
+                                     "fn pair(x: f32) { (x, x) }\nfn most(x: f32) { [x, 1.0] }\nfn main(x: f32[3]) { o(x) }\n")
+    r = subprocess.run([WICK, "compile", "a.wick", "--emit", "graph"], capture_output=True, text=True, cwd=tmp_path)
+    assert r.returncode == 1 and why in r.stderr, r.stderr

@@ -9,9 +9,7 @@
 
 #include "lang/lex.h"
 
-static notation_value notation_expr(notation *c, wick_ast *n);
-
-static notation_value notation_fail(notation *c, const wick_ast *n, const char *why)
+notation_value wick_notation_fail(notation *c, const wick_ast *n, const char *why)
 {
   wick_lowering_fail(c->s, n->at, "%s", why);
   return (notation_value){0};
@@ -83,8 +81,7 @@ wick_value wick_notation_aligned(notation *c, const notation_value *x, const not
   return x->n == to->n || !x->n ? v : wick_build_reshape(c->f->b, v, to->n, dim);
 }
 
-/* x with all dimensions of `to`. */
-static wick_value notation_spread(notation *c, const notation_value *x, const notation_value *to)
+wick_value wick_notation_spread(notation *c, const notation_value *x, const notation_value *to)
 {
   wick_dim dim[WICK_MAX_RANK];
   wick_value v = wick_notation_aligned(c, x, to);
@@ -214,7 +211,7 @@ static notation_value notation_access_of(notation *c, wick_value x, uint32_t ran
 /* An index that is data; where no branch around reads it, it is 0, which fails nothing. */
 static notation_value notation_number(notation *c, wick_ast *n)
 {
-  notation_value i = notation_expr(c, n);
+  notation_value i = wick_notation_expr(c, n);
   for (uint32_t k = 0; k < c->nguard && !c->s->failed; k++) {
     notation_value all = c->mask[k], zero = {0};
     for (uint32_t m = 0; m < i.n; m++) wick_notation_add(c, &all, i.index[m]);
@@ -272,11 +269,11 @@ static notation_value notation_data(notation *c, wick_ast *n, wick_value x)
   if (ndata == 1 && notation_gather(c, n, x, part, data, &all)) return all;
   wick_value list[WICK_MAX_RANK];
   wick_dim dim[WICK_MAX_RANK + 1];
-  if (all.n == WICK_MAX_RANK) return notation_fail(c, n, "this read has too many indices");
+  if (all.n == WICK_MAX_RANK) return wick_notation_fail(c, n, "this read has too many indices");
   for (uint32_t k = 0; k < all.n; k++) dim[k] = wick_notation_size(c, all.index[k]);
   dim[all.n] = wick_dim_const(1);
   for (uint32_t d = 0; d < npart; d++)
-    list[d] = wick_build_reshape(b, notation_spread(c, &part[d], &all), all.n + 1, dim);
+    list[d] = wick_build_reshape(b, wick_notation_spread(c, &part[d], &all), all.n + 1, dim);
   wick_value in[2] = {x, npart == 1 ? list[0] : wick_build_concat(b, all.n, npart, list)};
   all.v = wick_build(b, WICK_OP_gather_nd, 2, in, NULL, 0, NULL);
   return all;
@@ -286,12 +283,12 @@ static notation_value notation_read(notation *c, wick_ast *n)
 {
   wick_affine *part = wick_new(c->s->tmp, wick_affine, n->nkid);
   if (notation_uses_index(n->kid[0]))
-    return notation_fail(c, n->kid[0],
-                         "index notation reads tensors that do not depend on indices");
+    return wick_notation_fail(c, n->kid[0],
+                              "index notation reads tensors that do not depend on indices");
   wick_value x = wick_lowering_value(c->s, c->f, n->kid[0]);
   if (!wick_lowering_ok(c->s, c->f)) return (notation_value){0};
   if (wick_built_info(c->f->b, x)->rank != n->nkid - 1)
-    return notation_fail(c, n, "each dimension needs an index");
+    return wick_notation_fail(c, n, "each dimension needs an index");
   return notation_affine(c, n, part) ? notation_access_of(c, x, n->nkid - 1, part)
                                      : notation_data(c, n, x);
 }
@@ -309,8 +306,8 @@ static notation_value notation_counted(notation *c, const wick_ast *n)
 
 /* ---- operators ---- */
 
-static notation_value notation_apply(notation *c, wick_opcode op, uint32_t n,
-                                     const notation_value *arg, const wick_attr *attr)
+notation_value wick_notation_apply(notation *c, wick_opcode op, uint32_t n,
+                                   const notation_value *arg, const wick_attr *attr)
 {
   notation_value all = {0};
   wick_value in[8];
@@ -324,37 +321,6 @@ static notation_value notation_apply(notation *c, wick_opcode op, uint32_t n,
   for (uint32_t i = 0; i < n; i++) in[i] = wick_notation_aligned(c, &arg[i], &all);
   all.v = wick_build(c->f->b, op, n, in, attr, 0, NULL);
   return all;
-}
-
-static notation_value notation_call(notation *c, wick_ast *n)
-{
-  notation_value arg[8] = {0};
-  wick_attr attr[WICK_MAX_ATTR];
-  uint32_t narg = 0;
-  wick_elem to = WICK_F32;
-  const wick_lang_entity *e = n->kid[0]->kind == WICK_AST_NAME ? n->kid[0]->ref : NULL;
-  bool square = e && e->kind == WICK_ENTITY_FORM && e->form == WICK_FORM_SQUARE,
-       cast = e && wick_lowering_converts(c->f, e, &to),
-       scalar = e && e->kind == WICK_ENTITY_OPERATOR && wick_ops[e->op]->scalar &&
-                !wick_ops[e->op]->typed && n->nkid <= 9;
-  if (!square && !cast && !scalar)
-    return notation_fail(c, n->kid[0], "index notation can only call element-wise operators");
-  for (uint32_t i = 1; i < n->nkid; i++)
-    if (n->kid[i]->kind != WICK_AST_NAMED) arg[narg++] = notation_expr(c, n->kid[i]);
-  if (!wick_lowering_ok(c->s, c->f)) return arg[0];
-  wick_lowering_at(c->s, c->f, n->at);
-  if (cast) {
-    arg[0].v = wick_build_cast(c->f->b, wick_notation_built(c, &arg[0]), to);
-    arg[0].access = NULL;
-    return arg[0];
-  }
-  if (square) {
-    arg[0].v = wick_notation_built(c, &arg[0]), arg[0].access = NULL, arg[1] = arg[0];
-    return notation_apply(c, WICK_OP_mul, 2, arg, NULL);
-  }
-  wick_lang_attrs(c->s->p, c->s->t, c->f->typed, n, e, attr);
-  if (c->s->p->sources.problems.n) c->s->failed = wick_lang_problems(&c->s->p->sources);
-  return notation_apply(c, e->op, narg, arg, attr);
 }
 
 /* ---- branches ---- */
@@ -420,24 +386,24 @@ static notation_value notation_if(notation *c, wick_ast *n)
 {
   notation_value arg[3] = {0};
   bool holds;
-  if (!n->kid[2]) return notation_fail(c, n, "an `if` in index notation needs an `else`");
+  if (!n->kid[2]) return wick_notation_fail(c, n, "an `if` in index notation needs an `else`");
   if (wick_lang_decided(c->s->p, c->s->t, c->f->typed, n->kid[0], &holds))
-    return notation_expr(c, n->kid[holds ? 1 : 2]);
+    return wick_notation_expr(c, n->kid[holds ? 1 : 2]);
   if (notation_padded(c, n, &arg[0])) return arg[0];
-  arg[0] = notation_expr(c, n->kid[0]);
+  arg[0] = wick_notation_expr(c, n->kid[0]);
   if (!wick_lowering_ok(c->s, c->f)) return arg[0];
   if (c->nguard == sizeof c->mask / sizeof *c->mask)
-    return notation_fail(c, n, "branches are nested too deeply");
+    return wick_notation_fail(c, n, "branches are nested too deeply");
   arg[0].v = wick_notation_built(c, &arg[0]), arg[0].access = NULL;
   for (uint32_t i = 1; i < 3 && !c->s->failed; i++) {
     c->mask[c->nguard] = arg[0];
     if (i == 2) c->mask[c->nguard].v = wick_build1(c->f->b, WICK_OP_not, arg[0].v);
     c->nguard++;
-    arg[i] = notation_expr(c, n->kid[i]);
+    arg[i] = wick_notation_expr(c, n->kid[i]);
     c->nguard--;
   }
   wick_lowering_at(c->s, c->f, n->at);
-  return notation_apply(c, WICK_OP_where, 3, arg, NULL);
+  return wick_notation_apply(c, WICK_OP_where, 3, arg, NULL);
 }
 
 /* ---- reductions ---- */
@@ -450,7 +416,7 @@ notation_value wick_notation_reduced(notation *c, wick_opcode op, const notation
   uint32_t n = 0;
   for (uint32_t i = 0; i < over->n; i++) wick_notation_add(c, &all, over->index[i]);
   if (c->s->failed) return out;
-  wick_value v = notation_spread(c, x, &all);
+  wick_value v = wick_notation_spread(c, x, &all);
   for (uint32_t i = 0; i < all.n; i++) {
     if (wick_notation_has(over, all.index[i]))
       axes[n++] = i;
@@ -502,17 +468,17 @@ static notation_value notation_sum(notation *c, wick_ast *n, const notation_valu
   uint32_t count = 0;
   notation_split(n->kid[1], &list);
   if (list.too_many) {
-    out = notation_expr(c, n->kid[1]);
+    out = wick_notation_expr(c, n->kid[1]);
     return c->s->failed ? out : wick_notation_reduced(c, WICK_OP_reduce_sum, &out, over);
   }
   for (uint32_t i = 0; i < list.n && !c->s->failed; i++) {
-    notation_value x = notation_expr(c, list.at[i]);
+    notation_value x = wick_notation_expr(c, list.at[i]);
     if (x.n) {
       factor[count++] = x;
       continue;
     }
     pair[0] = scale, pair[1] = x;
-    scale = i > count ? notation_apply(c, WICK_OP_mul, 2, pair, NULL) : x;
+    scale = i > count ? wick_notation_apply(c, WICK_OP_mul, 2, pair, NULL) : x;
   }
   if (!wick_lowering_ok(c->s, c->f)) return (notation_value){0};
   wick_lowering_at(c->s, c->f, n->at);
@@ -525,8 +491,8 @@ static notation_value notation_sum(notation *c, wick_ast *n, const notation_valu
   out = count ? wick_notation_product(c, count, factor, &used) : scale;
   if (!wick_lowering_ok(c->s, c->f)) return out;
   pair[0] = out, pair[1] = scale;
-  if (count && count < list.n) out = notation_apply(c, WICK_OP_mul, 2, pair, NULL);
-  if (list.minus) out = notation_apply(c, WICK_OP_neg, 1, &out, NULL);
+  if (count && count < list.n) out = wick_notation_apply(c, WICK_OP_mul, 2, pair, NULL);
+  if (list.minus) out = wick_notation_apply(c, WICK_OP_neg, 1, &out, NULL);
   return left.n ? wick_notation_reduced(c, WICK_OP_reduce_sum, &out, &left) : out;
 }
 
@@ -546,7 +512,7 @@ static notation_value notation_reduce(notation *c, wick_ast *n)
     wick_notation_add(c, &over, n->kid[0]->kid[i]->ref);
   if (c->s->failed) return over;
   if (k == 0 && notation_is_float(c, n)) return notation_sum(c, n, &over);
-  notation_value x = notation_expr(c, n->kid[1]);
+  notation_value x = wick_notation_expr(c, n->kid[1]);
   if (!wick_lowering_ok(c->s, c->f)) return x;
   wick_lowering_at(c->s, c->f, n->at);
   return wick_notation_reduced(c, kind[k].op, &x, &over);
@@ -558,7 +524,7 @@ static notation_value notation_constant(notation *c, wick_ast *n)
 {
   notation_value x = {.v = wick_lowering_value(c->s, c->f, n)};
   if (wick_lowering_ok(c->s, c->f) && wick_built_info(c->f->b, x.v)->rank)
-    return notation_fail(c, n, "a tensor of this rank needs indices");
+    return wick_notation_fail(c, n, "a tensor of this rank needs indices");
   return x;
 }
 
@@ -569,14 +535,14 @@ static notation_value notation_binary(notation *c, wick_ast *n)
                    : n->op == WICK_TOKEN_OR ? WICK_OP_or
                                             : wick_infer_opcode(n->op);
   if (op == WICK_OP_none || !wick_ops[op]->scalar)
-    return notation_fail(c, n, "index notation does not have this operator");
-  arg[0] = notation_expr(c, n->kid[0]);
-  arg[1] = notation_expr(c, n->kid[1]);
+    return wick_notation_fail(c, n, "index notation does not have this operator");
+  arg[0] = wick_notation_expr(c, n->kid[0]);
+  arg[1] = wick_notation_expr(c, n->kid[1]);
   wick_lowering_at(c->s, c->f, n->at);
-  return notation_apply(c, op, 2, arg, NULL);
+  return wick_notation_apply(c, op, 2, arg, NULL);
 }
 
-static notation_value notation_expr(notation *c, wick_ast *n)
+notation_value wick_notation_expr(notation *c, wick_ast *n)
 {
   notation_value arg;
   if (!wick_lowering_ok(c->s, c->f)) return (notation_value){0};
@@ -586,19 +552,19 @@ static notation_value notation_expr(notation *c, wick_ast *n)
     return notation_constant(c, n);
   switch (n->kind) {
   case WICK_AST_INDEX: return notation_read(c, n);
-  case WICK_AST_CALL: return notation_call(c, n);
+  case WICK_AST_CALL: return wick_notation_call(c, n);
   case WICK_AST_REDUCE: return notation_reduce(c, n);
   case WICK_AST_IF: return notation_if(c, n);
   case WICK_AST_BINARY: return notation_binary(c, n);
-  case WICK_AST_ASCRIBE: return notation_expr(c, n->kid[0]);
+  case WICK_AST_ASCRIBE: return wick_notation_expr(c, n->kid[0]);
   case WICK_AST_UNARY:
-    arg = notation_expr(c, n->kid[0]);
+    arg = wick_notation_expr(c, n->kid[0]);
     wick_lowering_at(c->s, c->f, n->at);
-    return notation_apply(c, n->op == '!' ? WICK_OP_not : WICK_OP_neg, 1, &arg, NULL);
+    return wick_notation_apply(c, n->op == '!' ? WICK_OP_not : WICK_OP_neg, 1, &arg, NULL);
   case WICK_AST_BLOCK:
-    if (n->nkid == 1 && n->kid[0]->kind != WICK_AST_LET) return notation_expr(c, n->kid[0]);
-    return notation_fail(c, n, "index notation has no statements");
-  default: return notation_fail(c, n, "index notation does not have this");
+    if (n->nkid == 1 && n->kid[0]->kind != WICK_AST_LET) return wick_notation_expr(c, n->kid[0]);
+    return wick_notation_fail(c, n, "index notation has no statements");
+  default: return wick_notation_fail(c, n, "index notation does not have this");
   }
 }
 
@@ -606,10 +572,10 @@ static const lowered *notation_define(lowering *s, lowering_frame *f, const wick
 {
   notation c = {.s = s, .f = f};
   const wick_ast *list = n->kid[0];
-  notation_value x = notation_expr(&c, n->kid[1]), all = {0};
+  notation_value x = wick_notation_expr(&c, n->kid[1]), all = {0};
   if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
   for (uint32_t i = 0; i < list->nkid; i++) wick_notation_add(&c, &all, list->kid[i]->ref);
-  return wick_lowering_tensor(s, f, notation_spread(&c, &x, &all));
+  return wick_lowering_tensor(s, f, wick_notation_spread(&c, &x, &all));
 }
 
 const lowered *wick_lowering_notation(lowering *s, lowering_frame *f, const wick_ast *list)

@@ -35,6 +35,17 @@ void wick_notation_add(notation *c, notation_value *x, const wick_lang_entity *e
 bool wick_notation_has(const notation_value *x, const wick_lang_entity *e);
 /* Where the index is in x, which has it. */
 uint32_t wick_notation_at(const notation_value *x, const wick_lang_entity *e);
+/* Fails at n; returns no value. */
+notation_value wick_notation_fail(notation *c, const wick_ast *n, const char *why);
+/* The value of an expression of indices. */
+notation_value wick_notation_expr(notation *c, wick_ast *n);
+/* The same of a call: of an operator, a conversion, or a function of the program. */
+notation_value wick_notation_call(notation *c, wick_ast *n);
+/* An element-wise operator on values, which are aligned. */
+notation_value wick_notation_apply(notation *c, wick_opcode op, uint32_t n,
+                                   const notation_value *arg, const wick_attr *attr);
+/* x with all dimensions of `to`. */
+wick_value wick_notation_spread(notation *c, const notation_value *x, const notation_value *to);
 /* Builds x, if it has not been built. */
 wick_value wick_notation_built(notation *c, const notation_value *x);
 /* x with the dimensions of `to`, which has all of x's, in its order; others are 1. */

@@ -193,6 +193,12 @@ const lowered *wick_lowering_transformed(lowering *s, lowering_frame *f, const w
                                          const lowered *fn, uint32_t narg,
                                          const lowered *const *arg, wick_ty *result);
 
+/* A call of fn for each row of the arguments, stacked. axis: the dimension of each argument that
+ * numbers its rows, or -1 for an argument as it is. */
+const lowered *wick_lowering_rows(lowering *s, lowering_frame *f, const wick_ast *n,
+                                  const lowered *fn, uint32_t narg, const lowered *const *arg,
+                                  const int64_t *axis);
+
 /* ---- say.c ---- */
 /* print and assert. */
 const lowered *wick_lowering_say(lowering *s, lowering_frame *f, const wick_ast *n,

@@ -223,24 +223,23 @@ static wick_ty *transforms_stacked(lowering *s, wick_ty *type, wick_dim n)
   return wick_ty_new(s->t, WICK_TY_TUPLE, a->n, item);
 }
 
-static const lowered *transforms_vmap(transforms_call *c, const lowered_code *code)
+/* A call for each row of the arguments: axis says which dimension of an argument has them, -1: the
+ * argument is the same for all. */
+static const lowered *transforms_rows_of(transforms_call *c, const int64_t *of)
 {
   lowering *s = c->s;
   wick_opcode op = wick_op_find("vmap", 4);
   if (op == WICK_OP_none) return wick_lowering_fail(s, c->n->at, "`vmap` cannot be compiled yet");
-  wick_static axes, to;
   transforms_ints axis = {0};
   wick_dim n = WICK_DIM_INVALID;
-  bool given = transforms_static(s, code, "axes", &axes);
   const lowered *const *all = c->arg;
   const lowered **row = wick_new(s->tmp, const lowered *, c->narg);
   for (uint32_t i = 0; i < transforms_count(c->base); i++) wick_push(s->tmp, &axis, -1);
   for (uint32_t k = 0; k < c->narg; k++) {
-    int64_t at = given ? axes.ints[k] : 0;
-    bool whole = at < 0;
-    row[k] = whole ? all[k] : transforms_row(s, all[k], (uint32_t)at);
-    if (!whole && wick_dim_eq(n, WICK_DIM_INVALID)) n = transforms_rows(s, all[k], (uint32_t)at);
-    for (uint32_t i = 0; i < transforms_count(all[k]); i++) wick_push(s->tmp, &axis, at);
+    bool whole = of[k] < 0;
+    row[k] = whole ? all[k] : transforms_row(s, all[k], (uint32_t)of[k]);
+    if (!whole && wick_dim_eq(n, WICK_DIM_INVALID)) n = transforms_rows(s, all[k], (uint32_t)of[k]);
+    for (uint32_t i = 0; i < transforms_count(all[k]); i++) wick_push(s->tmp, &axis, of[k]);
   }
   if (wick_dim_eq(n, WICK_DIM_INVALID))
     return wick_lowering_fail(s, c->n->at, "no argument of this function has rows");
@@ -253,10 +252,28 @@ static const lowered *transforms_vmap(transforms_call *c, const lowered_code *co
   const wick_attr set[] = {
       {.s = c->instance->name}, {.n = axis.n, .ints = axis.at}, {.n = 1, .dims = &n}};
   wick_value v = transforms_build(c, op, set);
+  return s->failed ? wick_lowering_unit(s) : wick_lowering_unflatten(s, c->f, type, &v);
+}
+
+static const lowered *transforms_vmap(transforms_call *c, const lowered_code *code)
+{
+  lowering *s = c->s;
+  wick_static axes, to;
+  int64_t *axis = wick_new(s->tmp, int64_t, c->narg + 1u);
+  bool given = transforms_static(s, code, "axes", &axes);
+  for (uint32_t k = 0; given && k < c->narg; k++) axis[k] = axes.ints[k];
+  const lowered *out = transforms_rows_of(c, axis);
   if (s->failed) return wick_lowering_unit(s);
-  const lowered *out = wick_lowering_unflatten(s, c->f, type, &v);
   bool turned = transforms_static(s, code, "out", &to) && to.ints[0];
   return turned ? transforms_turned(s, c->f, out, (uint32_t)to.ints[0]) : out;
+}
+
+const lowered *wick_lowering_rows(lowering *s, lowering_frame *f, const wick_ast *n,
+                                  const lowered *fn, uint32_t narg, const lowered *const *arg,
+                                  const int64_t *axis)
+{
+  transforms_call c = {.s = s, .f = f, .n = n, .base = fn, .narg = narg, .arg = arg};
+  return transforms_rows_of(&c, axis);
 }
 
 /* ---- checkpoint, with_vjp ---- */
