@@ -35,14 +35,17 @@ static notation_value notation_function(notation *c, wick_ast *n)
     in[i - 1] = wick_lowering_tensor(s, c->f, v);
   }
   lowered_code code = {.entity = n->kid[0]->ref};
-  lowered fn = {.kind = LOWERED_FN, .code = wick_dup(s->tmp, lowered_code, &code, 1)};
+  lowered known = {.kind = LOWERED_FN, .code = wick_dup(s->tmp, lowered_code, &code, 1)};
+  const lowered *fn = wick_dup(s->tmp, lowered, &known, 1), *y = NULL;
   if (s->failed) return all;
-  const lowered *y =
-      wick_lowering_rows(s, c->f, n, wick_dup(s->tmp, lowered, &fn, 1), n->nkid - 1, in, axis);
+  if (all.n)
+    y = wick_lowering_rows(s, c->f, n, fn, n->nkid - 1, in, axis);
+  else /* of numbers, as sums over all indices are */
+    y = wick_lowering_call(s, c->f, n, fn, n->nkid - 1, in, NULL, c->f->typed->type[n->id]);
   if (s->failed) return all;
-  if (y->kind != LOWERED_ONE || wick_built_info(c->f->b, y->v)->rank != 1)
+  if (y->kind != LOWERED_ONE || wick_built_info(c->f->b, y->v)->rank != (all.n > 0))
     return wick_notation_fail(c, n, "index notation calls functions whose result is a number");
-  all.v = wick_build_reshape(c->f->b, y->v, all.n, dim);
+  all.v = all.n ? wick_build_reshape(c->f->b, y->v, all.n, dim) : y->v;
   return all;
 }
 
