@@ -30,7 +30,7 @@ enum {
    * fetch from the caller's cache, and the caller from theirs; and of a whole run, for which the
    * other workers must wake up. */
   SESSION_ALONE = 1500,
-  SESSION_ALONE_AFTER = 5000,
+  SESSION_ALONE_AFTER = 2500,
   SESSION_ALONE_RUN = 40000,
 };
 
