@@ -197,8 +197,9 @@ void wick_fold_begin(wick_builder *b, const char *name, uint32_t naxis, const wi
 wick_value wick_fold_end(wick_builder *b, wick_value element);
 /* Ends a sum (WICK_OP_add) whose step is state + x * y; a muladd for floats. */
 wick_value wick_fold_end_muladd(wick_builder *b, wick_value x, wick_value y);
-/* Builds the neutral element of an operator that folds can use (its field `neutral`). */
-wick_value wick_build_neutral(wick_builder *b, wick_opcode op, wick_type scalar);
+/* Builds the neutral element of an operator that folds can use (its field `neutral`), as a scalar or as
+ * a tensor full of it. */
+wick_value wick_build_neutral(wick_builder *b, wick_opcode op, wick_type type);
 /* The general fold: open, then four regions in order: init(), step(state...), merge(state...,
  * state...), finish(state...). */
 void wick_fold_open(wick_builder *b, const char *name, uint32_t naxis, const wick_axis *axis,

@@ -327,16 +327,16 @@ void wick_fold_open(wick_builder *b, const char *name, uint32_t naxis, const wic
   shorthand_stage(b, WICK_OP_fold, name, naxis, axis, NULL, nout, out);
 }
 
-wick_value wick_build_neutral(wick_builder *b, wick_opcode op, wick_type scalar)
+wick_value wick_build_neutral(wick_builder *b, wick_opcode op, wick_type type)
 {
-  wick_elem e = wick_type_get(b->module, scalar)->elem;
+  wick_elem e = wick_type_get(b->module, type)->elem;
   if (!wick_ops[op]->neutral) {
     wick_build_fail(b, WICK_EINTERNAL, "%s has no neutral element", wick_ops[op]->name);
     return (wick_value){0};
   }
   wick_scalar s = wick_ops[op]->neutral(e);
   bool is_float = wick_elem_is_float(e);
-  return wick_build_const(b, scalar, is_float ? s.f : 0, is_float ? 0 : s.i);
+  return wick_build_const(b, type, is_float ? s.f : 0, is_float ? 0 : s.i);
 }
 
 /* Opens a fold that combines with `op`, up to its step region. The state is the region's

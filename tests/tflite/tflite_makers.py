@@ -352,17 +352,17 @@ def pool(rng, name):
 
 @maker("TRANSPOSE_CONV")
 def transpose_conv(rng, name):
-    kind = pick(rng, "f4", "i1", "u1", "i2")
-    xt, wt = ("i2", "i1") if kind == "i2" else (kind, kind)
+    kind = pick(rng, "f4", "i1", "u1", "i2", "hybrid")
+    xt, wt = {"i2": ("i2", "i1"), "hybrid": ("f4", "i1")}.get(kind, (kind, kind))
     n, h, w, c, out = (int(v) for v in rng.integers(1, 5, 5))
     kh, kw, sh, sw = (int(v) for v in rng.integers(1, 4, 4))
     padding = int(rng.integers(0, 2))
     size = [n, h * sh, w * sw, out] if padding == 0 else [n, (h - 1) * sh + kh, (w - 1) * sw + kw, out]
     x, k = operand(rng, [n, h, w, c], xt), Tensor([out, kh, kw, c], wt, None, weights(rng, [out, kh, kw, c], wt), True)
     if wt != "f4":
-        many = wt == "i1"
+        many = wt == "i1" and (kind != "hybrid" or rng.random() < 0.7)
         s = [f32(v) for v in rng.uniform(0.001, 0.02, out if many else 1)]
-        k.quant = (s, [0] * len(s), 0) if many else (s, [zero_point(rng, "u1")], 0)
+        k.quant = (s, [0] * len(s), 0) if wt == "i1" else (s, [zero_point(rng, "u1")], 0)
     operands = [constant(size), k, x]
     if rng.random() < 0.5:
         operands.append(bias_of(rng, out, xt, x, k))

@@ -3,8 +3,6 @@
  * the axis depends on one element alone; sums and the like leave the others out. */
 #include "import/kit/bounded.h"
 
-#include <math.h>
-
 #include "ops/ref.h"
 
 enum { BOUNDED_DEPTH = 12 };
@@ -236,21 +234,15 @@ static bool bounded_follows(bounded_node *a)
 
 /* ---- reductions along the axis ---- */
 
-enum { BOUNDED_LEAST = 1, BOUNDED_MOST }; /* of the element type */
+/* Each with an operator whose neutral element changes nothing in it. */
 static const struct {
-  wick_opcode op;
-  double neutral;
-  int extreme;
+  wick_opcode op, by;
 } bounded_reductions[] = {
-    {WICK_OP_reduce_sum, 0, 0},
-    {WICK_OP_reduce_mean, 0, 0},
-    {WICK_OP_reduce_prod, 1, 0},
-    {WICK_OP_reduce_sum_square, 0, 0},
-    {WICK_OP_reduce_l1, 0, 0},
-    {WICK_OP_reduce_l2, 0, 0},
-    {WICK_OP_reduce_max, 0, BOUNDED_LEAST},
-    {WICK_OP_reduce_min, 0, BOUNDED_MOST},
-    {WICK_OP_any, 0, 0},
+    {WICK_OP_reduce_sum, WICK_OP_add},  {WICK_OP_reduce_mean, WICK_OP_add},
+    {WICK_OP_reduce_prod, WICK_OP_mul}, {WICK_OP_reduce_sum_square, WICK_OP_add},
+    {WICK_OP_reduce_l1, WICK_OP_add},   {WICK_OP_reduce_l2, WICK_OP_add},
+    {WICK_OP_reduce_max, WICK_OP_max},  {WICK_OP_reduce_min, WICK_OP_min},
+    {WICK_OP_any, WICK_OP_or},
 };
 
 static const int bounded_nreduction = (int)WICK_COUNT(bounded_reductions);
@@ -269,11 +261,9 @@ static wick_value bounded_masked(wick_builder *b, wick_value x, const wick_impor
   const wick_type_info t = *wick_built_info(b, x);
   wick_value i = wick_emit_count_along(b, t.dim[s->axis], s->axis, t.rank);
   wick_value valid = wick_build2(b, WICK_OP_lt, i, wick_build_cast(b, s->count, WICK_I64));
-  double number = bounded_reductions[kind].neutral;
-  int extreme = bounded_reductions[kind].extreme;
-  if (extreme) number = extreme == BOUNDED_LEAST ? -INFINITY : INFINITY; /* integers saturate */
-  if (extreme && t.elem == WICK_BOOL) number = extreme == BOUNDED_MOST;
-  return wick_build3(b, WICK_OP_where, valid, x, wick_emit_number(b, x, number));
+  wick_type scalar = wick_type_tensor(b->module, t.elem, 0, NULL);
+  wick_value none = wick_build_neutral(b, bounded_reductions[kind].by, scalar);
+  return wick_build3(b, WICK_OP_where, valid, x, none);
 }
 
 /* The mean of the valid elements alone. */

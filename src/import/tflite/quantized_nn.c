@@ -260,11 +260,12 @@ bool wick_tflite_quantized_transpose_conv(wick_import_node *n, const int64_t *pe
                                           const wick_nhwc_window *w, const wick_dim *size)
 {
   const wick_tflite_tensor *x = wick_tflite_in(n, 2), *t = wick_tflite_in(n, 1);
-  if (nn_is_hybrid(n, 2, 1)) { /* the kernel widens its weights */
-    wick_value bias = wick_import_has(n, 3) ? n->in[3] : (wick_value){0};
-    wick_value v = wick_tflite_real(n, 1, n->in[1], (wick_value){0});
-    wick_value y = wick_nhwc_conv_transpose(n, n->in[2], v, perm, bias, w, size, 1);
-    n->out[0] = wick_tflite_activate(n, y, wick_tflite_byte(n, 3));
+  if (nn_is_hybrid(n, 2, 1)) {
+    const int64_t axes[] = {1, 2, 3};
+    wick_tflite_hybrid h = wick_tflite_asymmetric(n, n->in[2], 3, axes);
+    wick_value v = nn_centre(n, n->in[1], t->quant.zero[0], WICK_I32);
+    wick_value sum = wick_nhwc_conv_transpose(n, h.x, v, perm, (wick_value){0}, w, size, 1);
+    n->out[0] = nn_hybrid_end(n, sum, h.scale, 1, 3, wick_tflite_byte(n, 3));
     return true;
   }
   if (!nn_is_quantized(n, 2, 1) || n->failed) return n->failed;
