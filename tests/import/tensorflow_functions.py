@@ -6,8 +6,8 @@ Needs a Python with tensorflow-cpu. Each function is a chain of random operators
 --kind saved writes a SavedModel with variables, --kind frozen a GraphDef.
 
 TensorFlow runs the graph as it is: its optimizer takes the argmax of relu(x) as that of x, which differs where several elements
-are 0. Where a result differs, TensorFlow computes it again with each step's result moved by one part in a million, both ways.
-If that moves its own result beyond the tolerance (the floor of 0.99999994, a comparison of equal sums), the function has no
+are 0. Where a result differs, TensorFlow computes it again with each step's result moved by one part in a million: all elements down, all
+up, and each by itself. If that moves its own result beyond the tolerance (the floor of 0.99999994, a comparison of equal sums), the function has no
 result to compare, and is counted as unstable.
 """
 import argparse
@@ -199,8 +199,8 @@ def flow(s, x):
     return s.pick(forms)()
 
 
-def build(seed, dynamic, factor=None):
-    """Returns a module whose function `run` is the random function, and its inputs. The result of each step is multiplied by the factor."""
+def build(seed, dynamic, factors=None):
+    """Returns a module whose function `run` is the random function, and its inputs. The result y of each step is multiplied by factors(y)."""
     module = tf.Module()
     rng = np.random.default_rng(seed)
     shape = [int(v) for v in rng.integers(1, 8, int(rng.integers(1, 5)))]
@@ -221,7 +221,7 @@ def build(seed, dynamic, factor=None):
                 continue
             if y.shape.num_elements() is not None and not 0 < y.shape.num_elements() < 20000:
                 continue
-            x = y if factor is None else y * factor
+            x = y if factors is None else y * factors(y)
         return tf.identity(x, name="result")
 
     module.run = tf.function(run, input_signature=[tf.TensorSpec(open_shape, tf.float32, name="x")])
@@ -242,9 +242,12 @@ def difference(got, want):
 
 
 def is_unstable(seed, dynamic, want):
-    """Whether TensorFlow's own result differs after changes of one part in a million."""
-    for factor in (1 - 1e-6, 1 + 1e-6):
-        module, x = build(seed, dynamic, tf.constant(factor, tf.float32))
+    """Whether TensorFlow's own result differs after changes of one part in a million: all down, all up, or each by itself."""
+    def each(y):
+        return tf.random.stateless_uniform(tf.shape(y), [seed, 0], 1 - 1e-6, 1 + 1e-6)
+
+    for factors in (lambda y: 1 - 1e-6, lambda y: 1 + 1e-6, each):
+        module, x = build(seed, dynamic, factors)
         if difference(module.run(tf.constant(x)).numpy(), want):
             return True
     return False
