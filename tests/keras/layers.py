@@ -117,11 +117,22 @@ def cases():
     c["Normalization"].append(((SEQ,), adapted))
     c["nested"] = [((SEQ,), nested), ((SEQ, SEQ), shared), ((IMAGE,), sequential)]
     c["mixed"] = [((SEQ,), lambda x: L.Dense(4, dtype="mixed_bfloat16")(x)), ((SEQ,), lambda x: L.LayerNormalization(dtype="mixed_float16")(x))]
+    quantized_cases(c)
     categories(c)
     function_cases(c)
     functions.function_cases(c)
     functions.linear(c)
     return c
+
+
+def quantized_cases(c):
+    """Layers with a policy that quantizes them: `quantize` does it, once they have weights."""
+    dense = ((SEQ,), lambda x: L.Dense(3)(L.Dense(5, activation="relu")(x)))
+    einsum = ((SEQ,), lambda x: L.EinsumDense("abde,dec->abc", (None, 5), bias_axes="c")(L.EinsumDense("abc,cde->abde", (None, 2, 3), bias_axes="de")(x)))
+    turned = ((SEQ,), lambda x: L.EinsumDense("abc,cd->adb", (5, 4), activation="tanh")(L.EinsumDense("abc,bd->adc", (4, 6))(x)))
+    words = (((7, "int32", 10),), lambda x: L.Dense(3)(L.Embedding(10, 5)(x)))
+    for mode in QUANTIZED:
+        c[mode] = [dense, einsum, turned, words]
 
 
 def categories(c):
@@ -196,6 +207,19 @@ def random_weights(model, rng):
             continue
         v = rng.normal(size=w.shape) * 0.5
         w.assign(np.abs(v) + 0.5 if "variance" in w.name else v)
+
+
+QUANTIZED = {
+    "quantized int8": lambda: ("int8", {}), "quantized int8 weights": lambda: ("int8", dict(config=keras.quantizers.Int8QuantizationConfig(activation_quantizer=None))),
+    "quantized int4": lambda: ("int4", {}), "quantized int4 blocks": lambda: ("int4", dict(config=keras.quantizers.Int4QuantizationConfig(block_size=4))),
+    "quantized int4 columns": lambda: ("int4", dict(config=keras.quantizers.Int4QuantizationConfig(block_size=-1))),
+}  # fmt: skip
+
+
+def quantize(name, model):
+    if name in QUANTIZED:
+        mode, options = QUANTIZED[name]()
+        model.quantize(mode, **options)
 
 
 def build(shapes, f):
@@ -298,6 +322,7 @@ def main():
                     try:
                         model = build(shapes, f)
                         random_weights(model, rng)
+                        quantize(name, model)
                         wrong = check(args.wick, model, data(shapes, rng), folder, suffix)
                     except Exception as e:
                         wrong = f"Keras: {type(e).__name__}: {str(e)[:200]}"

@@ -8,6 +8,7 @@ import pathlib
 
 import functions as function_table
 import layers
+import ml_dtypes
 import numpy as np
 from layers import L, keras
 
@@ -16,7 +17,8 @@ CHOSEN = [
     ("nested", 0, ".keras"), ("nested", 1, ".keras"), ("nested", 2, ".h5"), ("masked", 1, ".keras"), ("RNN", 1, ".keras"), ("Bidirectional", 1, ".h5"),
     ("Bidirectional", 11, ".keras"), ("ConvLSTM2D", 1, ".keras"), ("MultiHeadAttention", 1, ".keras"), ("MultiHeadAttention", 3, ".h5"), ("EinsumDense", 1, ".keras"),
     ("SeparableConv2D", 1, ".keras"), ("Conv2DTranspose", 3, ".h5"), ("GroupNormalization", 0, ".keras"), ("UpSampling2D", 2, ".keras"), ("LSTM state", 1, ".keras"),
-    ("mixed", 1, ".keras"), ("Resizing", 2, ".keras"), ("GroupQueryAttention", 2, ".h5"),
+    ("mixed", 1, ".keras"), ("Resizing", 2, ".keras"), ("GroupQueryAttention", 2, ".h5"), ("quantized int8", 0, ".keras"), ("quantized int8", 1, ".keras"), ("quantized int8 weights", 2, ".keras"),
+    ("quantized int4", 1, ".keras"), ("quantized int4 blocks", 2, ".keras"), ("quantized int4 blocks", 3, ".keras"), ("quantized int4 columns", 3, ".keras"),
 ]  # fmt: skip
 
 
@@ -52,6 +54,26 @@ def keep(name, suffix, shapes, model, rng):
     np.savez_compressed(FILES / (name + ".npz"), **{f"input_{i}": x for i, x in enumerate(inputs)}, **{f"output_{i}": y for i, y in enumerate(outputs)})
 
 
+def float8(rng):
+    """A layer that computes with 8 bits of float, as the type rounds (TensorFlow rounds to 16 bits first)."""
+    model = layers.build(((6,),), lambda x: L.Dense(4)(x))
+    layers.random_weights(model, rng)
+    model.quantize("float8")
+    dense = model.layers[1]
+    dense.inputs_scale.assign(0.37)
+    dense.kernel_scale.assign(0.0021)
+    x = rng.normal(size=(5, 6)).astype("float32")
+    x[0] *= 200  # beyond the largest number
+
+    def rounded(v, scale):
+        scale = np.float32(scale)
+        return np.clip(v / scale, -448, 448).astype(ml_dtypes.float8_e4m3fn).astype("float32") * scale
+
+    y = rounded(x, 0.37) @ rounded(dense._kernel.numpy(), 0.0021) + dense.bias.numpy()
+    model.save(FILES / "quantized_float8.keras")
+    np.savez_compressed(FILES / "quantized_float8.npz", input_0=x, output_0=y)
+
+
 @keras.saving.register_keras_serializable("mine")
 class Own(L.Layer):
     def call(self, x):
@@ -61,18 +83,20 @@ class Own(L.Layer):
 def main():
     FILES.mkdir(exist_ok=True)
     cases = layers.cases()
-    items = [(f"{name}_{k}".replace(" ", "_").lower(), suffix, *cases[name][k]) for name, k, suffix in CHOSEN]
-    items.append(("functions", ".keras", ((7, 6),), functions))
-    items.append(("functions_old", ".h5", ((7, 6),), typed_functions))
-    for name, suffix, shapes, f in items:
+    items = [(name, f"{name}_{k}".replace(" ", "_").lower(), suffix, *cases[name][k]) for name, k, suffix in CHOSEN]
+    items.append(("functions", "functions", ".keras", ((7, 6),), functions))
+    items.append(("functions", "functions_old", ".h5", ((7, 6),), typed_functions))
+    for case, name, suffix, shapes, f in items:
         keras.utils.clear_session(free_memory=False)
         rng = np.random.default_rng(5)
         model = layers.build(shapes, f)
         layers.random_weights(model, rng)
+        layers.quantize(case, model)
         keep(name, suffix, shapes, model, rng)
     for name, add in (("every_function", function_table.function_cases), ("linear", function_table.linear), ("categories", layers.categories)):
         keras.utils.clear_session(free_memory=False)
         keep(name, ".keras", *every_function(add), np.random.default_rng(5))
+    float8(np.random.default_rng(5))
     x = keras.Input((4,), name="x")
     keras.Model(x, L.Dense(2)(L.Lambda(lambda v: v + 1, name="plus")(Own(name="twice")(x)))).save(FILES / "refused.keras")
     keras.Model(x, L.Dense(2)(x)).save_weights(FILES / "alone.weights.h5")

@@ -92,9 +92,22 @@ def test_damaged_configuration(old, new, message, tmp_path):
     assert message in refused(tmp_path / "m.keras")
 
 
-def test_quantized_weights_are_refused(tmp_path):
-    (tmp_path / "m.keras").write_bytes(changed(FILES / "nested_0.keras", "config.json", lambda text: text.replace(b'"name": "float32"', b'"name": "int8_from_float32"')))
-    assert "(Dense): its weights are quantized (int8_from_float32), which is not supported" in refused(tmp_path / "m.keras")
+@pytest.mark.parametrize("name, old, new, message", [
+    ("nested_0", b'"name": "float32"', b'"name": "gptq/4/128_from_float32"', "(Dense): its weights are quantized (gptq/4/128), which is not supported"),
+    ("nested_0", b'"name": "float32"', b'"name": "int8_from_float32"', '(Dense): the file has no weight "kernel_scale" of this layer'),
+    ("quantized_int8_0", b'"mode": "int8"', b'"mode": "float8"', "(Dense): shapes do not broadcast: f32[batch,7,6] and f32[5]"),
+    ("quantized_int8_0", b'"class_name": "AbsMaxQuantizer"', b'"class_name": "Own"', "(Dense): the quantizer Own is not supported"),
+    ("quantized_int8_1", b'"equation": "abc,cde->abde"', b'"equation": "abc,cqe->abde"', "(EinsumDense): quantized weights with the equation abc,cqe->abde"),
+    ("quantized_int4_1", b'"mode": "int4/128"', b'"mode": "int8"', "(EinsumDense)"),
+    ("quantized_int8_0", b'"mode": "int8"', b'"mode": "int4"', 'the weight "kernel" of 4 bits is not packed along its last axis'),
+])  # fmt: skip
+def test_quantized_policies_that_do_not_fit(name, old, new, message, tmp_path):
+    def change(text):
+        assert old in text
+        return text.replace(old, new)
+
+    (tmp_path / "m.keras").write_bytes(changed(FILES / f"{name}.keras", "config.json", change))
+    assert message in refused(tmp_path / "m.keras")
 
 
 @pytest.mark.parametrize(

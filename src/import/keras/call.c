@@ -32,15 +32,6 @@ static const char *call_policy_name(wick_import *c, const keras_layer *l)
               : keras_text(c, wick_json_member(wick_json_member(j, "config"), "name"), "float32");
 }
 
-const char *keras_quantized(wick_import *c, const keras_layer *l)
-{
-  static const char *const layers[] = {"Dense", "EinsumDense", "Embedding", "ReversibleEmbedding"};
-  const char *name = call_policy_name(c, l);
-  bool has = false;
-  for (size_t i = 0; i < WICK_COUNT(layers); i++) has = has || strcmp(l->op, layers[i]) == 0;
-  return has && strstr(name, "_from_") ? name : NULL;
-}
-
 /* A policy is a name, or an object with a name; one for quantized layers names its source. */
 wick_elem keras_policy(wick_import *c, const keras_layer *l)
 {

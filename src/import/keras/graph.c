@@ -77,7 +77,7 @@ uint32_t keras_call_layer(wick_import *c, keras_layer *l, uint32_t narg, keras_a
     if (!autocast || autocast->kind != WICK_JSON_FALSE)
       graph_cast(c, keras_policy(c, l), narg, arg);
   }
-  const char *quantized = layer && !l->model ? keras_quantized(c, l) : NULL;
+  const char *quantized = layer && !l->model ? keras_quantized_refused(c, l) : NULL;
   if (quantized) {
     wick_import_error(c, WICK_EUNSUPPORTED, wick_import_place(c, l->name, l->op),
                       "its weights are quantized (%s), which is not supported",

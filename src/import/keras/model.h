@@ -99,6 +99,24 @@ wick_status keras_weights_read(wick_import *c, keras_model *m);
 /* Returns a weight as a constant in the type of the computation; 0 and an error if it is missing. */
 wick_value keras_weight_get(wick_import_node *n, const char *name);
 bool keras_weight_has(const wick_import_node *n, const char *name);
+/* A weight of whole numbers, as floats; one of bytes that hold two numbers of 4 bits each, as those. */
+wick_value keras_weight_number(wick_import_node *n, const char *name);
+wick_value keras_weight_packed(wick_import_node *n, const char *name);
+
+/* ---- quantized.c ---- */
+/* The mode in which a layer's policy quantizes its weights; NULL: it does not. */
+const char *keras_quantized_mode(wick_import *c, const keras_layer *l);
+/* The specification of the weights with that mode; NULL: they are those of the class. */
+const char *keras_quantized_weights(wick_import *c, const keras_layer *l);
+/* The mode, if it is not supported. */
+const char *keras_quantized_refused(wick_import *c, const keras_layer *l);
+/* What a quantized layer multiplies: its input, its kernel, and what divides the product (0: nothing). */
+typedef struct keras_product {
+  wick_value x, kernel, divisor;
+} keras_product;
+keras_product keras_quantized_dense(wick_import_node *n);
+keras_product keras_quantized_einsum(wick_import_node *n, const char *equation);
+wick_value keras_quantized_embeddings(wick_import_node *n);
 
 /* ---- graph.c ---- */
 enum { KERAS_MOST = 64, KERAS_DEPTH = 32 }; /* results of a call; models within models */
@@ -141,8 +159,6 @@ wick_elem keras_elem(const char *name, wick_elem otherwise);
 /* The element type in which the layer computes floats. */
 wick_elem keras_compute(const wick_import_node *n);
 wick_elem keras_policy(wick_import *c, const keras_layer *l);
-/* The policy by which the weights of a layer are quantized; NULL: they are not. */
-const char *keras_quantized(wick_import *c, const keras_layer *l);
 uint32_t keras_rank(const wick_import_node *n, wick_value v);
 const wick_dim *keras_dims(const wick_import_node *n, wick_value v);
 wick_elem keras_elem_of(const wick_import_node *n, wick_value v);

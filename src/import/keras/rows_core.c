@@ -75,31 +75,47 @@ void keras_prelu(wick_import_node *n)
   n->out[0] = wick_build2(n->b, WICK_OP_prelu, n->in[0], slope);
 }
 
-void keras_dense(wick_import_node *n)
+static bool core_is_quantized(const wick_import_node *n)
 {
-  wick_value kernel = keras_weight_get(n, "kernel");
-  wick_value x = n->in[0];
-  if (!wick_elem_is_float(keras_elem_of(n, x))) x = wick_build_cast(n->b, x, keras_compute(n));
-  x = wick_build2(n->b, WICK_OP_matmul, x, kernel);
+  return keras_quantized_weights(n->c, keras_of(n)->layer) != NULL;
+}
+
+/* Completes a product: its scale, the bias and the activation. */
+static void core_product_end(wick_import_node *n, wick_value x, wick_value divisor)
+{
+  if (divisor.id) x = wick_build2(n->b, WICK_OP_div, x, divisor);
   if (keras_weight_has(n, "bias"))
     x = wick_build2(n->b, WICK_OP_add, x, keras_weight_get(n, "bias"));
   n->out[0] = keras_activate(n, keras_config(keras_of(n)->layer, "activation"), x);
+}
+
+void keras_dense(wick_import_node *n)
+{
+  keras_product p = {.x = n->in[0]};
+  if (core_is_quantized(n))
+    p = keras_quantized_dense(n);
+  else
+    p.kernel = keras_weight_get(n, "kernel");
+  if (!wick_elem_is_float(keras_elem_of(n, p.x)))
+    p.x = wick_build_cast(n->b, p.x, keras_compute(n));
+  core_product_end(n, wick_build2(n->b, WICK_OP_matmul, p.x, p.kernel), p.divisor);
 }
 
 void keras_einsum_dense(wick_import_node *n)
 {
-  wick_value kernel = keras_weight_get(n, "kernel");
   const char *equation = wick_import_text(n, "equation", "");
-  wick_value x = wick_array_einsum(n, equation, n->in[0], kernel);
-  if (keras_weight_has(n, "bias"))
-    x = wick_build2(n->b, WICK_OP_add, x, keras_weight_get(n, "bias"));
-  n->out[0] = keras_activate(n, keras_config(keras_of(n)->layer, "activation"), x);
+  keras_product p = {.x = n->in[0]};
+  if (core_is_quantized(n))
+    p = keras_quantized_einsum(n, equation);
+  else
+    p.kernel = keras_weight_get(n, "kernel");
+  core_product_end(n, wick_array_einsum(n, equation, p.x, p.kernel), p.divisor);
 }
 
 void keras_embedding(wick_import_node *n)
 {
-  wick_value table = keras_weight_get(n, "embeddings");
-  wick_value x = n->in[0];
+  wick_value x = n->in[0], table = core_is_quantized(n) ? keras_quantized_embeddings(n)
+                                                        : keras_weight_get(n, "embeddings");
   if (!wick_elem_is_int(keras_elem_of(n, x))) x = wick_build_cast(n->b, x, WICK_I32);
   n->out[0] = wick_emit_gather(n->b, WICK_OP_gather, table, x, 0);
   *keras_of(n)->out_mask = (wick_value){0};

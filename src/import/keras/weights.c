@@ -91,7 +91,8 @@ void keras_weights_list(wick_import *c, keras_layer *l)
 {
   size_t i = 0;
   while (i < WICK_COUNT(weights_rows) && strcmp(weights_rows[i].op, l->op) != 0) i++;
-  const char *at = i < WICK_COUNT(weights_rows) ? weights_rows[i].weights : "";
+  const char *at = keras_quantized_weights(c, l);
+  if (!at) at = i < WICK_COUNT(weights_rows) ? weights_rows[i].weights : "";
   while (*at) {
     size_t n = strcspn(at, " ");
     weights_add(c, l, at, n);
@@ -279,7 +280,8 @@ static bool weights_shape(wick_import_node *n, const keras_weight *w, wick_elem 
   return true;
 }
 
-wick_value keras_weight_get(wick_import_node *n, const char *name)
+/* Builds a weight once, in its own type, or two elements of `packed` for each byte. */
+static wick_value weights_build(wick_import_node *n, const char *name, bool packed, bool numbers)
 {
   keras_weight *w = weights_need(n, name);
   uint32_t now = ((keras_model *)n->c->model)->tries;
@@ -287,11 +289,33 @@ wick_value keras_weight_get(wick_import_node *n, const char *name)
   wick_elem elem;
   if (w && w->made_in == now) return w->made;
   if (!w || !weights_shape(n, w, &elem, dim)) return (wick_value){0};
+  uint32_t rank = w->array.rank;
+  if (elem == WICK_I8 ? !packed && !numbers : packed) {
+    wick_import_fail(n, WICK_EUNSUPPORTED,
+                     "the weight \"%s\" is quantized otherwise than its layer", name);
+    return (wick_value){0};
+  }
+  if (packed && rank && dim[rank - 1] <= INT32_MAX) dim[rank - 1] *= 2, elem = WICK_I4;
   const char *text = wick_str_printf(n->c->tmp, "%s.%s", n->name, name);
-  wick_value v =
-      wick_import_weight(n->c, text, elem, w->array.rank, dim, w->array.data, n->location);
+  wick_value v = wick_import_weight(n->c, text, elem, rank, dim, w->array.data, n->location);
   wick_elem to = keras_compute(n);
-  if (v.id && wick_elem_is_float(elem) && to != elem) v = wick_build_cast(n->b, v, to);
+  if (v.id && (numbers || (wick_elem_is_float(elem) && to != elem)))
+    v = wick_build_cast(n->b, v, to);
   w->made = v, w->made_in = v.id ? now : 0;
   return v;
+}
+
+wick_value keras_weight_get(wick_import_node *n, const char *name)
+{
+  return weights_build(n, name, false, false);
+}
+
+wick_value keras_weight_number(wick_import_node *n, const char *name)
+{
+  return weights_build(n, name, false, true);
+}
+
+wick_value keras_weight_packed(wick_import_node *n, const char *name)
+{
+  return weights_build(n, name, true, false);
 }
