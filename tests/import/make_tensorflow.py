@@ -187,6 +187,17 @@ def selected(x):
     return [y, joined, tf.nn.softmax(z), tf.transpose(y), tf.argmax(z, 1), *ends, positive, tf.reduce_mean(positive)]
 
 
+def partitioned(x, part):
+    """Rows by computed numbers of parts, one of which has none, and scalars by those of a matrix."""
+    a, b, c = tf.dynamic_partition(x, part, 3)
+    p, q = tf.dynamic_partition(x, tf.cast(x > 0, tf.int32), 2)
+    return [a, b, c, tf.reduce_sum(b, 0), p, tf.reduce_max(q)]
+
+
+def colored(x):
+    return [tf.image.adjust_hue(x, d) for d in (0.3, -0.8)] + [tf.image.adjust_saturation(x, f) for f in (0.4, 3.0)]
+
+
 def detected(boxes, scores):
     boxes = tf.concat([tf.minimum(boxes[:, :2], boxes[:, 2:]), tf.maximum(boxes[:, :2], boxes[:, 2:])], 1)
     best = tf.image.non_max_suppression(boxes, scores, 20, 0.3, 0.1)
@@ -240,6 +251,8 @@ def main(root):
     frozen(root, "graph_image", image, [normal(2, 6, 7, 4)])
     frozen(root, "graph_smaller", smaller, [normal(2, 9, 8, 2)])
     frozen(root, "graph_selected", selected, [normal(6, 4)])
+    frozen(root, "graph_partitioned", partitioned, [normal(6, 4), np.array([1, 0, 1, 1, 0, 1], np.int32)])
+    frozen(root, "graph_colored", colored, [np.concatenate([np.abs(normal(2, 4, 5, 3)), normal(1, 4, 5, 3)])])
     frozen(root, "graph_detected", detected, [normal(30, 4), normal(30)])
     frozen(root, "graph_grown", grown, [normal(2, 3)])
     frozen(root, "graph_resized", resized, [normal(2, 6, 7, 2)])

@@ -127,6 +127,54 @@ void wick_tf_import_hsv_to_rgb(wick_import_node *n)
   n->out[0] = wick_array_hsv_to_rgb(n, n->in[0]);
 }
 
+/* One channel of images [..., 3], as [..., 1]. */
+static wick_value image_channel(wick_import_node *n, wick_value x, uint32_t k)
+{
+  uint32_t last = n->b->status ? 0 : wick_built_info(n->b, x)->rank - 1u;
+  return wick_emit_slice(n->b, x, last, wick_dim_const(k), wick_dim_const(1));
+}
+
+/* Turns the hue; the largest and the least channel keep their values. */
+static wick_value image_turned(wick_import_node *n, wick_value x, wick_value turn)
+{
+  wick_builder *b = n->b;
+  wick_value hue = image_channel(n, wick_array_rgb_to_hsv(n, x), 0);
+  hue = wick_build2(b, WICK_OP_add, hue, turn);
+  hue = wick_build2(b, WICK_OP_sub, hue, wick_build1(b, WICK_OP_floor, hue));
+  if (b->status) return x;
+  const wick_type_info t = *wick_built_info(b, hue);
+  wick_value full = wick_emit_expand(b, wick_emit_number(b, hue, 1), t.rank, t.dim);
+  wick_value pure = wick_build_concat(b, t.rank - 1u, 3, (wick_value[]){hue, full, full});
+  pure = wick_array_hsv_to_rgb(n, pure);
+  wick_value high = wick_emit_reduce1(b, WICK_OP_reduce_max, x, -1, true);
+  wick_value low = wick_emit_reduce1(b, WICK_OP_reduce_min, x, -1, true);
+  wick_value range = wick_build2(b, WICK_OP_sub, high, low);
+  return wick_build2(b, WICK_OP_add, low, wick_build2(b, WICK_OP_mul, range, pure));
+}
+
+static wick_value image_saturated(wick_import_node *n, wick_value x, wick_value factor)
+{
+  wick_builder *b = n->b;
+  wick_value hsv = wick_array_rgb_to_hsv(n, x);
+  wick_value h = image_channel(n, hsv, 0), s = image_channel(n, hsv, 1),
+             v = image_channel(n, hsv, 2);
+  s = wick_build2(b, WICK_OP_mul, s, factor);
+  s = wick_emit_by(b, WICK_OP_min, wick_emit_by(b, WICK_OP_max, s, 0), 1);
+  uint32_t last = b->status ? 0 : wick_built_info(b, s)->rank - 1u;
+  return wick_array_hsv_to_rgb(n, wick_build_concat(b, last, 3, (wick_value[]){h, s, v}));
+}
+
+/* AdjustHue (arg 0), AdjustSaturation (arg 1): x [..., 3], number. They compute in f32. */
+void wick_tf_import_adjust_color(wick_import_node *n)
+{
+  wick_elem e = wick_import_info(n, 0)->elem;
+  if (!wick_import_rank(n, 0, 3, WICK_MAX_RANK)) return;
+  wick_value x = wick_build_cast(n->b, n->in[0], WICK_F32),
+             by = wick_build_cast(n->b, n->in[1], WICK_F32);
+  wick_value y = n->row->arg ? image_saturated(n, x, by) : image_turned(n, x, by);
+  if (y.id) n->out[0] = wick_build_cast(n->b, y, e);
+}
+
 /* ---- boxes ---- */
 
 /* Selects boxes [batch, 4, k] by scores [batch, k]: indices [batch, most] and their numbers

@@ -1,4 +1,5 @@
-/* Operators that look for equal or missing elements: Unique, ListDiff, SparseFillEmptyRows. */
+/* Operators that look for equal or missing elements: Unique, ListDiff, SparseFillEmptyRows, DynamicPartition. */
+#include "import/kit/bounded.h"
 #include "import/tensorflow/ops.h"
 
 static wick_value unique_size(wick_import_node *n, wick_dim d)
@@ -147,5 +148,31 @@ void wick_tf_import_fill_empty_rows(wick_import_node *n)
   if (n->nout > 3) {
     wick_value back = unique_put(n, order, wick_emit_count(b, all));
     n->out[3] = wick_emit_slice(b, back, 0, wick_dim_const(0), size);
+  }
+}
+
+/* The rows of each part, in order: as many as there are, at most all. */
+void wick_tf_import_partition(wick_import_node *n) /* x, the part of each row */
+{
+  wick_builder *b = n->b;
+  const wick_type_info t = *wick_import_info(n, 0), p = *wick_import_info(n, 1);
+  wick_dim dim[WICK_MAX_RANK], rows = wick_dim_const(1);
+  uint32_t rank = 0;
+  if (p.rank > t.rank) {
+    wick_import_fail(n, WICK_ETYPE, "there are more parts than rows");
+    return;
+  }
+  for (uint32_t i = 0; i < p.rank; i++) rows = wick_dim_mul(n->c->module->dims, rows, p.dim[i]);
+  dim[rank++] = rows;
+  for (uint32_t i = p.rank; i < t.rank; i++) dim[rank++] = t.dim[i];
+  wick_value x = wick_build_reshape(b, n->in[0], rank, dim);
+  wick_value part = wick_build_reshape(b, n->in[1], 1, &rows);
+  for (uint32_t k = 0; k < n->nout && !b->status; k++) {
+    wick_value at = wick_array_where(n, wick_emit_by(b, WICK_OP_eq, part, k));
+    if (!at.id || b->status) return;
+    const wick_import_sized *s = wick_import_bounded_find(n->c, at);
+    wick_value count = s ? s->count : (wick_value){0};
+    n->out[k] = unique_at(n, x, wick_emit_squeeze(b, at, 1));
+    if (count.id) n->out[k] = wick_import_bounded(n->c, n->out[k], 0, count);
   }
 }
