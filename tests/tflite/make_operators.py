@@ -30,11 +30,24 @@ def dynamic_range():
     return case
 
 
+def dynamic_range_back():
+    """A transposed convolution of floats of two images, whose weights have a scale for each channel."""
+    rng = np.random.default_rng(4)
+    x, w, bias = rng.normal(size=[2, 5, 4, 8]).astype("f4"), rng.integers(-127, 128, [6, 3, 3, 8]).astype("i1"), rng.normal(size=6).astype("f4")
+    quant = ([float(np.float32(v)) for v in rng.uniform(0.001, 0.01, 6)], [0] * 6, 0)
+    size = np.array([2, 10, 8, 6], "i4")
+    operands = [Tensor(size.shape, "i4", None, size, True), Tensor(w.shape, "i1", quant, w, True), Tensor(x.shape, "f4", None, x), Tensor(bias.shape, "f4", None, bias, True)]
+    return Case("TRANSPOSE_CONV", 4, operands, [Tensor([], "f4")], options("TransposeConvOptions", padding=0, strideH=2, strideW=2, fusedActivationFunction=1))
+
+
+OWN = {"dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back}
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     litert = random_models.LiteRT()
-    for name in (*NAMES, "dynamic_range"):
-        case = MAKERS[name](np.random.default_rng(11), name) if name in MAKERS else dynamic_range()
+    for name in (*NAMES, *OWN):
+        case = OWN[name]() if name in OWN else MAKERS[name](np.random.default_rng(11), name)
         case.open_batch, case.frames = False, 1
         outputs = litert.run(case)
         assert not isinstance(outputs, str), (name, outputs)
