@@ -95,6 +95,7 @@ def test_damaged_configuration(old, new, message, tmp_path):
 @pytest.mark.parametrize("name, old, new, message", [
     ("nested_0", b'"name": "float32"', b'"name": "gptq/4/128_from_float32"', "(Dense): its weights are quantized (gptq/4/128), which is not supported"),
     ("nested_0", b'"name": "float32"', b'"name": "int8_from_float32"', '(Dense): the file has no weight "kernel_scale" of this layer'),
+    ("multiheadattention_1", b'"name": "float32"', b'"name": "float8_from_float32"', "(MultiHeadAttention): its weights are quantized (float8), which is not supported"),
     ("quantized_int8_0", b'"mode": "int8"', b'"mode": "float8"', "(Dense): shapes do not broadcast: f32[batch,7,6] and f32[5]"),
     ("quantized_int8_0", b'"class_name": "AbsMaxQuantizer"', b'"class_name": "Own"', "(Dense): the quantizer Own is not supported"),
     ("quantized_int8_1", b'"equation": "abc,cde->abde"', b'"equation": "abc,cqe->abde"', "(EinsumDense): quantized weights with the equation abc,cqe->abde"),

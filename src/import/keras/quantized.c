@@ -50,7 +50,12 @@ const char *keras_quantized_weights(wick_import *c, const keras_layer *l)
 
 const char *keras_quantized_refused(wick_import *c, const keras_layer *l)
 {
-  static const char *const layers[] = {"Dense", "EinsumDense", "Embedding", "ReversibleEmbedding"};
+  static const char *const layers[] = {"Dense",
+                                       "EinsumDense",
+                                       "Embedding",
+                                       "ReversibleEmbedding",
+                                       "MultiHeadAttention",
+                                       "GroupQueryAttention"};
   const char *mode = keras_quantized_mode(c, l);
   bool has = false;
   for (size_t i = 0; i < WICK_COUNT(layers); i++) has = has || strcmp(l->op, layers[i]) == 0;
