@@ -63,9 +63,10 @@ fn gcd(a: i64, b: i64) -> i64 { if b == 0 { a } else { gcd(b, a % b) } }
 op gated(x: f32[m, n], k: f32[n]) { y[i, j] = gate(x[i, j], k[j]) }
 op total(x: f32[m, n], k: f32[n]) { y[i] = sum(j) gate(x[i, j], 2.0) * k[j] }
 op scaled(x: f32[m, n]) { y[i] = gate(sum(j, k) x[j, k], 0.5) + x[i, 0] }
+op fixed(x: f32[m, n], k: f32[n]) { y[i] = gate(x[i, 1], k[2]) + gate(x[0, 0], k[0] + 1.0) }
 op table(a: i64[m]) { y[i, j: 4] = gcd(a[i], j + 1) }
 fn loss(x: f32[m, n], k: f32[n]) { sum(gated(x, k)) + sum(total(x, k)) }
-fn main(x: f32[3, 4], k: f32[4], a: i64[2]) { (gated(x, k), total(x, k), scaled(x), table(a), grad(loss, wrt = (0, 1))(x, k)) }
+fn main(x: f32[3, 4], k: f32[4], a: i64[2]) { (gated(x, k), total(x, k), scaled(x), fixed(x, k), table(a), grad(loss, wrt = (0, 1))(x, k)) }
 """
 
 
@@ -75,12 +76,13 @@ def test_elements_call_functions():
     import wick
     rng = np.random.default_rng(3)
     x, k, a = rng.normal(size=(3, 4)).astype(np.float32), rng.normal(size=4).astype(np.float32), np.array([12, 35])
-    gated, total, scaled, table, (dx, dk) = wick.load(FUNCTIONS, "functions.wick").main(x, k, a)
+    gated, total, scaled, fixed, table, (dx, dk) = wick.load(FUNCTIONS, "functions.wick").main(x, k, a)
     gate = lambda k: np.where(x > 0, x * k, np.expm1(x))
     np.testing.assert_allclose(gated, gate(k), rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(total, gate(2.0) @ k, rtol=1e-5, atol=1e-6)
     all = x.sum()
     np.testing.assert_allclose(scaled, (all / 2 if all > 0 else np.expm1(all)) + x[:, 0], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(fixed, gate(k[2])[:, 1] + gate(k[0] + 1)[0, 0], rtol=1e-5, atol=1e-6)
     assert table.tolist() == np.gcd(a[:, None], np.arange(1, 5)).tolist()
     np.testing.assert_allclose(dx, np.where(x > 0, k, np.exp(x)) + np.where(x > 0, 2, np.exp(x)) * k, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(dk, (np.where(x > 0, x, 0) + gate(2.0)).sum(0), rtol=1e-5, atol=1e-6)

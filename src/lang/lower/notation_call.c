@@ -29,7 +29,8 @@ static notation_value notation_function(notation *c, wick_ast *n)
   }
   wick_lowering_at(s, c->f, n->at);
   for (uint32_t i = 1; i < n->nkid; i++) {
-    wick_value v = arg[i].n ? wick_notation_spread(c, &arg[i], &all) : arg[i].v;
+    wick_value v =
+        arg[i].n ? wick_notation_spread(c, &arg[i], &all) : wick_notation_built(c, &arg[i]);
     if (arg[i].n) v = wick_build_reshape(c->f->b, v, 1, &numel);
     axis[i - 1] = arg[i].n ? 0 : -1;
     in[i - 1] = wick_lowering_tensor(s, c->f, v);
