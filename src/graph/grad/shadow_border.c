@@ -113,10 +113,11 @@ static bool border_shared(const wick_builder *b, const wick_func *f, uint32_t k,
 {
   for (uint32_t i = 0; i < f->nparam; i++) {
     border_types in = {0};
-    if (i == k || (outside && border_apart(b, outside[i], outside[k]))) continue;
+    bool may = false;
+    if (i == k) continue;
     (void)border_find(f->module, f->value[1 + i].type, b->mem, &in);
-    for (uint32_t j = 0; j < in.n; j++)
-      if (wick_type_eq(in.at[j], f->value[1 + k].type)) return true;
+    for (uint32_t j = 0; j < in.n; j++) may = may || wick_type_eq(in.at[j], f->value[1 + k].type);
+    if (may && !(outside && border_apart(b, outside[i], outside[k]))) return true;
   }
   return false;
 }
