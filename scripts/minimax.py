@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives the coefficients of src/ops/poly_*.c. Needs mpmath.
+"""Derives the coefficients of src/ops/poly/poly_*.c. Needs mpmath.
 
 For a function f on [lo, hi], powers p_0 < p_1 < ... and a weight w, Remez' exchange finds the c_k that minimise max
 |w(x) (f(x) - sum c_k x^p_k)| in 60 digits. Then the coefficients are rounded to the type from the lowest power up,
@@ -106,7 +106,7 @@ def tidy(x):
 
 
 SOURCES = re.sub(r'\s', '', ''.join(p.read_text() for p in sorted(
-    (pathlib.Path(__file__).parent.parent / 'src/ops').glob('poly_*.c'))))
+    (pathlib.Path(__file__).parent.parent / 'src/ops/poly').glob('poly_*.c'))))
 missing = []
 
 
@@ -164,15 +164,16 @@ def sinh_():
 
 @table
 def erf_():
-    """erf x = x + x P(x^2) for |x| < 0.92; log(erfc t) = P(t) from there on, the error relative
-    to erf."""
-    c = mpf('0.92')
-    for bits, n in ((24, 6), (53, 12)):
+    """erf x = x + x P(x^2) for small |x|, the error relative to erf. From there on, erf t = 1 - (P(t) / 1.6)^4
+    in f32, and log(erfc t) = P(t) in f64."""
+    for bits, n, c in ((24, 7, mpf('1.06')), (53, 12, mpf('0.92'))):
         show('erf small %d' % bits, *fit(lambda z: erf(sqrt(z)) / sqrt(z) - 1, range(n), TINY,
                                          c * c, lambda z: sqrt(z) / erf(sqrt(z)), bits))
-    for bits, n, end in ((24, 7, '4.0'), (53, 20, '5.95')):
-        show('erf large %d' % bits, *fit(lambda t: log(erfc(t)), range(n), c, mpf(end),
-                                         lambda t: erfc(t) / erf(t), bits))
+    k = mpf('1.6')
+    show('erf large 24', *fit(lambda t: k * erfc(t) ** mpf('0.25'), range(9), mpf('1.06'), mpf('3.95'),
+                              lambda t: 4 * erfc(t) ** mpf('0.75') / erf(t) / k, 24))
+    show('erf large 53', *fit(lambda t: log(erfc(t)), range(20), mpf('0.92'), mpf('5.95'),
+                              lambda t: erfc(t) / erf(t), 53))
 
 
 @table
