@@ -413,6 +413,27 @@ static bool assign_selects(const assign *s, uint32_t root, uint32_t i)
   return true;
 }
 
+/* Returns true if node i is a factor of the group's product, and selects parts of rows. They are read
+ * where they are. */
+static bool assign_cuts_rows(const assign *s, uint32_t root, uint32_t i)
+{
+  const wick_func *f = s->g.f;
+  const wick_node *n = &f->node[i];
+  wick_value v = n->first;
+  if (s->anchor[root] == UINT32_MAX || wick_op_of(n)->view_of.kind != WICK_VIEW_OF_OPERAND)
+    return false;
+  const wick_node *anchor = &f->node[s->anchor[root]];
+  bool factor =
+      anchor->op == WICK_OP_matmul_packed
+          ? anchor->in[0].id == v.id
+          : anchor->op == WICK_OP_matmul && (anchor->in[0].id == v.id || anchor->in[1].id == v.id);
+  if (!factor || s->g.uses.first[v.id + 1] - s->g.uses.first[v.id] != 1) return false;
+  wick_view_map map = wick_view_map_of(f, n, 0);
+  for (uint32_t k = 0; k < wick_info_of(f, n->in[0])->rank; k++)
+    if (map.axis[k] != k || map.step[k] != 1) return false;
+  return true;
+}
+
 /* Returns true if a node of the group, which is not its anchor, selects elements of node i. They must
  * be in memory: registers have no other index than that of the element that is computed. */
 static bool assign_is_selected(const assign *s, uint32_t root, uint32_t i)
@@ -440,7 +461,8 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   wick_value like = f->node[root].first;
   bool whole = assign_fits(f, n->first, like, 0);
   if (f->node[root].nout != 1 || assign_is_selected(s, root, i)) return false;
-  if (assign_widens(s, i) || assign_is_folded(s, root, i)) return true;
+  if (assign_widens(s, i) || assign_is_folded(s, root, i) || assign_cuts_rows(s, root, i))
+    return true;
   if (whole && assign_selects(s, root, i)) return true;
   if (s->anchor[root] != UINT32_MAX && !s->slice[root]) return false;
   if (wick_group_is_scalar(f, n))

@@ -123,18 +123,30 @@ static wick_status form_kernels_host(form_state *s, wick_builder *b, const wick_
   return NULL;
 }
 
+/* Returns the operator after which a group is named: the first one that computes and is not
+ * element-wise, or else that moves, or else the last one. */
+static const wick_op *form_kernels_kind(const form_state *s, uint32_t root)
+{
+  const wick_op *moves = NULL;
+  for (uint32_t i = s->g.first[root]; i != UINT32_MAX; i = s->g.next[i]) {
+    const wick_op *op = wick_op_of(&s->f->node[i]);
+    if (wick_group_is_scalar(s->f, &s->f->node[i])) continue;
+    if (op->view_of.kind != WICK_VIEW_OF_OPERAND) return op;
+    if (!moves) moves = op;
+  }
+  return moves ? moves : wick_op_of(&s->f->node[root]);
+}
+
 static wick_status form_kernels_group(form_state *s, uint32_t root, wick_func **out)
 {
   const wick_func *f = s->f;
   const wick_node *last = &f->node[root];
   wick_value *operand = s->operand, *to = s->to;
-  uint32_t n = wick_group_operands(&s->g, root, operand), anchor = root;
+  uint32_t n = wick_group_operands(&s->g, root, operand);
   form_kernels_forget(s, root);
-  for (uint32_t i = s->g.first[root]; i != UINT32_MAX && anchor == root; i = s->g.next[i])
-    if (!wick_group_is_scalar(f, &f->node[i])) anchor = i;
   wick_builder b;
   const char *name =
-      wick_str_printf(s->tmp, "%s.%s.%u", f->name, wick_op_of(&f->node[anchor])->name, s->ngroup++);
+      wick_str_printf(s->tmp, "%s.%s.%u", f->name, form_kernels_kind(s, root)->name, s->ngroup++);
   wick_build_begin(&b, f->module, WICK_GROUP, name, &f->module->mem);
   for (uint32_t k = 0; k < n; k++)
     to[operand[k].id] = wick_build_param(&b, wick_type_of(f, operand[k]), WICK_IN, NULL);

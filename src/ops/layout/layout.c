@@ -82,18 +82,27 @@ const uint16_t *wick_layout_halves(const wick_layouts *s, const wick_constant *k
   return to;
 }
 
+/* Returns the columns of p, which are those of the plain matrix's rows and of what fills the last
+ * block. */
+static wick_value layout_rows(wick_layouts *s, const wick_packed *p, const wick_type_info *t)
+{
+  wick_dim dim[WICK_MAX_RANK];
+  uint32_t last = t->rank - 1u;
+  int64_t columns = t->dim[last].v, padded = wick_ceildiv_i64(columns, p->columns) * p->columns;
+  memcpy(dim, t->dim, t->rank * sizeof *dim);
+  dim[last] = wick_dim_const(padded);
+  wick_value x = wick_build_reshape(&s->c.b, p->v, t->rank, dim);
+  if (padded == columns) return x;
+  return wick_build_slice_axis(&s->c.b, x, last, wick_dim_const(0), t->dim[last], 1);
+}
+
 wick_value wick_layout_plain(wick_layouts *s, wick_value v)
 {
   const wick_packed *p = &s->packed[v.id];
   if (!v.id || s->c.to[v.id].id || !p->v.id) return s->c.to[v.id];
   const wick_type_info *t = wick_layout_info(s, v);
   if (!p->columns) return s->c.to[v.id] = wick_build_unpack(&s->c.b, p->v, 1, &p->order);
-  if (t->dim[t->rank - 1].v % p->columns) {
-    wick_order o = {t->dim[t->rank - 1].v, 1, p->columns, false};
-    return s->c.to[v.id] = wick_build_unpack(&s->c.b, p->v, t->rank - 1, &o);
-  }
-  /* whole blocks have the order of the plain matrix's rows */
-  return s->c.to[v.id] = wick_build_reshape(&s->c.b, p->v, t->rank, t->dim);
+  return s->c.to[v.id] = layout_rows(s, p, t);
 }
 
 wick_value wick_layout_pack(wick_layouts *s, wick_value v, const wick_order *o)
