@@ -128,6 +128,9 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
   if (split_v && template_splits_columns(t, order, lanes))
     wick_text_printf(&t->steps, "split %s.%s columns:%lld; ", out->name,
                      template_loop(t, out, r->v), (long long)order->columns);
+  if (order->lines)
+    wick_text_printf(&t->steps, "split %s.%s lines:%lld; ", out->name, template_loop(t, out, r->o),
+                     (long long)order->lines);
   for (uint32_t i = 0; i < WICK_COUNT(part); i++) {
     if (part[i].axis == UINT32_MAX || part[i].size < 2) continue;
     const char *loop = part[i].axis == r->o ? template_channels_loop(t, r)
@@ -174,16 +177,18 @@ static const char *template_out_order(template_state *t, const template_roles *r
            rows = pass == 3 && template_splits_rows(r, tile, order, k),
            group = pass == 0 && k == r->o && template_has_groups(t, r);
       bool columns = k == r->v && template_splits_columns(t, order, lanes);
+      bool lines = order->lines && k == r->o && pass == 4;
       uint32_t when = channel ? (order->channels_outside ? 2 : 4) : !position ? 0 : block ? 1 : 3;
       if (order->columns && k != r->v) when = k == r->x ? 3 : 1;
-      if (when != pass && !rows && !group && !(columns && pass == 2)) continue;
+      if (when != pass && !rows && !group && !(columns && pass == 2) && !lines) continue;
       if (k == r->v && !template_splits_lanes(out, k, lanes)) continue;
       columns = columns && pass == when;
       at = rows                  ? "rows"
            : columns             ? "columns"
+           : lines               ? "lines"
            : k == r->o && !group ? template_channels_loop(t, r)
                                  : template_loop(t, out, k);
-      serial = serial || rows || columns || (t->cut && k == r->v);
+      serial = serial || rows || columns || lines || (t->cut && k == r->v);
       wick_text_printf(&t->steps, " %s", at);
       if (task) wick_text_printf(parallel, " %s.%s", out->name, task);
       task = serial ? NULL : at;

@@ -2,13 +2,12 @@
  * channels would load it again from farther away; blocks keep it in the cache. */
 #include "graph/group/template_state.h"
 
-/* Returns how many bytes of the parameter the positions of a block read, for one group of
- * channels. A block has one position along each axis before `axis`, `rows` positions along
- * `axis`, and all positions along the axes after it. If `axis` is UINT32_MAX, the block has all
- * positions. */
-static uint64_t order_bytes(const template_state *t, const template_roles *r,
-                            const wick_stage *fold, const wick_node *shared, uint32_t axis,
-                            int64_t rows)
+/* Writes how many indices of each dimension of the parameter the positions of a block read, for one
+ * group of channels, and returns true if they are known. A block has one position along each axis
+ * before `axis`, `rows` positions along `axis`, and all positions along the axes after it. If `axis`
+ * is UINT32_MAX, the block has all positions. */
+static bool order_spans(const template_state *t, const template_roles *r, const wick_stage *fold,
+                        const wick_node *shared, uint32_t axis, int64_t rows, int64_t *span)
 {
   wick_dims *dims = t->g->module->dims;
   const wick_type_info *info = wick_info_of(t->g, shared->in[0]);
@@ -21,14 +20,37 @@ static uint64_t order_bytes(const template_state *t, const template_roles *r,
     last[n] = all ? template_extent(t, t->out, k) - 1 : k == axis ? rows - 1 : 0;
     sym[n++] = fold->axis[k].sym;
   }
-  uint64_t bytes = wick_elem_bytes(info->elem, 1);
   for (uint32_t k = 0; k < info->rank; k++) {
     int64_t lo, hi, extent = wick_dim_is_const(info->dim[k]) ? info->dim[k].v : INT32_MAX;
-    if (wick_dim_eq(wick_read_index(shared)->dims[k], WICK_DIM_ANY)) return UINT64_MAX;
+    if (wick_dim_eq(wick_read_index(shared)->dims[k], WICK_DIM_ANY)) return false;
     wick_dim_range_with(dims, wick_read_index(shared)->dims[k], n, sym, first, last, &lo, &hi);
-    bytes *= (uint64_t)wick_min_i64(hi - lo + 1, extent);
+    span[k] = wick_min_i64(hi - lo + 1, extent);
   }
+  return true;
+}
+
+/* Returns how many bytes of the parameter such a block reads. */
+static uint64_t order_bytes(const template_state *t, const template_roles *r,
+                            const wick_stage *fold, const wick_node *shared, uint32_t axis,
+                            int64_t rows)
+{
+  const wick_type_info *info = wick_info_of(t->g, shared->in[0]);
+  int64_t span[WICK_MAX_RANK];
+  uint64_t bytes = wick_elem_bytes(info->elem, 1);
+  if (!order_spans(t, r, fold, shared, axis, rows, span)) return UINT64_MAX;
+  for (uint32_t k = 0; k < info->rank; k++) bytes *= (uint64_t)span[k];
   return bytes;
+}
+
+/* Returns how many rows of the parameter a tile reads. */
+static int64_t order_rows(const template_state *t, const template_roles *r, const wick_stage *fold,
+                          const wick_node *vectors)
+{
+  int64_t span[WICK_MAX_RANK], rows = 1;
+  uint32_t rank = wick_info_of(t->g, vectors->in[0])->rank;
+  if (!order_spans(t, r, fold, vectors, t->out->naxis - 1, t->lanes, span)) return INT64_MAX;
+  for (uint32_t k = 0; k + 1 < rank; k++) rows *= span[k];
+  return rows;
 }
 
 static uint64_t order_cache(const template_state *t) { return wick_target_cache(t->t, 2); }
@@ -39,19 +61,11 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
   return order_bytes(t, r, fold, shared, UINT32_MAX, 0) > 2 * order_cache(t);
 }
 
-/* Returns how many bytes of the vectors' parameter the tiles with the same place along x read. */
-static uint64_t order_plane_bytes(const template_state *t, const template_roles *r,
-                                  const wick_stage *fold, const wick_node *vectors)
-{
-  template_roles inside = {r->x, UINT32_MAX, UINT32_MAX, UINT32_MAX, .batch = r->batch};
-  return order_bytes(t, &inside, fold, vectors, UINT32_MAX, 0);
-}
-
 template_order template_order_columns(const template_state *t, const template_roles *r,
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, const template_order *order)
 {
-  enum { STEPS = 64, MORE_STEPS = 256, LEAST = 8 /* vectors */ };
+  enum { STEPS = 256, ROWS = 64, LEAST = 8 /* vectors */ };
   const wick_node *out = template_node(t, t->out);
   uint32_t v = t->out->naxis - 1;
   int64_t n = wick_ceildiv_i64(template_extent(t, t->out, v), t->lanes), columns = n, parts = 1,
@@ -61,17 +75,21 @@ template_order template_order_columns(const template_state *t, const template_ro
   uint64_t result = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, out->first));
   if (tile->ob > 1 || tile->th > 1 || template_has_groups(t, r) || r->x == UINT32_MAX ||
       r->v != v || t->cut || t->rows || template_varies(t->out, v) ||
-      template_extent(t, t->out, r->x) <= tile->tw || steps > MORE_STEPS ||
-      result <= order_cache(t))
+      template_extent(t, t->out, r->x) <= tile->tw || steps > STEPS || result <= order_cache(t))
     return *order;
-  if (order_plane_bytes(t, r, fold, vectors) <= order_cache(t) / 4 * 3)
-    return (template_order){false, UINT32_MAX, 0, 0, false};
-  if (steps > STEPS) return *order;
-  while (columns > LEAST &&
-         order_bytes(t, r, fold, vectors, v, columns * t->lanes) > order_cache(t) / 2)
+  template_roles inside = {r->x, UINT32_MAX, UINT32_MAX, UINT32_MAX, .batch = r->batch};
+  uint64_t most = order_cache(t) / 2;
+  if (order_bytes(t, &inside, fold, vectors, UINT32_MAX, 0) <= order_cache(t) / 4 * 3)
+    return (template_order){.axis = UINT32_MAX};
+  if (order_rows(t, r, fold, vectors) > ROWS) return *order;
+  while (columns > LEAST && order_bytes(t, r, fold, vectors, v, columns * t->lanes) > most)
     columns = wick_ceildiv_i64(wick_ceildiv_i64(n, ++parts), tile->vb) * tile->vb;
-  if (columns < LEAST) return *order;
-  return (template_order){false, UINT32_MAX, 0, columns, false};
+  int64_t all = r->o == v - 1 ? template_extent(t, t->out, r->o) : 1, lines = all;
+  for (parts = 1; lines > 1 && order_bytes(t, &inside, fold, vectors, r->o, lines) > most;)
+    lines = wick_ceildiv_i64(all, ++parts);
+  if (columns < n) lines = 1;
+  if (columns * lines < LEAST) return *order;
+  return (template_order){.axis = UINT32_MAX, .columns = columns, .lines = lines > 1 ? lines : 0};
 }
 
 bool template_streams(const template_state *t, const wick_stage *fold, const wick_node *vectors,
@@ -107,7 +125,7 @@ template_order template_order_of(const template_state *t, const template_roles *
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared)
 {
-  const template_order all = {true, UINT32_MAX, 0, 0, false};
+  const template_order all = {.channels_outside = true, .axis = UINT32_MAX};
   template_order order = all;
   uint64_t budget = order_cache(t) / 2;
   /* the channels are traversed only once */
@@ -125,9 +143,9 @@ template_order template_order_of(const template_state *t, const template_roles *
       rows = order_even(t, r, fold, shared, k, least, budget);
     if (order_bytes(t, r, fold, shared, k, rows) > budget)
       /* one row in each block; the next axis divides it further */
-      order = (template_order){true, k, rows, 0, false};
+      order = (template_order){.channels_outside = true, .axis = k, .rows = rows};
     else
-      return n == 1 ? order : (template_order){true, k, rows, 0, false};
+      return n == 1 ? order : (template_order){.channels_outside = true, .axis = k, .rows = rows};
   }
   return all;
 }

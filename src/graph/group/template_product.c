@@ -139,6 +139,7 @@ static int64_t product_sharing(const template_state *t, const wick_node *read, c
 static bool product_roles_of(const template_state *t, const wick_stage *fold, const wick_node *a,
                              const wick_node *b, template_roles *out)
 {
+  enum { NEAR = 8 }; /* an axis of that extent is better than a longer one before it */
   uint32_t n = t->out->naxis;
   *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
   for (uint32_t k = n; k < fold->naxis; k++) {
@@ -157,6 +158,7 @@ static bool product_roles_of(const template_state *t, const wick_stage *fold, co
   if (template_step_of(t, a, v) != 0 || step < 1 + dot) return false;
   if (!dot && !template_is_near(t, b, v, t->lanes)) return false;
   bool whole = false;
+  uint32_t own = 0; /* the axes on which b alone depends */
   for (uint32_t k = 0; k + 1 < n; k++) {
     unsigned in_a = template_step_of(t, a, fold->axis[k].sym),
              in_b = template_step_of(t, b, fold->axis[k].sym);
@@ -165,7 +167,8 @@ static bool product_roles_of(const template_state *t, const wick_stage *fold, co
     int64_t nb = in_b ? product_sharing(t, a, fold, k) : 1,
             na = in_a ? product_sharing(t, b, fold, k) : 1;
     if (in_a && in_b && na == 1 && nb == 1) out->batch |= 1u << k;
-    if (nb > out->no) out->o = k, out->no = nb;
+    if (in_b && !in_a) own |= 1u << k;
+    if (nb > out->no || (nb == extent && nb >= NEAR)) out->o = k, out->no = nb;
     if (na == extent) {
       out->y = whole ? out->x : UINT32_MAX;
       out->x = k, out->nx = na, whole = true;
@@ -173,6 +176,7 @@ static bool product_roles_of(const template_state *t, const wick_stage *fold, co
       out->x = k, out->nx = na;
     }
   }
+  out->batch |= out->o == UINT32_MAX ? own : own & ~(1u << out->o);
   if (out->y != UINT32_MAX && (template_varies(t->out, out->x) || template_varies(t->out, out->y)))
     /* several rows require whole rows, and one loop with a remainder is enough */
     out->y = UINT32_MAX;
@@ -473,10 +477,10 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
                            product_apart(t, vectors, fold->axis[n - 1].sym)};
   if (stream.apart > 1) spare += stream.apart - 1; /* the places that shuffles take elements from */
   template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);
-  template_order order = {outside, UINT32_MAX, 0, 0, false};
+  template_order order = {.channels_outside = outside, .axis = UINT32_MAX};
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
   if (!t->knobs.outside) order = template_order_columns(t, &r, &tile, fold, vectors, &order);
-  if (t->rows) order = (template_order){true, n - 3, t->rows, 0, false};
+  if (t->rows) order = (template_order){.channels_outside = true, .axis = n - 3, .rows = t->rows};
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;
   /* enough time to prefetch while these are in use */
@@ -550,8 +554,8 @@ void template_depthwise_dot(template_state *t)
   template_inline_maps(t);
   template_tile tile = product_depthwise_tile(t, fold, f->x);
   template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1, 0, 0};
-  const char *at =
-      template_out_loops(t, &r, &tile, &(template_order){true, UINT32_MAX, 0, 0, false}, lanes);
+  const char *at = template_out_loops(
+      t, &r, &tile, &(template_order){.channels_outside = true, .axis = UINT32_MAX}, lanes);
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   template_fold_loops(t, fold, &(template_fold){UINT32_MAX, n - 1, f->dot, lanes, 8, true, false});
 }
@@ -622,7 +626,7 @@ void template_inner_product(template_state *t)
   product_stream stream = {.each = product_steps(t, fold) / t->lanes * t->t->vector_bytes};
   int64_t spare = product_spare(t, product_sum(t, fold));
   template_tile tile = product_tile_best(t, spare, &all, &all, &r, &stream);
-  template_order order = {false, UINT32_MAX, 0, 0, false};
+  template_order order = {.axis = UINT32_MAX};
   const char *at = template_out_loops(t, &r, &tile, &order, 1);
   if (rows != UINT32_MAX && template_reads_far(t, &r, fold, a)) /* `a` has the positions */
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_loop(t, t->out, rows));

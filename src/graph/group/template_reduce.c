@@ -91,7 +91,7 @@ void template_reduce(template_state *t)
     template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
     int64_t tasks = 1;
     for (uint32_t k = 0; k + 1 < t->out->naxis; k++) tasks *= template_extent(t, t->out, k);
-    template_order order = {false, UINT32_MAX, 0, 0, template_has_tasks(tasks)};
+    template_order order = {.axis = UINT32_MAX, .serial = template_has_tasks(tasks)};
     const char *at = template_out_loops(t, &r, &(template_tile){1, 1, 1, 1}, &order, 1);
     wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
   }

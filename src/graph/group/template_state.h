@@ -42,7 +42,7 @@ typedef struct template_tile {
 typedef struct template_roles {
   uint32_t v, o, y, x;
   int64_t no, nx; /* a tile does not cross multiples of these sizes along o and x */
-  uint32_t batch; /* a set of axes along which reads share nothing */
+  uint32_t batch; /* a set of axes along which reads share nothing, or only the shared factor */
   int64_t own;    /* elements of the fold that make up one element of the output */
   int64_t parts;  /* registers that a vector needs while it is used: 2 if it is widened */
   /* bounds of the number of positions if x is none and the number is dynamic; else 0 */
@@ -124,6 +124,7 @@ typedef struct template_order {
   /* Vectors in a block of the output's last axis. The loop over the tiles of such a block is the
    * innermost one, just inside of the loop along x. 0: the order is as above. */
   int64_t columns;
+  int64_t lines; /* whole rows along o in a block; 0: one row, or a part of it */
   bool serial; /* the innermost loop is inside of the tasks */
 } template_order;
 
@@ -161,8 +162,8 @@ template_order template_order_of(const template_state *t, const template_roles *
                                  const wick_node *shared);
 /* Chooses the order for a result that is larger than the second cache and has few products: it takes
  * long to write in short pieces of many rows. The rows are written to their ends, several at once, if
- * the second cache holds what `vectors` reads for all of them; otherwise in blocks of columns, for
- * which it does. Returns the order unchanged if this does not apply. */
+ * the second cache holds what `vectors` reads for all of them; otherwise in blocks of some rows, or of
+ * columns, for which it does. Returns the order unchanged if this does not apply. */
 template_order template_order_columns(const template_state *t, const template_roles *r,
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, const template_order *order);

@@ -13,7 +13,7 @@ static template_order window_order(const template_state *t, int64_t vectors, int
                       ? wick_ceildiv_i64(template_extent(t, t->out, n - 2), positions)
                       : wick_ceildiv_i64(template_extent(t, t->out, n - 1), vectors * lanes);
   for (uint32_t k = 0; k + 2 < n; k++) tasks *= template_extent(t, t->out, k);
-  return (template_order){false, UINT32_MAX, 0, 0, n > 1 && template_has_tasks(tasks)};
+  return (template_order){.axis = UINT32_MAX, .serial = n > 1 && template_has_tasks(tasks)};
 }
 
 /* Writes the loops of the output if only its last two axes matter: vectors along the last one, and
