@@ -413,21 +413,45 @@ static bool assign_selects(const assign *s, uint32_t root, uint32_t i)
   return true;
 }
 
-/* Returns true if node i is a factor of the group's product, and selects parts of rows. They are read
- * where they are. */
-static bool assign_cuts_rows(const assign *s, uint32_t root, uint32_t i)
+/* Returns true if a product of few rows reads n, a transposition of its second factor's rows and
+ * columns. Sums along the rows of what is transposed, which end in a sum across a vector for each
+ * element of the result, then take less time than moving it. */
+static bool assign_turns_rows(const assign *s, const wick_node *anchor, const wick_node *n)
+{
+  enum { MOST = 24, LONG = 8 };
+  const wick_func *f = s->g.f;
+  const wick_type_info *a = wick_info_of(f, anchor->in[0]), *x = wick_info_of(f, n->in[0]);
+  uint32_t last = x->rank - 1u;
+  if (n->op != WICK_OP_transpose || anchor->op != WICK_OP_matmul ||
+      anchor->in[1].id != n->first.id || a->rank < 2 || x->rank < 2)
+    return false;
+  const wick_attr *perm = &n->attr[WICK_ATTR_transpose_perm];
+  for (uint32_t k = 0; k <= last; k++) {
+    uint32_t from = perm->n ? (uint32_t)perm->ints[k] : last - k;
+    if (from != (k == last ? last - 1 : k + 1 == last ? last : k)) return false;
+  }
+  int64_t rows = wick_dim_typical(f->module->dims, a->dim[a->rank - 2]);
+  int64_t sum = wick_dim_typical(f->module->dims, x->dim[last]);
+  return rows <= MOST && sum >= s->lanes && LONG * rows <= sum;
+}
+
+/* Returns true if node i is a factor of the group's product, and selects parts of rows, which are read
+ * where they are, or rows as columns. */
+static bool assign_reads_in_place(const assign *s, uint32_t root, uint32_t i)
 {
   const wick_func *f = s->g.f;
   const wick_node *n = &f->node[i];
   wick_value v = n->first;
-  if (s->anchor[root] == UINT32_MAX || wick_op_of(n)->view_of.kind != WICK_VIEW_OF_OPERAND)
+  uint32_t anchor = s->anchor[root];
+  if (anchor == UINT32_MAX || s->g.uses.first[v.id + 1] - s->g.uses.first[v.id] != 1) return false;
+  const wick_node *product = &f->node[anchor];
+  if (assign_turns_rows(s, product, n)) return true;
+  bool packed = product->op == WICK_OP_matmul_packed,
+       first = product->nin && product->in[0].id == v.id,
+       second = product->nin > 1 && product->in[1].id == v.id;
+  if (wick_op_of(n)->view_of.kind != WICK_VIEW_OF_OPERAND ||
+      !(packed ? first : product->op == WICK_OP_matmul && (first || second)))
     return false;
-  const wick_node *anchor = &f->node[s->anchor[root]];
-  bool factor =
-      anchor->op == WICK_OP_matmul_packed
-          ? anchor->in[0].id == v.id
-          : anchor->op == WICK_OP_matmul && (anchor->in[0].id == v.id || anchor->in[1].id == v.id);
-  if (!factor || s->g.uses.first[v.id + 1] - s->g.uses.first[v.id] != 1) return false;
   wick_view_map map = wick_view_map_of(f, n, 0);
   for (uint32_t k = 0; k < wick_info_of(f, n->in[0])->rank; k++)
     if (map.axis[k] != k || map.step[k] != 1) return false;
@@ -461,7 +485,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   wick_value like = f->node[root].first;
   bool whole = assign_fits(f, n->first, like, 0);
   if (f->node[root].nout != 1 || assign_is_selected(s, root, i)) return false;
-  if (assign_widens(s, i) || assign_is_folded(s, root, i) || assign_cuts_rows(s, root, i))
+  if (assign_widens(s, i) || assign_is_folded(s, root, i) || assign_reads_in_place(s, root, i))
     return true;
   if (whole && assign_selects(s, root, i)) return true;
   if (s->anchor[root] != UINT32_MAX && !s->slice[root]) return false;

@@ -131,7 +131,7 @@ static const wick_op *form_kernels_kind(const form_state *s, uint32_t root)
   for (uint32_t i = s->g.first[root]; i != UINT32_MAX; i = s->g.next[i]) {
     const wick_op *op = wick_op_of(&s->f->node[i]);
     if (wick_group_is_scalar(s->f, &s->f->node[i])) continue;
-    if (op->view_of.kind != WICK_VIEW_OF_OPERAND) return op;
+    if (!op->view_of.kind) return op;
     if (!moves) moves = op;
   }
   return moves ? moves : wick_op_of(&s->f->node[root]);

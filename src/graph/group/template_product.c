@@ -8,12 +8,45 @@
 
 /* Finds the two reads whose product a fold's step adds. Returns false if the step is something
  * else. */
+/* Returns the read of memory that `read` stands for, if it reads a map that only moves elements and is
+ * computed where it is read; else `read`. */
+static const wick_node *product_moved(const template_state *t, const wick_node *read)
+{
+  const wick_stage *st = NULL;
+  for (uint32_t i = 0; i < t->s->output && !st; i++)
+    if (template_node(t, &t->s->stage[i])->first.id == read->in[0].id) st = &t->s->stage[i];
+  const wick_node *map = st ? template_node(t, st) : NULL;
+  if (!st || st->fold || read->nin != 1 || !template_can_inline(t->g, map)) return read;
+  const wick_region *body = &map->region[0];
+  const wick_node *inner = &t->g->node[body->begin], *yield = inner + 1;
+  if (body->end - body->begin != 2 || inner->op != WICK_OP_read || inner->nin != 1 ||
+      yield->nin != 1 || yield->in[0].id != inner->first.id)
+    return read;
+  wick_dim sym[TEMPLATE_AXES];
+  if (st->naxis > TEMPLATE_AXES || st->naxis != wick_read_index(read)->n) return read;
+  for (uint32_t k = 0; k < st->naxis; k++) {
+    sym[k] = st->axis[k].sym;
+    if (wick_dim_eq(wick_read_index(read)->dims[k], WICK_DIM_ANY)) return read;
+  }
+  wick_node *moved = wick_new(t->tmp, wick_node, 1);
+  wick_attr *attr = wick_new(t->tmp, wick_attr, inner->nattr);
+  *moved = *inner;
+  memcpy(attr, inner->attr, inner->nattr * sizeof *attr);
+  wick_attr *index = &attr[wick_read_index(inner) - inner->attr];
+  wick_dim *dim = wick_new(t->tmp, wick_dim, index->n + 1);
+  for (uint32_t k = 0; k < index->n; k++)
+    dim[k] = wick_dim_substitute(t->g->module->dims, index->dims[k], st->naxis, sym,
+                                 wick_read_index(read)->dims);
+  index->dims = dim, moved->attr = attr;
+  return moved;
+}
+
 static bool product_factors(const template_state *t, const wick_stage *fold, const wick_node **a,
                             const wick_node **b)
 {
   wick_product p;
   if (!wick_product_of(t->g, template_node(t, fold), &p)) return false;
-  *a = p.x, *b = p.y;
+  *a = product_moved(t, p.x), *b = product_moved(t, p.y);
   return true;
 }
 
