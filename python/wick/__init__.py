@@ -61,11 +61,11 @@ _TRACED = {name: "function" for name in "function jit Lowered Executable ShapeDt
 _TRACED |= {name: "transform" for name in "value_and_grad vjp jvp vmap jacfwd jacrev hessian checkpoint stop_gradient linearize linear_transpose".split()}
 _TRACED |= {name: "custom" for name in ("custom_vjp", "custom_jvp", "closure_convert")}
 _TRACED |= {name: "control" for name in "cond switch while_loop fori scan associative_scan".split()}
-_TRACED |= {"remat": "transform", "jacobian": "transform", "Array": "array", "tree": "tree"}
+_TRACED |= {"remat": "transform", "jacobian": "transform", "Array": "array"}
 _ENVIRONMENT = frozenset("clear_caches config custom_gradient default_backend device_count device_get device_put devices effects_barrier "
                          "ensure_compile_time_eval host_count host_id io_callback local_device_count local_devices make_jaxpr named_call "
                          "named_scope pmap process_count process_index pure_callback shard_map".split())
-_MODULES = frozenset("debug flatten_util image lax nn numpy ops random scipy tree_util".split())
+_MODULES = frozenset("debug flatten_util image lax nn numpy ops random scipy tree tree_util".split())
 
 
 def __getattr__(name):
@@ -78,7 +78,7 @@ def __getattr__(name):
     if name not in _TRACED:
         raise AttributeError(f"module 'wick' has no attribute {name!r}")
     module = importlib.import_module(f"wick.trace.{_TRACED[name]}")
-    made = globals()[name] = module if name == "tree" else getattr(module, name)
+    made = globals()[name] = getattr(module, name)
     return made
 
 

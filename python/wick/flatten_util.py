@@ -3,7 +3,7 @@ import math
 
 from wick import numpy as wnp
 from wick.errors import InvalidArgument
-from wick.trace import tree
+from wick import tree
 
 
 def ravel_pytree(pytree):

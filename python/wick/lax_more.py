@@ -1,8 +1,9 @@
 """Further names of jax.lax that programs use now and then."""
 from wick import numpy as wnp
-from wick.errors import Unsupported
+from wick.errors import InvalidArgument, Unsupported
 from wick.trace import elements, ops
 from wick.trace.axes import axis_index, axis_size, psum
+from wick.trace.complex import pair
 from wick.trace.eager import api
 from wick.trace.scope import fail
 
@@ -85,12 +86,16 @@ def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, t
     return wnp.take(whole, at * part + wnp.arange(part), axis=scatter_dimension)
 
 
-def _refused(name, instead):
-    def f(*_, **__):
-        fail(Unsupported, f"wick.lax.{name}: {instead}")
-    f.__name__ = name
-    return f
+@api
+def complex(x, y):
+    """The complex array of a real and an imaginary part."""
+    return pair(x, y)
 
 
-fft = _refused("fft", "there are no complex numbers: wick.numpy.fft says what there is")
-complex = _refused("complex", "there are no complex numbers: keep the real and the imaginary part as two arrays")
+def fft(x, fft_type, fft_lengths):
+    """Transforms along the last axes: "FFT", "IFFT", "RFFT" or "IRFFT"."""
+    kind = str(getattr(fft_type, "name", fft_type)).lower()
+    if kind not in ("fft", "ifft", "rfft", "irfft"):
+        fail(InvalidArgument, f"fft: the type {fft_type!r} is none of FFT, IFFT, RFFT, IRFFT")
+    lengths = tuple(fft_lengths)
+    return getattr(wnp.fft, f"{kind}n")(x, lengths, tuple(range(-len(lengths), 0)))

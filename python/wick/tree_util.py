@@ -2,8 +2,8 @@
 import dataclasses
 import functools
 
-from wick.trace import tree
-from wick.trace.tree import (DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, Structure as PyTreeDef, all as tree_all,  # noqa: F401
+from wick import tree
+from wick.tree import (DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, Structure as PyTreeDef, all as tree_all,  # noqa: F401
                              broadcast as tree_broadcast, flatten as tree_flatten, flatten_with_path as tree_flatten_with_path, keystr,
                              leaves as tree_leaves, leaves_with_path as tree_leaves_with_path, map as tree_map,
                              map_with_path as tree_map_with_path, reduce as tree_reduce, register as register_pytree_node,

@@ -110,10 +110,10 @@ static const struct {
 static bool program_internal(const wick_op *op)
 {
   static const wick_opcode internal[] = {
-      WICK_OP_const,         WICK_OP_return,   WICK_OP_yield,         WICK_OP_pack,
-      WICK_OP_unpack,        WICK_OP_cast,     WICK_OP_reinterpret,   WICK_OP_conv_packed,
-      WICK_OP_conv_winograd, WICK_OP_dft_pass, WICK_OP_matmul_packed, WICK_OP_depthwise_packed,
-      WICK_OP_narrow};
+      WICK_OP_const,         WICK_OP_return,           WICK_OP_yield,
+      WICK_OP_pack,          WICK_OP_unpack,           WICK_OP_cast,
+      WICK_OP_reinterpret,   WICK_OP_conv_packed,      WICK_OP_conv_winograd,
+      WICK_OP_matmul_packed, WICK_OP_depthwise_packed, WICK_OP_narrow};
   if (!(op->level & WICK_GRAPH) || op->nregion[1] || op->objects) return true;
   for (size_t i = 0; i < WICK_COUNT(internal); i++)
     if (wick_ops[internal[i]] == op) return true;

@@ -11,7 +11,7 @@ from wick.numpy import products as _products, reductions as _reductions, searchi
 from wick.numpy import applied as _applied, comparison as _comparison, polynomials as _polynomials
 from wick.trace.scope import Traced as ndarray
 
-_HIDDEN = {"api", "math", "builtins", "elem_of", "truth", "made", "fail", "emit", "emit_all", "name_of", "sizes", "number", "is_traced",
+_HIDDEN = {"api", "math", "builtins", "elem_of", "truth", "made", "complex_too", "concerns", "dtype_of", "is_complex", "is_complex_type", "real_type", "fail", "emit", "emit_all", "name_of", "sizes", "number", "is_traced",
            "elements", "index", "ops", "np", "types", "contract", "total", "abs_number", "abs_of", "all_of", "max_of", "min_of", "sum_of"}
 __all__ = []
 for _module in (_creation, _elementwise, _manipulation, _products, _reductions, _searching, _applied, _comparison, _polynomials):
@@ -36,8 +36,8 @@ except ImportError:
 floating, integer, inexact, number, signedinteger, unsignedinteger = (
     _np.floating, _np.integer, _np.inexact, _np.number, _np.signedinteger, _np.unsignedinteger)
 e, pi, inf, nan, newaxis, euler_gamma = math.e, math.pi, math.inf, math.nan, None, _np.euler_gamma
-complexfloating, complex64, complex128, character, flexible, object_ = (
-    _np.complexfloating, _np.complex64, _np.complex128, _np.character, _np.flexible, _np.object_)
+complexfloating, character, flexible, object_ = _np.complexfloating, _np.character, _np.flexible, _np.object_
+csingle, cdouble, complex_ = complex64, complex128, complex64  # noqa: F821
 array_repr, array_str, set_printoptions, get_printoptions, printoptions, save, savez, load, einsum_path, ufunc = (
     getattr(_np, _name) for _name in
     "array_repr array_str set_printoptions get_printoptions printoptions save savez load einsum_path ufunc".split())

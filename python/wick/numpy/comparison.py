@@ -2,6 +2,7 @@
 import math
 
 from wick.trace import elements, ops
+from wick.trace.complex import is_complex
 from wick.trace.eager import api
 from wick.trace.scope import Traced
 from wick.numpy.elementwise import abs as abs_of, isfinite, isinf, isnan, signbit
@@ -55,19 +56,19 @@ def isneginf(x, /):
 
 @api
 def isreal(x, /):
-    """True: there are no complex numbers."""
+    """Which elements have no imaginary part."""
     return ops.full(ops.array(x).shape, True, "bool")
 
 
 @api
 def iscomplex(x, /):
-    """False: there are no complex numbers."""
+    """Which elements have an imaginary part."""
     return ops.full(ops.array(x).shape, False, "bool")
 
 
 def isrealobj(x):
-    """True: there are no complex numbers."""
-    return True
+    """Is it no complex array?"""
+    return not is_complex(x)
 
 
 def iterable(x):

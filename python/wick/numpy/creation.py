@@ -6,7 +6,8 @@ import numpy as np
 from wick import types
 from wick.errors import InvalidArgument, TypeMismatch
 from wick.trace import elements, ops
-from wick.trace.eager import api, is_traced, made
+from wick.trace.complex import concerns, dtype_of, is_complex, is_complex_type, real_type
+from wick.trace.eager import api, complex_too, is_traced, made
 from wick.trace.scope import Traced, emit, fail, name_of
 
 DTYPES = {"bool": "bool", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16",
@@ -38,6 +39,7 @@ class ScalarType(type):
         return f"wick.numpy.{cls.__name__}"
 
 
+complex64, complex128 = ScalarType(np.complex64), ScalarType(np.complex128)
 for _name, _elem in DTYPES.items():
     globals()[_name if _name != "bool" else "bool_"] = ScalarType(types.dtype(_elem).type)
 
@@ -66,21 +68,25 @@ def _filled(what, shape, value, dtype):
     return made(array)
 
 
+@complex_too
 def zeros(shape, dtype=None, device=None):
     """Zeros."""
     return _filled("zeros", shape, 0, dtype or "f32")
 
 
+@complex_too
 def ones(shape, dtype=None, device=None):
     """Ones."""
     return _filled("ones", shape, 1, dtype or "f32")
 
 
+@complex_too
 def empty(shape, dtype=None, device=None):
     """An array without certain contents: zeros."""
     return zeros(shape, dtype=dtype)
 
 
+@complex_too
 def full(shape, fill_value, dtype=None, *, device=None):
     """An array with one value everywhere."""
     return _filled("full", shape, fill_value, dtype)
@@ -95,17 +101,20 @@ def _like(x):
     return tuple(x.shape), elem_of(x.dtype)
 
 
+@complex_too
 def full_like(x, /, fill_value, dtype=None, *, shape=None, device=None):
     """An array like x with one value everywhere."""
     own, elem = _like(x)
     return _filled("full_like", own if shape is None else shape, fill_value, dtype or elem)
 
 
+@complex_too
 def zeros_like(x, /, dtype=None, *, shape=None, device=None):
     """Zeros of the shape and type of x."""
     return full_like(x, 0, dtype=dtype, shape=shape)
 
 
+@complex_too
 def ones_like(x, /, dtype=None, *, shape=None, device=None):
     """Ones of the shape and type of x."""
     return full_like(x, 1, dtype=dtype, shape=shape)
@@ -114,6 +123,7 @@ def ones_like(x, /, dtype=None, *, shape=None, device=None):
 empty_like = zeros_like
 
 
+@complex_too
 def asarray(obj, /, dtype=None, device=None, copy=None):
     """obj as an array; numbers of Python become f32 and i64."""
     elem = elem_of(dtype)
@@ -132,6 +142,7 @@ def asarray(obj, /, dtype=None, device=None, copy=None):
     return made(x.astype(types.dtype(elem)) if elem else x)
 
 
+@complex_too
 def array(obj, /, dtype=None, *, copy=True, ndmin=0):
     """The same as asarray."""
     x = asarray(obj, dtype=dtype)
@@ -159,6 +170,7 @@ def arange(start, /, stop=None, step=1, dtype=None, device=None):
     return made(values.astype(types.dtype(elem)), lambda: ops.iota(count, elem, start, step))
 
 
+@complex_too
 def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True, retstep=False):
     """`num` numbers from start to stop, at equal distances."""
     num = ops.whole("linspace: num", num)
@@ -187,6 +199,7 @@ def geomspace(start, stop, num=50, *, endpoint=True, dtype=None):
     return asarray(np.geomspace(start, stop, num, endpoint=endpoint).astype(types.dtype(elem_of(dtype, elements.FLOAT))))
 
 
+@complex_too
 def eye(n_rows, n_cols=None, /, k=0, dtype=None, device=None):
     """Ones on diagonal k, zeros elsewhere."""
     n = ops.whole("eye", n_rows)
@@ -196,6 +209,7 @@ def eye(n_rows, n_cols=None, /, k=0, dtype=None, device=None):
     return made(np.eye(n, m, k, dtype=types.dtype(elem)), (lambda: ops.typed(f"op.eye(k = {k})", elem, (n, m))) if direct else None)
 
 
+@complex_too
 def identity(n, dtype=None):
     """Ones on the diagonal, zeros elsewhere."""
     return eye(n, dtype=dtype)
@@ -273,6 +287,8 @@ def astype(x, dtype, /, *, copy=True, device=None):
 
 def result_type(*xs):
     """The type of an operation on arrays, types and numbers."""
+    if concerns(xs, None):
+        return np.result_type(result_type(*[real_type(x) for x in xs]), np.complex64)
     elem = weak = None
     for x in xs:
         if isinstance(x, Traced) or ops.is_number(x):
@@ -291,6 +307,8 @@ promote_types = result_type
 
 def can_cast(from_, to, /):
     """Does a type hold all values of another, by the promotion table?"""
+    if concerns((from_, to), None):
+        return result_type(from_, to) == dtype_of(to)
     a, b = (elem_of(x.dtype if hasattr(x, "dtype") and not isinstance(x, type) else x) for x in (from_, to))
     made_type = elements.promote(a, False, b, False)
     return made_type is not None and made_type[0] == b
@@ -305,6 +323,9 @@ def isdtype(dtype, kind):
     """Is a type of a kind ("integral", "real floating", ...), of one of several, or a certain one?"""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
+    if concerns((dtype, kind), None):
+        return kind in ("complex floating", "numeric") if isinstance(kind, str) and not is_complex_type(kind) else (
+            concerns((dtype,), None) and concerns((kind,), None) and dtype_of(dtype) == dtype_of(kind))
     if isinstance(kind, str):
         if kind not in _KINDS:
             raise InvalidArgument(f"isdtype: the kind {kind!r} is none of {', '.join(_KINDS)}")
@@ -314,7 +335,7 @@ def isdtype(dtype, kind):
 
 def issubdtype(a, b):
     """As in NumPy."""
-    return np.issubdtype(types.dtype(elem_of(a)), b)
+    return np.issubdtype(dtype_of(a) if is_complex_type(a) else types.dtype(elem_of(a)), dtype_of(b) if is_complex_type(b) else b)
 
 
 def _type_of(x):
@@ -324,7 +345,7 @@ def _type_of(x):
 
 def finfo(type, /):
     """Facts about a type of floats."""
-    return elements.finfo(_type_of(type))
+    return elements.finfo(_type_of(real_type(type)))
 
 
 def iinfo(type, /):
@@ -353,8 +374,8 @@ def size(x, axis=None):
 
 
 def iscomplexobj(x):
-    """False: there are no complex numbers."""
-    return False
+    """Is it a complex array?"""
+    return is_complex(x)
 
 
 def isscalar(x):

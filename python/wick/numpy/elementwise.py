@@ -500,26 +500,26 @@ def nan_to_num(x, /, nan=0.0, posinf=None, neginf=None):
 
 @api
 def conj(x, /):
-    """x: there are no complex numbers."""
+    """The conjugate of complex numbers."""
     return ops.array(x)
 
 
 @api
 def real(x, /):
-    """x: there are no complex numbers."""
+    """The real part."""
     return ops.array(x)
 
 
 @api
 def imag(x, /):
-    """Zeros: there are no complex numbers."""
+    """The imaginary part."""
     x = ops.array(x)
     return ops.full(x.shape, 0, x.elem)
 
 
 @api
 def angle(x, deg=False):
-    """0, or pi below 0: there are no complex numbers."""
+    """The angle of complex numbers."""
     x = ops.floating(x)
     return ops.where(ops.binary("lt", x, 0, "bool"), 180.0 if deg else math.pi, 0.0)
 

@@ -387,7 +387,7 @@ def tensorinv(a, ind=2):
 
 def eig(x):
     """Eigenvalues of matrices that are not symmetric are complex."""
-    raise Unsupported("eig is not supported: there are no complex numbers; eigh is for symmetric matrices")
+    raise Unsupported("eig is missing: eigh is for symmetric matrices")
 
 
 def eigvals(x):

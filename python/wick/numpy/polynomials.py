@@ -32,7 +32,7 @@ def polysub(a1, a2):
 
 def roots(p, *, strip_zeros=True):
     """Refused: roots are complex numbers."""
-    fail(Unsupported, "roots: there are no complex numbers. Newton's method, or wick.numpy.linalg.eigvalsh for real eigenvalues, finds real ones")
+    fail(Unsupported, "roots is missing: eigenvalues of matrices that are not symmetric are. Newton's method, or wick.numpy.linalg.eigvalsh for real eigenvalues, finds real ones")
 
 
 @api

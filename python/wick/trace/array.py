@@ -1,9 +1,10 @@
 """Arrays in a trace: operators and methods as in NumPy."""
 import numpy as np
 
-from wick.errors import InvalidArgument, TypeMismatch, Unsupported
+from wick.errors import TypeMismatch
 from wick.trace import elements, index, ops
 from wick.trace.scope import Traced, fail, type_of
+from wick.trace.tree import Pair
 
 
 def _numpy():
@@ -18,9 +19,7 @@ def _operator(name, reflected=False):
 
 
 def _operand(y):
-    if isinstance(y, complex):
-        fail(Unsupported, f"{y} in an operation with an array: there are no complex numbers. Keep the real and the imaginary part as two arrays")
-    return isinstance(y, (Traced, bool, int, float, np.ndarray, np.generic, list, tuple)) or hasattr(y, "__array__")
+    return isinstance(y, (Traced, Pair, bool, int, float, complex, np.ndarray, np.generic, list, tuple)) or hasattr(y, "__array__")
 
 
 def _method(name):
@@ -111,6 +110,7 @@ class Array(Traced):
     at = property(index.At)
     T = property(lambda x: ops.transpose(x, range(x.ndim)[::-1]))
     real = property(lambda x: x)
+    imag = property(lambda x: ops.full(x.shape, 0, x.elem))
 
     @property
     def mT(x):

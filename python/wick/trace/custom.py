@@ -52,7 +52,7 @@ class custom_vjp:
             for e, s, _ in inner.results:
                 taken.append(next(given) if elements.is_float(e) else _one(0, (e, s, False)))
             with self._deeper(1):
-                found = self._backward(*fixed, kept, inner.structure.build(iter(taken)))
+                found = self._backward(*fixed, kept, inner.structure.build(iter(tree.conjugated(inner.structure, taken))))
             return self._shaped(found, structure, leaves)
 
         floats = [r for r in inner.results if elements.is_float(r[0])]
@@ -81,7 +81,7 @@ class custom_vjp:
             fail(InvalidArgument, f"custom_vjp: {len(found)} cotangents for {len(parts)} arguments")
         at = 0
         for part, given in zip(parts, found):
-            own = [None] * part.count if given is None else tree.leaves(given)
+            own = [None] * part.count if given is None else tree.conjugated(part, tree.leaves(given))
             for x, g in zip(leaves[at:at + part.count], own):
                 out.append(ops.broadcast_to(ops.as_elem(0 if g is None else g, x.elem), x.shape))
             at += part.count
@@ -148,7 +148,7 @@ class custom_jvp(custom_vjp):
 
         zeros = [ops.full(leaves[k].shape, 0, leaves[k].elem) for k in floats]
         found = iter(vjp(tangent_map, *zeros)[1](cotangent))
-        return structure.build(iter([next(found) if k in floats else None for k in range(len(leaves))]))
+        return structure.build(iter(tree.conjugated(structure, [next(found) if k in floats else None for k in range(len(leaves))])))
 
 
 def closure_convert(f, *example_args):

@@ -6,6 +6,7 @@ import numpy as np
 
 from wick.errors import TypeMismatch
 from wick.trace import scope as scopes, tree
+from wick.trace.complex import concerns
 from wick.trace.function import PROGRAMS, Function
 from wick.trace.host import result
 from wick.trace.scope import Traced
@@ -17,7 +18,7 @@ def _is_array(x):
     return isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "__dlpack__")
 
 
-def _run(f, args, named, floats):
+def _run(f, called, args, named, floats):
     """Arrays are arguments of the compiled function, and with `floats` Python's floats; all else is static."""
     leaves, structure = tree.flatten((args, named))
     dynamic = [_is_array(x) or (floats and type(x) is float) for x in leaves]
@@ -28,7 +29,7 @@ def _run(f, args, named, floats):
         def call(*arrays):
             given = iter(arrays)
             args, named = structure.build(iter([next(given) if d else x for x, d in zip(leaves, dynamic)]))
-            return f(*args, **named)
+            return called(*args, **named)
 
         call.__name__ = f.__name__
         made = _functions[key] = Function(call, threads=1)
@@ -38,19 +39,34 @@ def _run(f, args, named, floats):
     return made(*[x for x, d in zip(leaves, dynamic) if d])
 
 
-def api(f):
-    """A function on traced arrays that may also be called outside of a trace."""
+def api(f, takes_complex=False):
+    """A function on traced arrays that may also be called outside of a trace. Calls with complex numbers go to
+    wick.numpy.complex_functions, unless it takes them itself."""
 
     @functools.wraps(f)
     def called(*args, **named):
         if scopes.current() is not None:
+            if not takes_complex and concerns(args, named):
+                from wick.numpy.complex_functions import called as of_complex
+                return of_complex(f, args, named)
             return f(*args, **named)
         try:
-            return _run(f, args, named, True)
+            return _run(f, called, args, named, True)
         except TypeMismatch:
             if not any(type(x) is float for x in tree.leaves((args, named))):
                 raise
-            return _run(f, args, named, False)
+            return _run(f, called, args, named, False)
+
+    return called
+
+
+def complex_too(f):
+    """A function that computes nothing where it gets real numbers: only calls with complex ones are compiled."""
+    computed = api(f)
+
+    @functools.wraps(f)
+    def called(*args, **named):
+        return computed(*args, **named) if concerns(args, named) else f(*args, **named)
 
     return called
 

@@ -14,6 +14,7 @@ from wick.errors import InvalidArgument, TypeMismatch, WickError, raised
 from wick.options import unknown
 from wick.program import Model, Options, Program
 from wick.trace import elements, nest, ops, scope as scopes, tree
+from wick.trace.complex import is_complex_type, real_type
 from wick.trace.host import ARRAYS, result
 from wick.trace.scope import Root, Scope, place_text, type_text
 
@@ -26,8 +27,18 @@ _ELEMS = {types.dtype(e): e for e in elements.ALL if e != "bf16"}
 class ShapeDtype:
     """The shape and type of an argument, for `lower` and `compile`."""
 
-    def __init__(self, shape, dtype=np.float32):
+    def __new__(cls, shape, dtype=np.float32, **_):
+        if is_complex_type(dtype):
+            part = cls(shape, np.float32 if dtype is complex else real_type(dtype))
+            return cls.paired(part, part)
+        return super().__new__(cls)
+
+    def __init__(self, shape, dtype=np.float32, *, sharding=None, weak_type=False):
         self.shape, self.dtype = tuple(shape), dtype
+
+    @staticmethod
+    def paired(re, im):
+        return _ComplexShapeDtype(re, im)
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: math.prod(self.shape))
@@ -37,6 +48,20 @@ class ShapeDtype:
 
     def __hash__(self):
         return hash((self.shape, self.dtype))
+
+    def __repr__(self):
+        return f"ShapeDtype({self.shape}, {self.dtype})"
+
+
+class _ComplexShapeDtype(tree.Pair):
+    """The shape and type of a complex array."""
+
+    __slots__ = ()
+
+    shape = property(lambda self: self.re.shape)
+    dtype = property(lambda self: np.result_type(self.re.dtype, np.complex64))
+    ndim = property(lambda self: self.re.ndim)
+    size = property(lambda self: self.re.size)
 
     def __repr__(self):
         return f"ShapeDtype({self.shape}, {self.dtype})"
@@ -62,7 +87,7 @@ def _describe(x, leaves):
     """Adds the leaves of an argument, in the order of tree.flatten, and returns what equal kinds of arguments have in
     common: much sooner than with a structure."""
     kind = type(x)
-    if kind in ARRAYS:
+    if kind in ARRAYS and x.dtype.kind != "c":
         leaves.append(x)
         return x.dtype, x.shape
     if kind is float or kind is int or kind is bool:

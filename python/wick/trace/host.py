@@ -24,16 +24,17 @@ def _kept(index):
 
 
 def _updated(x, index, method, *args, **named):
-    from wick.trace import index as indices, ops
+    from wick.trace import ops
+    from wick.trace.tree import Pair
     place = tuple([slice(*i) if isinstance(i, _Part) else i for i in index])
-    return getattr(indices.Update(ops.array(x), place), method)(*args, **named)
+    return getattr((x if isinstance(x, Pair) else ops.array(x)).at[place], method)(*args, **named)
 
 
 def _method(name):
     def method(self, *args, **named):
         from wick.trace.eager import api
         global _updated_outside
-        _updated_outside = _updated_outside or api(_updated)
+        _updated_outside = _updated_outside or api(_updated, takes_complex=True)
         return _updated_outside(self._x, self._index, name, *args, **named)
     method.__name__ = name
     return method

@@ -11,6 +11,7 @@ import numpy as np
 from wick.errors import InvalidArgument, OutOfRange, TypeMismatch
 from wick.trace import elements
 from wick.trace.scope import Traced, constant, emit, emit_all, fail, name_of, number, sizes, type_of, type_text
+from wick.trace.tree import Pair
 
 
 # ---- operands ----
@@ -33,8 +34,8 @@ def array(x):
         return _nested(x)
     if hasattr(x, "__array__") or hasattr(x, "__dlpack__"):
         return constant(np.asarray(x) if hasattr(x, "__array__") else np.from_dlpack(x))
-    if isinstance(x, complex):
-        fail(TypeMismatch, f"{x} is given: there are no complex numbers. Keep the real and the imaginary part as two arrays")
+    if isinstance(x, (Pair, complex)):
+        fail(TypeMismatch, "complex numbers are given to a function that takes none: use it for the real and the imaginary part")
     fail(TypeMismatch, f"expected an array, a {type(x).__name__} is given")
 
 

@@ -64,9 +64,11 @@ def _one(x, like):
 
 
 @transformed
-def value_and_grad(f, argnums=0, has_aux=False):
+def value_and_grad(f, argnums=0, has_aux=False, holomorphic=False):
     """The function that gives f's value and its gradient by the arguments `argnums`; with `has_aux`, f gives a pair,
-    whose second item is returned beside the value: ((value, aux), gradient)."""
+    whose second item is returned beside the value: ((value, aux), gradient). With `holomorphic` the value is complex."""
+    if holomorphic:
+        return _holomorphic(f, argnums, has_aux)
 
     def value_and_grad_f(*args, **named):
         numbers = _selected(args, argnums)
@@ -89,10 +91,27 @@ def value_and_grad(f, argnums=0, has_aux=False):
             found = " and ".join([scopes.type_text(e, s) for e, s, _ in inner.results]) or "nothing"
             fail(TypeMismatch, f"grad needs a function whose value is a float of shape (); it gives {found}")
         value, *rest, gradient = _value_and_cotangents(inner, leaves)
-        made = structure.build(iter(gradient))
+        made = structure.build(iter(tree.conjugated(structure, gradient)))
         made = made[0] if isinstance(argnums, int) else made
         value = inner.structure.build(iter([value])) if not has_aux else (value, aux[0].build(iter(rest)))
         return value, made
+
+    return value_and_grad_f
+
+
+def _holomorphic(f, argnums, has_aux):
+    """The derivative of a holomorphic function is that of its real part."""
+
+    def real(*args, **named):
+        out = f(*args, **named)
+        value = out[0] if has_aux else out
+        return value.real, out
+
+    both = value_and_grad(real, argnums, True)
+
+    def value_and_grad_f(*args, **named):
+        (_, out), gradient = both(*args, **named)
+        return out, gradient
 
     return value_and_grad_f
 
@@ -135,9 +154,9 @@ def _pull(inner, leaves):
 
 
 @transformed
-def grad(f, argnums=0, has_aux=False):
-    """The gradient of f by the arguments `argnums`; with `has_aux`, (gradient, aux)."""
-    both = value_and_grad(f, argnums, has_aux)
+def grad(f, argnums=0, has_aux=False, holomorphic=False):
+    """The gradient of f by the arguments `argnums`; with `has_aux`, (gradient, aux). With `holomorphic` the value is complex."""
+    both = value_and_grad(f, argnums, has_aux, holomorphic)
 
     def grad_f(*args, **named):
         value, gradient = both(*args, **named)
@@ -183,8 +202,8 @@ def vjp(f, *primals, has_aux=False):
     n = own.count
 
     def back(cotangent):
-        given = _cotangents("vjp", cotangent, own, inner.results[:n])
-        return structure.build(iter(pull(given + [_one(0, r) for r in inner.results[n:]])))
+        given = tree.conjugated(own, _cotangents("vjp", cotangent, own, inner.results[:n]))
+        return structure.build(iter(tree.conjugated(structure, pull(given + [_one(0, r) for r in inner.results[n:]]))))
 
     value = own.build(iter(out[:n]))
     return (value, back, aux[0].build(iter(out[n:]))) if has_aux else (value, back)

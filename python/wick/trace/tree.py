@@ -7,8 +7,34 @@ import collections
 import dataclasses
 import functools
 
+import numpy as np
+
 from wick.errors import InvalidArgument, TypeMismatch
 from wick.language import Struct
+from wick.trace.scope import Traced
+
+
+class Pair:
+    """A complex array or number as a node of a structure: its real and its imaginary part. wick.trace.complex has the
+    arrays of a trace."""
+
+    __slots__ = ("re", "im")
+
+    def __init__(self, re, im):
+        self.re, self.im = re, im
+
+
+def _paired(re, im):
+    """What a node of complex numbers is with these parts."""
+    if isinstance(re, Traced) or isinstance(im, Traced):
+        from wick.trace.complex import pair
+        return pair(re, im)
+    if not isinstance(re, (np.ndarray, np.generic, float, int)):
+        return getattr(type(re), "paired", Pair)(re, im)
+    made = np.empty(np.shape(re), np.result_type(re, np.complex64))
+    made.real, made.imag = re, im
+    return made.view(type(re)) if isinstance(re, np.ndarray) else made[()]
+
 
 _CLASSES = {}  # class: (flatten, unflatten), from register
 
@@ -46,6 +72,8 @@ class Structure:
             return "*"
         if self.kind is None:
             return "None"
+        if self.kind is Pair:
+            return "complex"
         if self.kind is dict:
             return "{" + ", ".join(f"{k!r}: {c!r}" for k, c in zip(self.data[0], self.children)) + "}"
         inner = ", ".join(map(repr, self.children))
@@ -61,6 +89,8 @@ class Structure:
         if kind is None:
             return None
         children = [c.build(leaves) for c in self.children]
+        if kind is Pair:
+            return _paired(*children)
         if kind is tuple:
             return tuple(children)
         if kind is list:
@@ -108,6 +138,10 @@ def _parts(x):
         return kind, None, x
     if isinstance(x, Struct):
         return kind, None, x.fields
+    if isinstance(x, Pair):
+        return Pair, None, (x.re, x.im)
+    if kind is complex or (isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind == "c"):
+        return Pair, None, (x.real, x.imag)
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         names = tuple(f.name for f in dataclasses.fields(x))
         return kind, names, [getattr(x, n) for n in names]
@@ -203,6 +237,24 @@ def broadcast(prefix, full, is_leaf=None):
     return s.build(iter(broadcast_prefix(prefix, s, "broadcast")))
 
 
+def conjugated(s, leaves):
+    """The leaves of a structure with the imaginary parts of complex arrays negated.
+
+    A derivative by a complex array is that by its two parts; JAX, whose products of cotangents have no conjugates, has
+    its conjugate."""
+    flags = imaginary(s)
+    return [-x if f and x is not None else x for x, f in zip(leaves, flags)] if any(flags) else list(leaves)
+
+
+def imaginary(s):
+    """For each leaf of a structure, whether it is the imaginary part of a complex array."""
+    if s.kind is _LEAF:
+        return [False]
+    if s.kind is Pair:
+        return [False, True]
+    return [f for child in s.children for f in imaginary(child)]
+
+
 # ---- paths ----
 
 DictKey = collections.namedtuple("DictKey", "key")
@@ -254,8 +306,8 @@ def map_with_path(f, x, *others, is_leaf=None):
     return s.build(iter([f(*row) for row in zip(_paths(s, (), []), *rest)]))
 
 
-def transpose(outer, inner, x):
+def transpose(outer, inner, x, is_leaf=None):
     """A structure of structures, turned inside out. `inner` may be None: that of the first part."""
-    inner = structure(_as(outer, x)[0]) if inner is None else inner
-    rows = [leaves(part) for part in _as(outer, x)]
+    inner = structure(_as(outer, x)[0], is_leaf) if inner is None else inner
+    rows = [leaves(part, is_leaf) for part in _as(outer, x)]
     return inner.build(iter([outer.build(iter(list(column))) for column in zip(*rows)]))
