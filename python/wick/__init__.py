@@ -62,10 +62,10 @@ _TRACED |= {name: "transform" for name in "value_and_grad vjp jvp vmap jacfwd ja
 _TRACED |= {name: "custom" for name in ("custom_vjp", "custom_jvp", "closure_convert")}
 _TRACED |= {name: "control" for name in "cond switch while_loop fori scan associative_scan".split()}
 _TRACED |= {"remat": "transform", "jacobian": "transform", "Array": "array"}
-_ENVIRONMENT = frozenset("clear_caches config custom_gradient default_backend device_count device_get device_put devices effects_barrier "
-                         "ensure_compile_time_eval host_count host_id io_callback local_device_count local_devices make_jaxpr named_call "
-                         "named_scope pmap process_count process_index pure_callback shard_map".split())
-_MODULES = frozenset("debug flatten_util image lax nn numpy ops random scipy tree tree_util".split())
+_ENVIRONMENT = frozenset("check_tracer_leaks checking_leaks checkpoint_policies clear_caches config custom_gradient default_backend default_device default_matmul_precision device_count device_get device_put devices disable_jit effects_barrier enable_checks "
+                         "ensure_compile_time_eval host_count host_id io_callback local_device_count local_devices log_compiles make_jaxpr named_call "
+                         "named_scope numpy_dtype_promotion numpy_rank_promotion pmap process_count process_index pure_callback shard_map transfer_guard typeof".split())
+_MODULES = frozenset("debug flatten_util image lax nn numpy ops random scipy tree tree_util typing".split())
 
 
 def __getattr__(name):

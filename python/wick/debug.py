@@ -3,9 +3,14 @@ import builtins
 import json
 import re
 
-from wick.errors import InvalidArgument
+from wick.errors import InvalidArgument, Unsupported
 from wick.trace import ops, scope as scopes
 from wick.trace.scope import fail, name_of
+
+
+def callback(callback, *args, ordered=False, **named):
+    """Refused: a compiled function does not call Python."""
+    fail(Unsupported, "wick.debug.callback: a compiled function does not call Python. Return what the call needs, or use wick.debug.print")
 
 
 def print(fmt, *args, ordered=False, **named):

@@ -128,6 +128,44 @@ def _refused(name, instead):
     return f
 
 
+class _Policies:
+    """jax.checkpoint_policies: what a derivative keeps. `checkpoint` keeps the arguments, with any of them."""
+
+    def __getattr__(self, name):
+        return lambda *_, **__: None
+
+
+checkpoint_policies = _Policies()
+
+
+@contextlib.contextmanager
+def _nothing(*_, **__):
+    """A setting that has no effect here."""
+    yield
+
+
+default_matmul_precision = default_device = log_compiles = checking_leaks = check_tracer_leaks = _nothing
+numpy_dtype_promotion = numpy_rank_promotion = transfer_guard = enable_checks = _nothing
+
+
+def typeof(x):
+    """The shape and type of an array."""
+    from wick.trace.function import ShapeDtype
+    return ShapeDtype(np.shape(x), x.dtype if hasattr(x, "dtype") else ops.elem_for(x)[0])
+
+
+@contextlib.contextmanager
+def disable_jit(disable=True):
+    """What wick.function and wick.jit made runs as a function of Python inside, with arrays of NumPy: each function of
+    wick.numpy by itself."""
+    from wick.trace.function import Function
+    outer, Function.direct = Function.direct, bool(disable)
+    try:
+        yield
+    finally:
+        Function.direct = outer
+
+
 _NO_CALLS = "a compiled function does not call Python. Return what the call needs, or compute it before"
 pure_callback, io_callback = [_refused(n, _NO_CALLS) for n in ("pure_callback", "io_callback")]
 pmap = _refused("pmap", "there is one device: use wick.vmap")

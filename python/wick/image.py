@@ -5,7 +5,7 @@ import numpy as np
 
 from wick.errors import InvalidArgument
 from wick.trace import ops
-from wick.trace.eager import api
+from wick.trace.eager import api, is_traced
 from wick.trace.scope import fail
 
 
@@ -38,8 +38,9 @@ class ResizeMethod:
 
 
 def _weights(n, m, scale, shift, kernel, antialias):
-    """The matrix [n, m] of a dimension of n elements that becomes m."""
-    wide = max(1 / scale, 1.0) if antialias else 1.0
+    """The matrix [n, m] of a dimension of n elements that becomes m. The scale and the shift may be traced: NumPy's functions
+    are those of wick.numpy then."""
+    wide = np.maximum(1 / scale, 1.0) if antialias else 1.0
     at = (np.arange(m) + 0.5) / scale - shift / scale - 0.5
     weights = kernel(np.abs(at[None, :] - np.arange(n)[:, None]) / wide)
     total = weights.sum(axis=0, keepdims=True)
@@ -81,11 +82,8 @@ def resize(image, shape, method, antialias=True, precision=None):
 
 @api
 def scale_and_translate(image, shape, spatial_dims, scale, translation, method, antialias=True, precision=None):
-    """The image in another shape, scaled and moved along `spatial_dims` by static factors and distances."""
+    """The image in another shape, scaled and moved along `spatial_dims` by factors and distances."""
     x = ops.floating(ops.array(image))
-    try:
-        scale, translation = np.asarray(scale, np.float64), np.asarray(translation, np.float64)
-    except TypeError:
-        fail(InvalidArgument, "scale_and_translate: the scale and the translation are known only when the function runs; expected numbers")
+    scale, translation = [v if is_traced(v) else np.asarray(v, np.float64) for v in (scale, translation)]
     shape, kernel = ops.shape_of("scale_and_translate", shape), _kernel(method)
     return _multiplied(x, {a: _weights(x.shape[a], shape[a], s, t, kernel, antialias) for a, s, t in zip(spatial_dims, scale, translation)})

@@ -14,7 +14,7 @@ from wick.trace.scope import Traced, fail, name_of, type_text
 
 __all__ = ("key PRNGKey key_data wrap_key_data split fold_in bits uniform normal truncated_normal bernoulli categorical randint permutation shuffle "
            "choice exponential gumbel laplace logistic cauchy rademacher gamma beta dirichlet poisson multivariate_normal maxwell pareto "
-           "lognormal geometric binomial multinomial generalized_normal wald clone t chisquare rayleigh weibull_min orthogonal ball loggamma double_sided_maxwell triangular").split()
+           "lognormal geometric binomial multinomial f generalized_normal wald clone t chisquare rayleigh weibull_min orthogonal ball loggamma double_sided_maxwell triangular").split()
 
 
 def key(seed):
@@ -311,6 +311,15 @@ def dirichlet(key, alpha, shape=None, dtype=None):
 def chisquare(key, df, shape=None, dtype=None):
     """Numbers of the chi-square distribution."""
     return 2 * gamma(key, 0.5 * ops.as_elem(df, _type(dtype)), shape, dtype)
+
+
+@api
+def f(key, dfnum, dfden, shape=None, dtype=None):
+    """Numbers of the F distribution."""
+    one, two = split(key)
+    dfnum, dfden = ops.as_elem(dfnum, _type(dtype)), ops.as_elem(dfden, _type(dtype))
+    shape = ops.broadcast_shapes("f", dfnum.shape, dfden.shape) if shape is None else shape
+    return (chisquare(one, dfnum, shape, dtype) / dfnum) / (chisquare(two, dfden, shape, dtype) / dfden)
 
 
 @api

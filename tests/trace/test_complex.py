@@ -172,3 +172,28 @@ def test_what_has_no_meaning_is_refused():
                      (lambda a, x: lax.scan(lambda c, v: (c + v, None), 0.0, a[0]), "complex")):
         with pytest.raises((wick.Unsupported, wick.TypeMismatch, wick.InvalidArgument), match=rf"test_complex.py:\d+: .*{words}"):
             wick.function(f)(A, X)
+
+
+def test_spectra_of_signals():
+    from wick.scipy import signal
+    x = R.normal(size=(2, 301)).astype(np.float32)
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(32) / 32)
+    wide = np.pad(x, [(0, 0), (16, 16)])
+    wide = np.pad(wide, [(0, 0), (0, -(wide.shape[1] - 32) % 16)])
+    frames = np.stack([wide[:, k:k + 32] for k in range(0, wide.shape[1] - 31, 16)], axis=1)
+    f, t, z = wick.function(lambda x: signal.stft(x, fs=4.0, nperseg=32))(x)
+    close(z, np.swapaxes(np.fft.rfft(frames * window), 1, 2) / window.sum())
+    close(f, np.fft.rfftfreq(32, 0.25)), close(t, np.arange(frames.shape[1]) * 4.0)
+    for overlap in (16, 24):
+        times, back = wick.function(lambda x: signal.istft(signal.stft(x, nperseg=32, noverlap=overlap)[2], nperseg=32, noverlap=overlap))(x)
+        close(back[:, :301], x), close(times, np.arange(back.shape[1]))
+    rows = np.stack([x[:, k:k + 32] for k in range(0, 301 - 31, 16)], axis=1)
+    rows = rows - rows.mean(-1, keepdims=True)
+    power = np.abs(np.fft.rfft(rows * window)) ** 2 / (window ** 2).sum() * np.where(np.arange(17) % 16 == 0, 1, 2)
+    close(wick.function(lambda x: signal.welch(x, nperseg=32)[1])(x), power.mean(1))
+    bias = 1 + sum([1 / (2 * k + 1) - 1 / (2 * k) for k in range(1, (rows.shape[1] - 1) // 2 + 1)])
+    close(wick.function(lambda x: signal.welch(x, nperseg=32, average="median")[1])(x), np.median(power, axis=1) / bias)
+    close(wick.function(lambda x: signal.csd(x, x, nperseg=32)[1].real)(x), power.mean(1))
+    for f in (lambda x: signal.stft(x, nperseg=32, noverlap=32), lambda x: signal.stft(x, window="kaiser"), lambda x: signal.welch(x, average="max")):
+        with pytest.raises(wick.InvalidArgument):
+            wick.function(f)(x)

@@ -399,3 +399,50 @@ def test_scipy_refuses():
         wnp.cov(X, aweights=np.ones(3, np.float32))
     with pytest.raises(wick.InvalidArgument, match="cross: the vectors have 4 and 4 elements"):
         wnp.cross(X, X)
+
+
+# ---- transformations outside of traced functions ----
+
+
+def test_transformed_functions_know_numbers_where_they_need_to():
+    def f(x, n, kind="sin", flag=True):
+        for _ in range(n):
+            x = wnp.sin(x)
+        return x.sum() if flag and kind == "sin" else x.prod()
+
+    x = np.float32([0.5, 1, 1.5])
+    close(wick.grad(f)(x, 1), np.cos(x))
+    close(wick.grad(f)(x, 2), np.cos(np.sin(x)) * np.cos(x))
+    close(wick.value_and_grad(f)(x, 1, kind="prod")[0], np.sin(x).prod())
+    close(wick.vmap(f, (0, None))(np.stack([x, 2 * x]), 1), [np.sin(x).sum(), np.sin(2 * x).sum()])
+    close(wick.function(lambda x: wick.vmap(f, (0, None, None))(x, 1, "prod"))(np.stack([x, x])), [np.sin(x).prod()] * 2)
+    power = wick.checkpoint(lambda x, n, kind=None: (x ** n).sum() if n > 2 else x.sum(), static_argnums=1, static_argnames="kind", policy=wick.checkpoint_policies.dots_saveable)
+    close(wick.grad(lambda x: power(x, 3, kind="a"))(x), 3 * x ** 2)
+    with pytest.raises(TypeError, match=r"test_names.py:\d+"):
+        wick.grad(lambda x, n: x if x > 0 else n)(1.0, 2)
+
+
+def test_without_compilation():
+    seen = []
+    f = wick.jit(lambda x: (seen.append(float(x)), wnp.sin(x) if x > 0 else x)[1])
+    with wick.disable_jit():
+        assert f(np.float32(2)) == np.sin(np.float32(2)) and f(np.float32(-1)) == -1
+    assert seen == [2, -1]
+    with pytest.raises(TypeError):
+        f(np.float32(2))
+    assert wick.typeof(X).shape == (3, 4) and isinstance(X, wick.typing.ArrayLike)
+
+
+def test_histograms_and_images_of_traced_numbers():
+    points = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32)
+    for named in ({"bins": 3}, {"bins": (2, 3, 4), "density": True}, {"bins": 2, "range": [(-1, 1)] * 3, "weights": np.arange(200, dtype=np.float32)}):
+        counts, edges = wnp.histogramdd(points, **named)
+        wanted, wanted_edges = np.histogramdd(points, **named)
+        close(counts, wanted)
+        for e, w in zip(edges, wanted_edges):
+            close(e, w)
+    scale, shift = np.float32([1.5, 0.7]), np.float32([0.3, -0.5])
+    for method in ("linear", "cubic", "lanczos3"):
+        moved = lambda x, s, t: wick.image.scale_and_translate(x, (5, 6), (0, 1), s, t, method)
+        close(wick.function(moved)(X, scale, shift), wick.function(lambda x: moved(x, [1.5, 0.7], [0.3, -0.5]))(X), 1e-4)
+    assert abs(wick.random.f(wick.random.key(1), 5.0, 30.0, (20000,)).mean() - 30 / 28) < 0.05

@@ -445,25 +445,42 @@ def histogram_bin_edges(x, bins=10, range=None, weights=None):
 
 
 @api
+def histogramdd(sample, bins=10, range=None, weights=None, density=None):
+    """(counts, edges along each dimension) of points, which are the rows of an array or a list of their coordinates."""
+    points = [ops.array(v) for v in sample] if isinstance(sample, (list, tuple)) else [index.get(sample, (slice(None), k)) for k in builtins.range(sample.shape[1])]
+    each = list(bins) if isinstance(bins, (list, tuple)) else [bins] * len(points)
+    if len(each) != len(points):
+        fail(InvalidArgument, f"histogramdd: {len(each)} bins for points in {len(points)} dimensions")
+    edges = [histogram_bin_edges(v, b, r) for v, b, r in zip(points, each, [None] * len(points) if range is None else range)]
+    return _counted(points, edges, weights, density), edges
+
+
+@api
 def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
     """(counts, edges of x, edges of y) of points in rectangles."""
     both = bins if isinstance(bins, (list, tuple)) and len(bins) == 2 else (bins, bins)
     ranges = (None, None) if range is None else range
     edges = [histogram_bin_edges(v, b, r) for v, b, r in zip((x, y), both, ranges)]
+    return _counted((x, y), edges, weights, density), edges[0], edges[1]
+
+
+def _counted(points, edges, weights, density):
+    """The counts of points between edges, or their density."""
     at, n = None, [e.shape[0] - 1 for e in edges]
-    inside = None
-    for v, e, m in zip((x, y), edges, n):
+    inside, boxes = None, math.prod(n)
+    for v, e, m in zip(points, edges, n):
         v = ops.as_elem(v, e.elem)
         k = searchsorted(e, v, side="right") - 1
         k = ops.where(ops.same("eq", v, index.get(e, -1), elem="bool"), m - 1, k)
         good = (k >= 0) & (k < m)
         inside = good if inside is None else inside & good
         at = k if at is None else at * m + k
-    at = ops.where(inside, at, n[0] * n[1])
-    counts = ops.reshape(bincount(at, None if weights is None else ops.array(weights), length=n[0] * n[1]), n)
+    at = ops.where(inside, at, boxes)
+    counts = ops.reshape(bincount(at, None if weights is None else ops.array(weights), length=boxes), n)
     if density:
         from wick.numpy.reductions import diff
         counts = ops.as_elem(counts, edges[0].elem)
-        area = ops.reshape(diff(edges[0]), (-1, 1)) * diff(edges[1])
-        counts = counts / total(counts) / area
-    return counts, edges[0], edges[1]
+        counts = counts / total(counts)
+        for k, e in enumerate(edges):
+            counts = counts / ops.reshape(diff(e), (-1,) + (1,) * (len(edges) - 1 - k))
+    return counts

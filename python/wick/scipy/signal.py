@@ -1,8 +1,9 @@
-"""Convolutions of signals, as in jax.scipy.signal."""
+"""Convolutions and spectra of signals, as in jax.scipy.signal."""
 import numpy as np
 
 from wick import lax, numpy as wnp
 from wick.errors import InvalidArgument
+from wick.scipy.spectra import csd, istft, stft, welch  # noqa: F401
 from wick.trace import ops
 from wick.trace.eager import api
 from wick.trace.scope import fail

@@ -18,7 +18,7 @@ def _is_array(x):
     return isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "__dlpack__")
 
 
-def _run(f, called, args, named, floats):
+def run(f, called, args, named, floats):
     """Arrays are arguments of the compiled function, and with `floats` Python's floats; all else is static."""
     leaves, structure = tree.flatten((args, named))
     dynamic = [_is_array(x) or (floats and type(x) is float) for x in leaves]
@@ -51,11 +51,11 @@ def api(f, takes_complex=False):
                 return of_complex(f, args, named)
             return f(*args, **named)
         try:
-            return _run(f, called, args, named, True)
+            return run(f, called, args, named, True)
         except TypeMismatch:
             if not any(type(x) is float for x in tree.leaves((args, named))):
                 raise
-            return _run(f, called, args, named, False)
+            return run(f, called, args, named, False)
 
     return called
 

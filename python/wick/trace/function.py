@@ -232,6 +232,9 @@ class Function:
     compiles the function once for each structure, and for the types and shapes of the arrays.
     """
 
+    direct = False  # in wick.disable_jit, which concerns those of programs
+    of_program = False
+
     def __init__(self, f, static=(), donate=(), **options):
         Options(**options)
         self.__wrapped__ = f
@@ -308,7 +311,7 @@ class Function:
         return avals
 
     def __call__(self, *args, **named):
-        if scopes.current() is not None:
+        if scopes.current() is not None or (Function.direct and self.of_program):
             return self.__wrapped__(*args, **named)
         if self._signature is None:
             leaves = []
@@ -376,10 +379,12 @@ def function(f=None, *, static=(), donate=(), **options):
     program of its own. A call may write its results into the arrays of the parameters in `donate`. Options are those of Model.compile (threads, precision, ...).
     """
     if f is None:
-        return lambda f: Function(f, static, donate, **options)
+        return lambda f: function(f, static=static, donate=donate, **options)
     if not callable(f):
         raise TypeMismatch(f"wick.function: {f!r} is no function")
-    return Function(f, static, donate, **options)
+    made = Function(f, static, donate, **options)
+    made.of_program = True
+    return made
 
 
 def jit(f=None, *, static_argnums=(), static_argnames=(), donate_argnums=(), donate_argnames=(), inline=False, **options):

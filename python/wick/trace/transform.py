@@ -13,6 +13,27 @@ from wick.trace.nest import Nested, aval, call_text
 from wick.trace.scope import emit_all, fail, name_of, sizes
 
 
+class Transformed(Function):
+    """A transformed function. Numbers of Python are arguments of the compiled function; where it needs to know whole numbers
+    and bools (`range(n)`, `if flag`), it is compiled for each value of them."""
+
+    knows_numbers = False
+
+    def __call__(self, *args, **named):
+        if scopes.current() is not None:
+            return self.__wrapped__(*args, **named)
+        if not self.knows_numbers:
+            try:
+                return super().__call__(*args, **named)
+            except TypeMismatch:
+                if not any([type(x) in (int, bool, str) for x in tree.leaves((args, named))]):
+                    raise
+        from wick.trace.eager import run
+        out = run(self.__wrapped__, self.__wrapped__, args, named, True)
+        self.knows_numbers = True
+        return out
+
+
 def transformed(make):
     """A transformation whose results run inside of a trace as they are, and compiled outside of one."""
 
@@ -22,7 +43,7 @@ def transformed(make):
             raise TypeMismatch(f"wick.{make.__name__}: {f!r} is no function")
         inner = make(f, *args, **named)
         functools.update_wrapper(inner, f if hasattr(f, "__name__") else make)
-        return Function(inner)
+        return Transformed(inner)
 
     return transformation
 
@@ -262,10 +283,12 @@ def vmap(f, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_nam
 
     def vmap_f(*args, **named):
         leaves, structure = tree.flatten((args, named))
-        leaves = [ops.array(x) for x in leaves]
         axes = tree.broadcast_prefix(list(in_axes) if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args),
                                      tree.structure(list(args)), "vmap: in_axes")
         axes += [0] * (len(leaves) - len(axes))
+        plain = [a is None and type(x) in (int, bool, float, str) for x, a in zip(leaves, axes)]  # stay as they are
+        every, leaves = leaves, [ops.array(x) for x, p in zip(leaves, plain) if not p]
+        axes = [a for a, p in zip(axes, plain) if not p]
         rows = [x if a is None else ops.move(x, ops.axis_of("vmap: in_axes", a, x.ndim), 0) for x, a in zip(leaves, axes)]
         counts = {x.shape[0] for x, a in zip(rows, axes) if a is not None} | ({axis_size} if axis_size is not None else set())
         if len(counts) != 1:
@@ -273,7 +296,12 @@ def vmap(f, in_axes=0, out_axes=0, axis_name=None, axis_size=None, spmd_axis_nam
                  if counts else "vmap: no argument has rows: every in_axes is None")
         inner = Rows(axis_name, counts.pop(), [(x, a is not None) for x, a in zip(rows, axes)],
                      [(x.elem, x.shape if a is None else x.shape[1:], x.weak) for x, a in zip(rows, axes)])
-        out, made = inner.finish(lambda arrays: _call(f, structure, arrays))
+
+        def call(arrays):
+            given = iter(arrays)
+            return _call(f, structure, [x if p else next(given) for x, p in zip(every, plain)])
+
+        out, made = inner.finish(call)
         outs = tree.broadcast_prefix(out_axes, made, "vmap: out_axes")
         out = [ops.dynamic_index(x, ops.number(0, "i64"), 0) if a is None else ops.move(x, 0, ops.axis_of("vmap: out_axes", a, x.ndim))
                for x, a in zip(out, outs)]
@@ -288,13 +316,23 @@ def _call(f, structure, arrays):
 
 
 @transformed
-def checkpoint(f, *, prevent_cse=True, policy=None, concrete=False):
-    """f; its derivative computes it again instead of keeping what it computed on the way."""
+def checkpoint(f, *, prevent_cse=True, policy=None, concrete=False, static_argnums=(), static_argnames=()):
+    """f; its derivative computes it again instead of keeping what it computed on the way. Static arguments are no arrays."""
+    static = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames)
 
     def checkpoint_f(*args, **named):
-        leaves, structure = tree.flatten((args, named))
+        fixed = {n % len(args) for n in static if -len(args) <= n < len(args)}
+        arrays_of = lambda args, named: (tuple([a for n, a in enumerate(args) if n not in fixed]), {k: v for k, v in named.items() if k not in names})
+        leaves, structure = tree.flatten(arrays_of(args, named))
         leaves = [ops.array(x) for x in leaves]
-        inner = Nested(lambda arrays: _call(f, structure, arrays), [_strong(x) for x in leaves])
+
+        def call(arrays):
+            given, by_name = structure.build(iter(arrays))
+            given = iter(given)
+            return f(*[a if n in fixed else next(given) for n, a in enumerate(args)], **{**named, **by_name})
+
+        inner = Nested(call, [_strong(x) for x in leaves])
         out = emit_all(call_text(f"checkpoint({inner.name})", leaves), inner.types())
         return inner.structure.build(iter(out))
 
