@@ -35,6 +35,7 @@ import wick  # noqa: E402
 import programs_learning  # noqa: E402, F401
 import programs_names  # noqa: E402, F401
 import programs_science  # noqa: E402, F401
+import programs_spectral  # noqa: E402, F401
 import programs_tutorials  # noqa: E402, F401
 import programs_unusual  # noqa: E402, F401
 import programs_users  # noqa: E402, F401

@@ -23,6 +23,7 @@ import numpy as np
 import programs_learning  # noqa: F401
 import programs_names  # noqa: F401
 import programs_science  # noqa: F401
+import programs_spectral  # noqa: F401
 import programs_tutorials  # noqa: F401
 import programs_unusual  # noqa: F401
 import programs_users  # noqa: F401
