@@ -221,6 +221,9 @@ typedef struct wick_op {
   bool stage;      /* a stage of a group: its attributes are a name and axes */
   /* Its only stage iterates over 1-D slices itself, so its group contains nothing else. */
   bool unfusable;
+  /* Gives several elements of its result at once, in registers. A kernel of it and what reads the
+   * result would write them to memory first, and compute element by element. */
+  bool ends_kernel;
   /* Works on the 1-D slices along its first attribute, an axis, one by one. The first operand and
    * all results have the same dimensions, except along the axis; there are no other tensors. */
   bool slices;

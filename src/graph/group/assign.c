@@ -480,6 +480,7 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   const wick_func *f = s->g.f;
   const wick_node *n = &f->node[i];
   if (wick_op_of(n)->host || wick_op_of(&f->node[root])->host) return false;
+  if (wick_op_of(n)->ends_kernel) return false;
   if (wick_op_of(n)->unfusable || wick_op_of(&f->node[root])->unfusable) return false;
   if (s->before[i] == root) return true;
   wick_value like = f->node[root].first;

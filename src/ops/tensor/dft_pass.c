@@ -365,5 +365,6 @@ const wick_op wick_op_dft_pass = {
     .products = wick_products_dft_pass,
     .compute = dft_pass_compute,
     .grad = dft_pass_grad,
+    .ends_kernel = true,
     .batch = {wick_batch_merge, .in = {2}, .out = {3}},
 };
