@@ -6,7 +6,7 @@ from wick import numpy as wnp
 from wick.errors import InvalidArgument, Unsupported
 from wick.lax_gather import (GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, gather, scatter,  # noqa: F401
                              scatter_add, scatter_max, scatter_min, scatter_mul, scatter_sub)
-from wick.lax_more import (broadcast_to_rank, clz, complex, dtype, fft, platform_dependent, population_count, psum_scatter,  # noqa: F401
+from wick.lax_more import (FftType, broadcast_to_rank, clz, complex, dtype, fft, platform_dependent, population_count, psum_scatter,  # noqa: F401
                            ragged_dot, reduce_xor)
 from wick.lax_solve import custom_linear_solve, custom_root  # noqa: F401
 from wick.nn import log_softmax, relu, sigmoid as logistic, softmax  # noqa: F401
@@ -31,7 +31,8 @@ SAME = {"add": "add", "sub": "subtract", "mul": "multiply", "neg": "negative", "
         "shift_left": "bitwise_left_shift", "shift_right_arithmetic": "bitwise_right_shift", "is_finite": "isfinite",
         "reciprocal": "reciprocal", "nextafter": "nextafter", "rem": "fmod", "full": "full",
         "full_like": "full_like", "transpose": "permute_dims", "reshape": "reshape", "broadcast_shapes": "broadcast_shapes",
-        "convert_element_type": "astype", "expand_dims": "expand_dims", "squeeze": "squeeze", "batch_matmul": "matmul"}
+        "convert_element_type": "astype", "expand_dims": "expand_dims", "squeeze": "squeeze", "batch_matmul": "matmul",
+        "tile": "tile", "stack": "stack", "unstack": "unstack", "empty": "empty"}
 for _name, _own in SAME.items():
     globals()[_name] = getattr(wnp, _own)
 

@@ -86,6 +86,12 @@ def psum_scatter(x, axis_name, *, scatter_dimension=0, axis_index_groups=None, t
     return wnp.take(whole, at * part + wnp.arange(part), axis=scatter_dimension)
 
 
+class FftType:
+    """The kinds of transforms that `fft` takes."""
+
+    FFT, IFFT, RFFT, IRFFT = "FFT", "IFFT", "RFFT", "IRFFT"
+
+
 @api
 def complex(x, y):
     """The complex array of a real and an imaginary part."""

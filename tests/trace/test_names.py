@@ -446,3 +446,30 @@ def test_histograms_and_images_of_traced_numbers():
         moved = lambda x, s, t: wick.image.scale_and_translate(x, (5, 6), (0, 1), s, t, method)
         close(wick.function(moved)(X, scale, shift), wick.function(lambda x: moved(x, [1.5, 0.7], [0.3, -0.5]))(X), 1e-4)
     assert abs(wick.random.f(wick.random.key(1), 5.0, 30.0, (20000,)).mean() - 30 / 28) < 0.05
+
+
+# ---- special matrices and distributions ----
+
+
+def test_special_matrices():
+    from wick.scipy import linalg, stats
+    c, r = np.float32([1, 2, 3]), np.float32([3, 5, 6, 7])
+    close(linalg.circulant(c), [[1, 3, 2], [2, 1, 3], [3, 2, 1]])
+    close(linalg.hankel(c, r), [[1, 2, 3, 5], [2, 3, 5, 6], [3, 5, 6, 7]]), close(linalg.hankel(c), [[1, 2, 3], [2, 3, 0], [3, 0, 0]])
+    close(linalg.companion(np.float32([2, 4, 6])), [[-2, -3], [1, 0]])
+    for mode in ("full", "same", "valid"):
+        close(linalg.convolution_matrix(c, 4, mode) @ r, np.convolve(c, r, mode))
+        close(linalg.convolution_matrix(r, 2, mode) @ c[:2], np.convolve(r, c[:2], mode))
+    h, o = np.asarray(linalg.hadamard(8)), np.asarray(linalg.helmert(5, True))
+    assert (h @ h.T == 8 * np.eye(8)).all()
+    close(o @ o.T, np.eye(5)), close(linalg.helmert(5), o[1:])
+    close(linalg.dft(6) @ np.arange(6), np.fft.fft(np.arange(6)), 1e-4), close(linalg.dft(6, "n"), linalg.dft(6) / 6)
+    a, b, q = np.float32([[2, 1], [0, 3]]), np.float32([[1, 0.5, 0], [0, 2, 1], [0, 0, 1]]), X[:2, :3]
+    x = wick.function(linalg.solve_sylvester)(a, b, q)
+    close(a @ x + x @ b, q)
+    with pytest.raises(wick.InvalidArgument, match="power of two"):
+        linalg.hadamard(6)
+    close(stats.pareto.cdf(np.float32([0.5, 1, 2]), 2.0), [0, 0, 0.75])
+    close(stats.bernoulli.cdf(np.array([-1, 0, 1]), 0.3), [0, 0.7, 1])
+    close(stats.gennorm.cdf(np.float32([-1, 0, 1]), 2.0), [0.5 - 0.5 * math.erf(1), 0.5, 0.5 + 0.5 * math.erf(1)])
+    close(lax.tile(c, (2,)), np.tile(c, 2)), close(lax.fft(X, lax.FftType.RFFT, (4,)), np.fft.rfft(X))

@@ -204,3 +204,77 @@ def pascal(n, kind="symmetric"):
     lower = np.array(rows)
     made = {"lower": lower, "upper": lower.T, "symmetric": lower @ lower.T}[kind]
     return wnp.asarray(made.astype(np.float32))
+
+
+def _moved(c, rows):
+    """The matrix whose row i is c from -i on, which begins again at its end."""
+    n = c.shape[0]
+    return wnp.take(c, (np.arange(n) - np.arange(rows)[:, None]) % n, axis=0)
+
+
+@api
+def circulant(c):
+    """The matrix whose columns are c, each one element lower than the one before it."""
+    return _moved(ops.array(c), c.shape[0]).T
+
+
+@api
+def hankel(c, r=None):
+    """The matrix with c as the first column and r as the last row, and equal elements where i + j is equal."""
+    c = ops.array(c)
+    r = ops.full(c.shape, 0, c.elem) if r is None else ops.array(r)
+    every = wnp.concatenate([c, r[1:]])
+    return wnp.take(every, np.arange(c.shape[0])[:, None] + np.arange(r.shape[0]), axis=0)
+
+
+@api
+def companion(a):
+    """The matrix whose characteristic polynomial has the coefficients a, the highest power first."""
+    a = ops.floating(ops.array(a))
+    return wnp.concatenate([(-a[1:] / a[0])[None], wnp.eye(a.shape[0] - 2, a.shape[0] - 1, dtype=a.dtype)])
+
+
+@api
+def convolution_matrix(a, n, mode="full"):
+    """The matrix by which a product with a vector of n elements is its convolution with a."""
+    a = ops.array(a)
+    m = a.shape[0]
+    padded = wnp.concatenate([a, ops.full((n - 1,), 0, a.elem)])
+    made = _moved(padded, n).T
+    first, rows = {"full": (0, n + m - 1), "same": ((min(n, m) - 1) // 2, max(n, m)), "valid": (min(n, m) - 1, max(n, m) - min(n, m) + 1)}[mode]
+    return made[first:first + rows]
+
+
+@api
+def solve_sylvester(a, b, q, *, method="schur", tol=1e-8):
+    """x with a x + x b = q, by the linear equations of all elements: for small matrices."""
+    a, b, q = ops.convert(a, b, q)
+    m, n = q.shape
+    whole = wnp.kron(a, wnp.eye(n, dtype=a.dtype)) + wnp.kron(wnp.eye(m, dtype=a.dtype), b.T)
+    return wnp.reshape(wnp.linalg.solve(whole, wnp.reshape(q, (m * n,))), (m, n))
+
+
+def hadamard(n, dtype=int):
+    """Hadamard's matrix of a power of two."""
+    if n < 1 or n & (n - 1):
+        raise InvalidArgument(f"hadamard: n is {n}, expected a power of two")
+    made = np.ones((1, 1))
+    while len(made) < n:
+        made = np.block([[made, made], [made, -made]])
+    return wnp.asarray(made, dtype=dtype)
+
+
+def helmert(n, full=False):
+    """Helmert's matrix of n rows, without the first one, whose elements are equal."""
+    at = np.arange(n)
+    made = np.tril(np.ones((n, n)), -1) - np.diag(at)
+    made[0] = 1
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    return wnp.asarray((made if full else made[1:]).astype(np.float32))
+
+
+def dft(n, scale=None):
+    """The matrix of a Fourier transform."""
+    made = np.exp(-2j * np.pi * (np.outer(np.arange(n), np.arange(n)) % n) / n)
+    by = {None: 1.0, "sqrtn": n ** -0.5, "n": 1 / n}[scale]
+    return wnp.asarray((made * by).astype(np.complex64))

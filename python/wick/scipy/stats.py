@@ -70,11 +70,13 @@ chi2 = _distribution("chi2", lambda z, df: special.xlogy(df / 2 - 1, z) - z / 2 
                      lambda z, df: special.gammainc(df / 2, wnp.maximum(z, 0.0) / 2), support=_above_0)
 beta = _distribution("beta", lambda z, a, b: special.xlogy(a - 1, z) + special.xlog1py(b - 1, -z) - special.betaln(a, b), ("a", "b"),
                      lambda z, a, b: special.betainc(a, b, wnp.clip(z, 0.0, 1.0)), support=lambda z, *_: ((z >= 0) & (z <= 1), 0.5))
-pareto = _distribution("pareto", lambda z, b: wnp.log(b) - (b + 1) * wnp.log(z), ("b",), support=lambda z, _: (z >= 1, 2.0))
+pareto = _distribution("pareto", lambda z, b: wnp.log(b) - (b + 1) * wnp.log(z), ("b",),
+                       lambda z, b: 1 - wnp.maximum(z, 1.0) ** -b, support=lambda z, _: (z >= 1, 2.0))
 truncnorm = _distribution("truncnorm", lambda z, a, b: -0.5 * z * z - _HALF_LOG_2PI - wnp.log(special.ndtr(b) - special.ndtr(a)), ("a", "b"),
                           lambda z, a, b: (special.ndtr(wnp.clip(z, a, b)) - special.ndtr(a)) / (special.ndtr(b) - special.ndtr(a)),
                           support=lambda z, a, b: ((z >= a) & (z <= b), (a + b) / 2))
-bernoulli = _distribution("bernoulli", lambda k, p: special.xlogy(k, p) + special.xlog1py(1 - k, -p), ("p",), discrete=True,
+bernoulli = _distribution("bernoulli", lambda k, p: special.xlogy(k, p) + special.xlog1py(1 - k, -p), ("p",),
+                          lambda k, p: wnp.where(k < 0, 0.0, wnp.where(k < 1, 1 - p, 1.0)), discrete=True,
                           support=lambda k, _: ((k == 0) | (k == 1), 1.0))
 poisson = _distribution("poisson", lambda k, mu: special.xlogy(k, mu) - special.gammaln(k + 1) - mu, ("mu",),
                         lambda k, mu: wnp.where(k < 0, 0.0, special.gammaincc(wnp.floor(wnp.maximum(k, 0.0)) + 1, mu)), discrete=True, support=_above_0)
@@ -86,7 +88,8 @@ nbinom = _distribution("nbinom", lambda k, n, p: special.gammaln(k + n) - specia
                        + special.xlog1py(k, -p), ("n", "p"), discrete=True, support=_above_0)
 gumbel_r = _distribution("gumbel_r", lambda z: -z - wnp.exp(-z), (), lambda z: wnp.exp(-wnp.exp(-z)), ppf=lambda q: -wnp.log(-wnp.log(q)))
 gumbel_l = _distribution("gumbel_l", lambda z: z - wnp.exp(z), (), lambda z: -wnp.expm1(-wnp.exp(z)), ppf=lambda q: wnp.log(-wnp.log1p(-q)))
-gennorm = _distribution("gennorm", lambda z, beta: wnp.log(beta / 2) - special.gammaln(1 / beta) - wnp.power(wnp.abs(z), beta), ("beta",))
+gennorm = _distribution("gennorm", lambda z, beta: wnp.log(beta / 2) - special.gammaln(1 / beta) - wnp.power(wnp.abs(z), beta), ("beta",),
+                        lambda z, beta: 0.5 + 0.5 * wnp.sign(z) * special.gammainc(1 / beta, wnp.power(wnp.abs(z), beta)))
 vonmises = _distribution("vonmises", lambda z, kappa: kappa * (wnp.cos(z) - 1) - math.log(2 * math.pi) - wnp.log(special.i0e(kappa)), ("kappa",))
 wrapcauchy = _distribution("wrapcauchy", lambda z, c: wnp.log1p(-c * c) - math.log(2 * math.pi) - wnp.log1p(c * c - 2 * c * wnp.cos(z)), ("c",),
                            support=lambda z, _: ((z >= 0) & (z <= 2 * math.pi), 1.0))
