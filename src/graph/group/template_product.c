@@ -1,5 +1,7 @@
 /* The template for sums of products. It decides which axes of the output are vectors and which are
  * positions of a tile, and chooses the register tile. */
+#include <string.h>
+
 #include "graph/group/cost.h"
 #include "graph/group/template_state.h"
 #include "ops/nn/blocked.h"
@@ -448,6 +450,16 @@ typedef struct product_outer {
   uint32_t dot; /* the axis of a dot product instruction; UINT32_MAX: none */
 } product_outer;
 
+/* Returns true if both factors are contiguous along the sum's last axis, which has a vector or more. */
+static bool product_is_inner(const template_state *t, const wick_stage *fold, const wick_node *a,
+                             const wick_node *b)
+{
+  uint32_t k = fold->naxis - 1;
+  return fold->axis[k].reduce && !wick_stage_starts(t->s, fold) &&
+         template_step_of(t, a, fold->axis[k].sym) == 1 &&
+         template_step_of(t, b, fold->axis[k].sym) == 1 && template_most(t, fold, k) >= t->lanes;
+}
+
 const void *template_outer_product_of(template_state *t, const wick_stage *fold)
 {
   uint32_t n = t->out->naxis;
@@ -456,6 +468,9 @@ const void *template_outer_product_of(template_state *t, const wick_stage *fold)
       !product_factors(t, fold, &f->a, &f->b) ||
       !product_roles_of(t, fold, f->a, f->b, &f->roles) || template_extent(t, t->out, n - 1) < 2)
     return NULL;
+  wick_dim v = fold->axis[n - 1].sym;
+  bool apart = template_step_of(t, f->a, v) == 2 || template_step_of(t, f->b, v) == 2;
+  if (apart && product_is_inner(t, fold, f->a, f->b)) return NULL;
   f->lanes = template_dot_lanes(t, template_most(t, t->out, n - 1));
   f->dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED);
   if (f->dot != UINT32_MAX && f->lanes != t->t->vector_bytes / 4) return NULL;
@@ -630,11 +645,7 @@ bool template_inner_product_match(template_state *t)
     return false;
   product_inner *f = wick_new(t->tmp, product_inner, 1);
   t->found = f;
-  uint32_t k = fold->naxis - 1;
-  return fold->axis[k].reduce && !wick_stage_starts(t->s, fold) &&
-         product_factors(t, fold, &f->a, &f->b) &&
-         template_step_of(t, f->a, fold->axis[k].sym) == 1 &&
-         template_step_of(t, f->b, fold->axis[k].sym) == 1 && template_most(t, fold, k) >= t->lanes;
+  return product_factors(t, fold, &f->a, &f->b) && product_is_inner(t, fold, f->a, f->b);
 }
 
 void template_inner_product(template_state *t)

@@ -125,7 +125,7 @@ typedef struct template_order {
    * innermost one, just inside of the loop along x. 0: the order is as above. */
   int64_t columns;
   int64_t lines; /* whole rows along o in a block; 0: one row, or a part of it */
-  bool serial; /* the innermost loop is inside of the tasks */
+  bool serial;   /* the innermost loop is inside of the tasks */
 } template_order;
 
 /* Writes the loops of the output around a tile. Returns the innermost loop, which will contain the
