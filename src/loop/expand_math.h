@@ -1,6 +1,8 @@
 /* Scalar operators for which machines have no instruction become operators that they have. exp,
  * tanh and the like become Wick's polynomials, which are the same for all back ends; activations
- * become their formulas; integer division gets its guard.
+ * become their formulas; integer division gets its guard. Functions of single numbers that
+ * procedures use often (so that 4,000 nodes are saved) become calls of procedures, one for
+ * each function and type, which compute the same.
  *
  * Needs: a verified loop function, or a group, whose stage bodies are expanded. Guarantees: no
  * scalar operator that has an `expand` is left. Fails: a group with indices that only its run knows

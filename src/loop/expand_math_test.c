@@ -116,12 +116,73 @@ static void a_poor_machine_keeps_it(void **state)
   t->target = NULL;
 }
 
+/* ---- functions that procedures use often ---- */
+
+enum { OFTEN = 40, SELDOM = 3 };
+
+/* Builds a procedure that applies sin `nsin` times and sqrt once. */
+static void build_procedure(wick_module *m, const char *name, int nsin, wick_arena *mem)
+{
+  wick_builder b;
+  wick_func *f;
+  wick_build_begin(&b, m, WICK_LOOP, name, mem);
+  wick_value x = wick_build_param(&b, wick_type_scalar(m, WICK_F64, 1), WICK_IN, NULL);
+  for (int i = 0; i < nsin; i++) x = wick_build1(&b, WICK_OP_sin, x);
+  x = wick_build1(&b, WICK_OP_sqrt, x);
+  wick_build_return(&b, 1, &x);
+  assert_null(wick_build_end(&b, &f));
+  wick_module_set(m, f);
+}
+
+static uint32_t count_calls(const wick_func *f)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->nnode; i++) n += f->node[i].op == WICK_OP_call;
+  return n;
+}
+
+/* Expands the procedures @one and @two, which use sin. Returns the number of calls in both, and the
+ * nodes of what they call. */
+static uint32_t expand_two(scalar_test *t, int none, int ntwo, uint32_t *out_nnode)
+{
+  void *memo = NULL;
+  uint32_t ncall = 0;
+  t->mem = wick_arena_make(&t->guard), t->tmp = wick_arena_make(&t->guard);
+  t->m = wick_module_create(&t->guard, "");
+  build_procedure(t->m, "one", none, &t->mem);
+  build_procedure(t->m, "two", ntwo, &t->mem);
+  const wick_pass_context pass = {.memo = &memo, .mem = &t->mem, .tmp = &t->tmp};
+  for (int i = 0; i < 2; i++) {
+    wick_func *f;
+    assert_null(wick_pass_expand_math(&pass, wick_module_find(t->m, i ? "two" : "one"), &f));
+    wick_module_set(t->m, f);
+    ncall += count_calls(f);
+  }
+  const wick_func *shared = wick_module_find(t->m, "math.sin.f64");
+  *out_nnode = shared ? shared->nnode : 0;
+  assert_null(wick_verify_module(t->m, &t->tmp));
+  wick_module_free(t->m);
+  wick_arena_free(&t->mem);
+  wick_arena_free(&t->tmp);
+  return ncall;
+}
+
+static void functions_that_are_used_often_are_procedures(void **state)
+{
+  uint32_t nnode;
+  assert_int_equal(expand_two(*state, SELDOM, SELDOM, &nnode), 0);
+  assert_int_equal(nnode, 0);
+  assert_int_equal(expand_two(*state, SELDOM, OFTEN, &nnode), SELDOM + OFTEN);
+  assert_true(nnode > 100);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_row_keeps_its_error),
       cmocka_unit_test(each_attribute_keeps_it),
       cmocka_unit_test(a_poor_machine_keeps_it),
+      cmocka_unit_test(functions_that_are_used_often_are_procedures),
   };
   return cmocka_run_group_tests(tests, scalar_setup, scalar_teardown);
 }
