@@ -1,6 +1,6 @@
 /* Inlines calls, then removes the functions that are no longer called. Calls of recursive functions
- * stay, and calls of functions that compute a loop of numbers (wick_func_stays). Small functions
- * that call each other are merged, so that their calls at the end become steps of one loop
+ * stay, and calls of large ones and of those that compute a loop of numbers (wick_func_stays). Small
+ * functions that call each other are merged, so that their calls at the end become steps of one loop
  * (loop/tail_calls.h). A recursive entry gets a function of another name for its own calls.
  *
  * Needs: nothing. Fails: WICK_ELIMIT if the result becomes too large. Exact. */

@@ -107,7 +107,7 @@ static bool partial_helps(partial_state *s, wick_value v)
          partial_known(s, v, WICK_OP_closure);
 }
 
-/* Returns whether f gives data or functions and does not call itself: what it gives may be known. */
+/* Returns whether f gives data or functions and is inlined: what it gives may be known. */
 static bool partial_makes(const partial_state *s, const wick_func *f)
 {
   partial_run *run = s->run;
@@ -117,7 +117,7 @@ static bool partial_makes(const partial_state *s, const wick_func *f)
   bool makes = false;
   for (uint32_t k = 0; k < ret->nin && !makes; k++)
     makes = wick_kind_is_object(wick_info_of(f, ret->in[k])->kind);
-  makes = makes && !wick_func_recurs(f, run->tmp);
+  makes = makes && !wick_func_stays(f, run->tmp);
   wick_push(run->tmp, &run->makers, (partial_maker){f, makes});
   return makes;
 }

@@ -2,7 +2,7 @@
  * region, an `apply` of a known closure becomes a call, integers and bools that follow from known
  * ones become constants, and calls with an operand that is known (data, a closure, an integer, a
  * bool) are replaced by the nodes of the function, so that recursion on known data is written out.
- * So are calls of functions that give data or closures and do not call themselves.
+ * So are calls of functions that give data or closures and do not stay calls (wick_func_stays).
  *
  * A call that leads to more than 2,000 nodes or calls, to 400 calls inside each other, or to 32
  * undecided regions, because it recurs on data that is not known, calls an instance of its function:

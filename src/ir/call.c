@@ -260,9 +260,87 @@ bool wick_func_reaches_recursion(const wick_func *f, wick_arena *tmp)
   return wick_func_recurs(f, tmp);
 }
 
+/* ---- functions that are too large to be inlined ---- */
+
+enum {
+  CALL_LARGE = 100,  /* nodes from which on a function may stay because of its size */
+  CALL_GROWTH = 200, /* if all of its calls become at least so many nodes more */
+  CALL_CHAIN = 64    /* calls inside each other that are followed */
+};
+
+/* A function, and the number of nodes that inlining it builds. */
+typedef struct call_size {
+  const wick_func *f;
+  uint32_t nnode;
+} call_size;
+
+typedef wick_list(call_size) call_sizes;
+
+/* Returns whether f has numbers and objects alone, and branches, loops or objects among them: what is
+ * straight code on numbers becomes kernels, and tensors are fused with those of the caller. */
+static bool call_is_code(const wick_func *f)
+{
+  bool code = false;
+  for (uint32_t v = 1; v <= f->nvalue; v++) {
+    bool object = wick_kind_is_object(wick_info_of(f, (wick_value){v})->kind);
+    if (!object && !wick_type_is_one(f->module, f->value[v].type)) return false;
+    code = code || object;
+  }
+  for (uint32_t i = 0; i < f->nnode && !code; i++) code = f->node[i].nregion;
+  return code;
+}
+
+/* Counts the calls of f in its module, up to `most`. */
+static uint32_t call_count(const wick_func *f, uint32_t most)
+{
+  const wick_module *m = f->module;
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < m->funcs.n; k++)
+    for (uint32_t i = 0; i < m->funcs.at[k]->nnode && count < most; i++) {
+      const wick_node *n = &m->funcs.at[k]->node[i];
+      count += n->op == WICK_OP_call && n->attr[WICK_ATTR_call_callee].s == f->name;
+    }
+  return count;
+}
+
+static uint32_t call_nnode(const wick_func *f, uint32_t depth, wick_arena *tmp, call_sizes *sizes);
+
+static bool call_is_large(const wick_func *f, uint32_t depth, wick_arena *tmp, call_sizes *sizes)
+{
+  if (!call_is_code(f)) return false;
+  uint32_t n = call_nnode(f, depth, tmp, sizes);
+  if (n < CALL_LARGE) return false;
+  uint32_t most = CALL_GROWTH / n + 2, count = call_count(f, most);
+  return count > 1 && (count - 1) * n >= CALL_GROWTH;
+}
+
+/* Returns the number of nodes of f with those of the functions whose calls in it are inlined, or a
+ * large number if it has more than that. */
+static uint32_t call_nnode(const wick_func *f, uint32_t depth, wick_arena *tmp, call_sizes *sizes)
+{
+  for (uint32_t i = 0; i < sizes->n; i++)
+    if (sizes->at[i].f == f) return sizes->at[i].nnode;
+  if (depth > CALL_CHAIN) return CALL_GROWTH;
+  uint32_t n = f->nnode;
+  for (uint32_t i = 0; i < f->nnode && n < CALL_GROWTH; i++) {
+    const wick_func *g = wick_callee(f->module, &f->node[i]);
+    if (!g || wick_func_recurs(g, tmp) || call_is_large(g, depth + 1, tmp, sizes)) continue;
+    n += call_nnode(g, depth + 1, tmp, sizes);
+  }
+  if (n > CALL_GROWTH) n = CALL_GROWTH;
+  wick_push(tmp, sizes, (call_size){f, n});
+  return n;
+}
+
+bool wick_func_is_large(const wick_func *f, wick_arena *tmp)
+{
+  call_sizes sizes = {0};
+  return !wick_func_is_entry(f) && call_is_large(f, 0, tmp, &sizes);
+}
+
 bool wick_func_stays(const wick_func *f, wick_arena *tmp)
 {
-  if (wick_func_recurs(f, tmp)) return true;
+  if (wick_func_recurs(f, tmp) || wick_func_is_large(f, tmp)) return true;
   for (uint32_t v = 1; v <= f->nvalue; v++)
     if (!wick_type_is_one(f->module, f->value[v].type)) return false;
   return wick_return(f)->nin && call_has(f, WICK_OP_loop);

@@ -73,8 +73,13 @@ void wick_func_drop(const wick_func *f, const wick_func *now, wick_arena *tmp);
  * that name, none. */
 void wick_module_keep_reached(wick_module *m, const char *entry, wick_arena *tmp);
 
-/* Returns whether inlining leaves calls of f, a graph: f is recursive, or computes a loop of
- * scalars, which is faster as code of its own. */
+/* Returns whether f, a graph, is called more than once and too large to be inlined: its calls would
+ * become at least 200 nodes more. Such a function has 100 nodes or more, with those that it calls,
+ * on numbers and objects alone. */
+bool wick_func_is_large(const wick_func *f, wick_arena *tmp);
+
+/* Returns whether inlining leaves calls of f, a graph: f is recursive or large, or computes a loop
+ * of scalars, which is faster as code of its own. */
 bool wick_func_stays(const wick_func *f, wick_arena *tmp);
 
 /* Builds the nodes of the graph f, which n calls, on the operands `in`, and stores its results in

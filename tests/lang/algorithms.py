@@ -140,6 +140,26 @@ def black_tree():
     return 1000, sum({i * 7919 % 1009 for i in range(1000)}), 13, 8
 
 
+def chained():
+    def ends(k):
+        l = [2.0, 3.0]
+
+        def link(level, k):
+            if level:
+                link(level - 1, k)
+                link(level - 1, k * 0.5)
+            else:
+                l[:] = [l[0] * k + l[1] / (1 + l[0] * l[0]), l[1] + k]
+
+        link(5, k)
+        return l[0] * l[0] + l[1] * l[1]
+
+    y, h = ends(0.9), 1e-20
+    dy = ends(0.9 + 1j * h).imag / h
+    dd = (ends(0.9 + 1e-6 + 1j * h).imag - ends(0.9 - 1e-6 + 1j * h).imag) / h / 2e-6
+    return y, dy, y, 2 * dy, dd
+
+
 def common(a, b):
     t = np.zeros((len(a) + 1, len(b) + 1), int)
     for i, j in np.ndindex(len(a), len(b)):
@@ -349,7 +369,7 @@ FUNCTIONAL = {
 }  # fmt: skip
 
 STRUCTURES = {
-    "quickselect": lambda: (26, 53, 97, -1), "redblack": black_tree, "heapsort": lambda: np.array(sorted(i * 37 % 23 for i in range(20))),
+    "quickselect": lambda: (26, 53, 97, -1), "redblack": black_tree, "chained": chained, "heapsort": lambda: np.array(sorted(i * 37 % 23 for i in range(20))),
     "lcs_main": lambda: common([1, 3, 5, 7, 9, 2, 4], [3, 9, 5, 7, 2, 2, 4, 1]), "knapsack": knapsack, "coins_main": lambda: 242,
     "bfs_main": distances, "paths": paths, "pagerank": pagerank, "fft_main": fourier, "polynomials": polynomials,
 }  # fmt: skip

@@ -205,7 +205,8 @@ static void forward_callee(forward *w, const wick_node *n)
   const wick_func *f = wick_module_find(b->module, name);
   if (!f || f->level != WICK_GRAPH) {
     wick_build_fail(b, WICK_EINVAL, "there is no function @%s", name);
-  } else if (wick_func_recurs(f, b->mem) || w->depth > FORWARD_DEPTH) {
+  } else if (wick_func_recurs(f, b->mem) || wick_func_is_large(f, b->mem) ||
+             w->depth > FORWARD_DEPTH) {
     forward_call(w, n, f);
   } else {
     wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u),

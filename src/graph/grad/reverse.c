@@ -19,7 +19,7 @@ enum {
 static bool reverse_inlines(wick_reverse *r, const wick_node *n)
 {
   const wick_func *g = n->op == WICK_OP_call ? wick_callee(r->m, n) : NULL;
-  return g && !wick_func_recurs(g, r->mem);
+  return g && !wick_func_recurs(g, r->mem) && !wick_func_is_large(g, r->mem);
 }
 
 wick_type wick_reverse_type(const wick_reverse *r, wick_type t)
