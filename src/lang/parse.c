@@ -97,8 +97,10 @@ static wick_ast *parse_argument(wick_lang_parser *p, bool data)
   if (parse_take(p, WICK_TOKEN_SPREAD))
     return wick_lang_parse_named(p, WICK_AST_SPREAD, begin,
                                  wick_lang_parse_name(p, "the name of a shape"), 0, NULL);
-  bool element = t->kind == WICK_TOKEN_NAME && second->kind == '[';
-  if (t->kind == WICK_TOKEN_TYPE || element || parse_is_word(p, 0, "fn") ||
+  bool element = t->kind == WICK_TOKEN_NAME && second->kind == '[',
+       qualified = t->kind == WICK_TOKEN_NAME && second->kind == '.' &&
+                   parse_peek(p, 2)->kind == WICK_TOKEN_TYPE;
+  if (t->kind == WICK_TOKEN_TYPE || element || qualified || parse_is_word(p, 0, "fn") ||
       (data && t->kind == '('))
     return wick_lang_parse_type(p);
   return wick_lang_parse_binary(p, 0);
