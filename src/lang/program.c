@@ -53,6 +53,15 @@ static bool program_alike(const char *a, const char *b)
   return !isupper((unsigned char)*a) == !isupper((unsigned char)*b) || strcasecmp(a, b) == 0;
 }
 
+/* Returns whether a suggestion is better than another one at the same distance. */
+static bool program_nearer(const char *name, const char *a, const char *b)
+{
+  size_t na = 0, nb = 0;
+  while (name[na] && a[na] == name[na]) na++;
+  while (name[nb] && b[nb] == name[nb]) nb++;
+  return na != nb ? na > nb : strcmp(a, b) < 0;
+}
+
 const char *wick_lang_nearest(const char *name, uint32_t n, const wick_lang_map *const *map)
 {
   const char *best = NULL;
@@ -63,9 +72,8 @@ const char *wick_lang_nearest(const char *name, uint32_t n, const wick_lang_map 
       const char *key = map[k]->key[i];
       if (!key || !map[k]->value[i] || !program_alike(name, key)) continue;
       size_t d = wick_str_distance(name, key);
-      if (d > least || (d == least && (!best || strcmp(key, best) >= 0)) || d >= strlen(key)) {
-        if (d != least || best) continue;
-      }
+      if (d > least || d > strlen(key)) continue;
+      if (best && d == least && !program_nearer(name, key, best)) continue;
       least = d, best = key;
     }
   return best;
