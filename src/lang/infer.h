@@ -40,7 +40,9 @@ typedef struct wick_static {
   const int64_t *ints;
   double f;
   const char *word;
-  const wick_lang_entity *of; /* not known: that of this static parameter */
+  /* Not known yet: the value of this static parameter, or this size. */
+  const wick_lang_entity *of;
+  wick_ty *size;
 } wick_static;
 
 typedef struct wick_constraint {

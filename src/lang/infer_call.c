@@ -16,6 +16,27 @@ static bool infer_call_number(const wick_ast *n, double *f, int64_t *i)
   return true;
 }
 
+/* Returns the number that `size` is, or it, if that is not known yet. */
+static wick_static infer_call_size(infer *s, wick_ty *size)
+{
+  wick_static out = {.size = size};
+  wick_dim d = wick_ty_dim(s->t, wick_ty_of(size)->size);
+  if (!wick_dim_is_const(d)) return out;
+  return (wick_static){
+      .known = true, .n = 1, .ints = wick_dup(s->mem, int64_t, &d.v, 1), .f = (double)d.v};
+}
+
+bool wick_infer_static_argument(infer *s, const wick_ast *n, wick_static *out)
+{
+  if (wick_infer_static(s, n, NULL, out)) return true;
+  wick_dim d = n->kind == WICK_AST_NAME || n->kind == WICK_AST_BINARY || n->kind == WICK_AST_UNARY
+                   ? wick_infer_size(s, n)
+                   : WICK_DIM_INVALID;
+  if (wick_dim_eq(d, WICK_DIM_INVALID) || wick_dim_eq(d, s->t->any)) return false;
+  *out = infer_call_size(s, wick_ty_size(s->t, d));
+  return true;
+}
+
 bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wick_static *out)
 {
   int64_t i;
@@ -29,6 +50,7 @@ bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wi
     bool own = f && n->ref->parent == f->entity;
     if (!fixed && own) fixed = f->fixed;
     if (fixed) *out = fixed[n->ref->index];
+    if (out->size) *out = infer_call_size(s, out->size);
     if (!fixed) out->known = false, out->of = n->ref;
     return true;
   }
@@ -107,7 +129,7 @@ static wick_ty *infer_call_known(infer *s, wick_ast *n, wick_lang_entity *e)
   for (uint32_t i = 0; ok && !ctor && i < nparam; i++) {
     if (!list->kid[i]->flag) continue;
     any = true;
-    if (!wick_infer_static(s, arg[i], NULL, &fixed[i])) {
+    if (!wick_infer_static_argument(s, arg[i], &fixed[i])) {
       wick_lang_report(&s->p->sources, arg[i]->at,
                        "the parameter `%s` is static: its argument must be known",
                        list->kid[i]->name);

@@ -38,6 +38,15 @@ static void scheme_fix(infer *s, wick_constraint *k, const wick_lang_entity *e,
   k->fixed = next;
 }
 
+/* Copies the sizes among the static arguments of a constraint. */
+static void scheme_copy_fixed(infer *s, wick_constraint *k)
+{
+  wick_static *next = k->fixed ? wick_dup(s->mem, wick_static, k->fixed, k->nfixed) : NULL;
+  for (uint32_t i = 0; next && i < k->nfixed; i++)
+    if (next[i].size) next[i].size = wick_ty_copy(s->t, next[i].size);
+  k->fixed = next;
+}
+
 static void scheme_needs(infer *s, const wick_scheme *c, wick_lang_at at, const wick_lang_entity *e,
                          const wick_static *fixed)
 {
@@ -49,6 +58,7 @@ static void scheme_needs(infer *s, const wick_scheme *c, wick_lang_at at, const 
     k.arg = wick_new(s->mem, wick_ty *, k.n);
     for (uint32_t j = 0; j < k.n; j++) k.arg[j] = wick_ty_copy(s->t, c->needs[i].arg[j]);
     for (uint32_t j = 0; j < k.n; j++) scheme_literals(s, k.arg[j]);
+    scheme_copy_fixed(s, &k);
     if (!k.origin.source) k.origin = k.at;
     k.at = at, k.done = false;
     if (fixed) scheme_fix(s, &k, e, fixed);

@@ -126,7 +126,7 @@ bool wick_lang_static(wick_lang_program *p, wick_types *t, const wick_typed *f, 
 {
   wick_typed typed = *f;
   infer s = {.p = p, .t = t, .mem = p->mem, .typed = &typed};
-  return wick_infer_static(&s, n, NULL, out) && out->known;
+  return wick_infer_static_argument(&s, n, out) && out->known;
 }
 
 /* ---- conditions that sizes decide ---- */

@@ -31,7 +31,10 @@ static uint32_t calls_arguments(lowering *s, lowering_frame *f, const wick_ast *
     if (!is_fixed)
       at[to] = wick_lowering_expr(s, f, k);
     else if (!wick_lang_static(s->p, s->t, f->typed, k, &fixed[to]))
-      wick_lowering_fail(s, k->at, "this static argument is not known here");
+      wick_lowering_fail(s, k->at,
+                         fixed[to].size ? "this static argument is a size that stays open, and "
+                                          "must be known when the program is compiled"
+                                        : "this static argument is not known here");
   }
   for (uint32_t i = 0; i < nparam + n->nkid && nout < count; i++)
     if (at[i]) out[nout++] = at[i];
