@@ -112,6 +112,8 @@ static const wick_datum *form_map(eval *e, const wick_ast *n, const wick_datum *
   const wick_datum *part[16];
   const wick_datum *d = arg[0];
   if (e->failed || d->kind == WICK_DATUM_FN || d->kind == WICK_DATUM_REF || narg > 16) return d;
+  for (uint32_t i = 1; i < narg; i++) /* the cotangent of an integer is () */
+    if (d->kind == WICK_DATUM_TENSOR && arg[i]->kind == WICK_DATUM_TUPLE) return d;
   if (d->kind == WICK_DATUM_TENSOR) return wick_eval_apply(e, n, fn, narg, arg);
   wick_datum *out = wick_eval_new(e, d->kind, d->n);
   out->entity = d->entity;

@@ -159,15 +159,18 @@ static bool infer_constraint_field(infer *s, wick_constraint *c)
     infer_constraint_unify(s, c, o->arg[n->i], c->arg[1]);
     return true;
   }
-  const wick_lang_entity *e = o->kind == WICK_TY_DATA ? o->data : NULL;
+  wick_ty *of = o->kind == WICK_TY_COT ? wick_ty_of(o->arg[0]) : o;
+  const wick_lang_entity *e = of->kind == WICK_TY_DATA ? of->data : NULL;
   if (n->name && e && e->kind == WICK_ENTITY_STRUCT) {
     const wick_ast *list = e->ctor[0]->decl;
     const char *near = NULL;
     size_t least = 3;
     for (uint32_t i = 0; i < list->nkid; i++) {
       if (list->kid[i]->name == n->name) {
-        infer_constraint_unify(s, c, wick_lang_field_type(s->t, o, 0, i), c->arg[1]);
-        return true;
+        wick_ty *field = wick_lang_field_type(s->t, of, 0, i);
+        if (of != o) field = wick_infer_cotangent(s, field);
+        if (field) infer_constraint_unify(s, c, field, c->arg[1]);
+        return field || s->last;
       }
       size_t d = wick_str_distance(list->kid[i]->name, n->name);
       if (d < least && d < strlen(n->name)) least = d, near = list->kid[i]->name;

@@ -53,8 +53,7 @@ static infer_floats infer_form_floats(infer *s, wick_ty *x, infer_seen *seen)
   return all;
 }
 
-/* The cotangent of a type; NULL if it is not known yet. */
-static wick_ty *infer_form_cotangent(infer *s, wick_ty *x)
+wick_ty *wick_infer_cotangent(infer *s, wick_ty *x)
 {
   wick_ty *a = wick_ty_of(x);
   infer_seen seen = {0};
@@ -67,23 +66,24 @@ static wick_ty *infer_form_cotangent(infer *s, wick_ty *x)
     if (f == FLOATS_ALL) return a;
     return a->kind == WICK_TY_TENSOR ? s->t->unit : wick_ty_new(s->t, WICK_TY_COT, 1, &a);
   }
+  if (a->kind == WICK_TY_FN || a->kind == WICK_TY_REF) return s->t->unit;
   if (a->kind != WICK_TY_TUPLE) return wick_ty_new(s->t, WICK_TY_COT, 1, &a);
   wick_ty **item = wick_new(s->mem, wick_ty *, a->n);
   for (uint32_t i = 0; i < a->n; i++)
-    if (!(item[i] = infer_form_cotangent(s, a->arg[i]))) return NULL;
+    if (!(item[i] = wick_infer_cotangent(s, a->arg[i]))) return NULL;
   return wick_ty_new(s->t, WICK_TY_TUPLE, a->n, item);
 }
 
 bool wick_infer_solve_cotangent(infer *s, wick_constraint *c)
 {
-  wick_ty *t = infer_form_cotangent(s, c->arg[0]);
+  wick_ty *t = wick_infer_cotangent(s, c->arg[0]);
   if (t) infer_form_unify(s, c, c->arg[1], t, "the cotangent");
   return t != NULL;
 }
 
 static wick_ty *infer_form_cot(infer *s, const wick_constraint *c, wick_ty *x)
 {
-  wick_ty *t = infer_form_cotangent(s, x);
+  wick_ty *t = wick_infer_cotangent(s, x);
   if (t) return t;
   wick_constraint k = *c;
   t = wick_ty_var(s->t, WICK_SORT_TYPE);

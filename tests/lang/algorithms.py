@@ -374,6 +374,12 @@ STRUCTURES = {
     "bfs_main": distances, "paths": paths, "pagerank": pagerank, "fft_main": fourier, "polynomials": polynomials,
 }  # fmt: skip
 
+MIXED = {
+    "by_numbers": lambda: (20, 20, 30, 20, 20), "gives_numbers": lambda: (9, 3, 12, 72), "by_references": lambda: (6, 2, 6, 12),
+    "by_structs": lambda: (6, 0.9, 3, np.tanh(0.75), 2 * 0.5 / np.cosh(0.75) ** 2, 2 * 1.5 / np.cosh(0.75) ** 2),
+    "by_choices": None, "of_second_order": None,
+}  # fmt: skip
+
 FILES = {
     "sizes": {"named": halves, "windows": windows, "determinants": determinants, "transformed": transformed, "halved": halved, "triangle": triangle, "open": lambda: (17.0, [1.0, 2.0, 4.0])},
     "solvers": {
@@ -382,6 +388,7 @@ FILES = {
         "hessian": hessian, "per_example": per_example,
     },
     "structures": STRUCTURES,
+    "mixed": MIXED,
     "functional": FUNCTIONAL,
     "formulas": FORMULAS,
     "learning": LEARNING,

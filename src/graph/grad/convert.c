@@ -4,7 +4,7 @@
 #include "ops/gradient/grad.h"
 
 /* Returns whether the declared type `to` has the constructors of `of`, each with the fields of `of`
- * that have cotangents. Fields are compared where they are converted. */
+ * that have declared cotangents. Fields are compared where they are converted. */
 static bool convert_fits(const wick_module *m, wick_type of, wick_type to)
 {
   if (wick_type_get(m, to)->kind != WICK_DATA) return false;
@@ -12,7 +12,8 @@ static bool convert_fits(const wick_module *m, wick_type of, wick_type to)
   bool fits = a.nctor == d.nctor;
   for (uint32_t k = 0; k < a.nctor && fits; k++) {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < a.ctor[k].nfield; i++) n += wick_has_cotangent(m, a.ctor[k].field[i]);
+    for (uint32_t i = 0; i < a.ctor[k].nfield; i++)
+      n += wick_declares_cotangent(m, a.ctor[k].field[i]);
     fits = n == d.ctor[k].nfield;
   }
   return fits;
@@ -67,9 +68,11 @@ static void convert_define_in(wick_builder *b, wick_type of, wick_type to)
   for (uint32_t k = 0; k < d.nctor && !b->status; k++) {
     wick_value field = wick_region_begin(b, d.ctor[k].nfield, d.ctor[k].field),
                *part = wick_new(b->mem, wick_value, x.ctor[k].nfield + 1u);
-    for (uint32_t i = 0; i < x.ctor[k].nfield && !b->status; i++)
-      if (wick_has_cotangent(b->module, x.ctor[k].field[i]))
-        part[i] = wick_convert_in(b, (wick_value){field.id++}, x.ctor[k].field[i]);
+    for (uint32_t i = 0; i < x.ctor[k].nfield && !b->status; i++) {
+      wick_type t = x.ctor[k].field[i];
+      if (wick_has_cotangent(b->module, t)) part[i] = wick_convert_in(b, field, t);
+      field.id += wick_declares_cotangent(b->module, t);
+    }
     wick_value made = wick_cotangent_construct(b, of, k, part);
     wick_yield(b, 1, &made);
   }
@@ -91,18 +94,19 @@ wick_value wick_convert_in(wick_builder *b, wick_value v, wick_type of)
 
 /* ---- to outside ---- */
 
+/* The second parameter is missing if values of type `of` have no cotangents inside. */
 static void convert_define_out(wick_builder *b, wick_type of, wick_type to)
 {
-  wick_value x = {1}, d = {2};
+  wick_value x = {1}, d = {b->nparam > 1 ? 2 : 0};
   const wick_data from = *wick_data_get(b->module, of), made = *wick_data_get(b->module, to);
   wick_build_open(b, WICK_OP_switch, 1, &x, NULL, 0, NULL);
   for (uint32_t k = 0; k < from.nctor && !b->status; k++) {
     uint32_t nfield = from.ctor[k].nfield, n = 0;
     wick_value field = wick_region_begin(b, nfield, from.ctor[k].field),
                *part = wick_new(b->mem, wick_value, nfield + 1u);
-    wick_cotangent_fields(b, d, of, k, part);
+    if (d.id) wick_cotangent_fields(b, d, of, k, part);
     for (uint32_t i = 0; i < nfield && !b->status; i++)
-      if (part[i].id) {
+      if (wick_declares_cotangent(b->module, from.ctor[k].field[i])) {
         wick_value primal = {field.id + i};
         part[n] = wick_convert_out(b, part[i], primal, made.ctor[k].field[n]);
         n++;
@@ -116,12 +120,14 @@ static void convert_define_out(wick_builder *b, wick_type of, wick_type to)
 
 wick_value wick_convert_out(wick_builder *b, wick_value d, wick_value x, wick_type to)
 {
-  if (b->status || wick_type_eq(wick_built_type(b, d), to)) return d;
+  if (b->status || (d.id && wick_type_eq(wick_built_type(b, d), to))) return d;
   wick_type of = wick_built_type(b, x);
-  if (wick_type_get(b->module, of)->kind != WICK_DATA || !convert_fits(b->module, of, to))
-    return convert_misfit(b, of, to);
-  const char *name = wick_str_printf(b->mem, "%s.to.%s", convert_name(b, wick_built_type(b, d)),
-                                     convert_name(b, to));
+  bool data = wick_type_get(b->module, of)->kind == WICK_DATA;
+  /* Without floats, a type is that of its cotangents if it has no other tensors, either. */
+  if (!d.id && wick_type_eq(of, to)) return data ? x : wick_grad_fill(b, x, 0);
+  if (!data || !convert_fits(b->module, of, to)) return convert_misfit(b, of, to);
+  const char *from = convert_name(b, d.id ? wick_built_type(b, d) : of),
+             *name = wick_str_printf(b->mem, "%s.to.%s", from, convert_name(b, to));
   wick_value in[2] = {x, d};
-  return wick_convert_call(b, name, 2, in, of, to, convert_define_out);
+  return wick_convert_call(b, name, d.id ? 2 : 1, in, of, to, convert_define_out);
 }

@@ -1,6 +1,7 @@
 /* Cotangents of data at the borders of a transformation. Inside, the cotangent of a value of @T is of
  * type @T.d, which may be Zero. Outside, it is of a type that the program declares, with the
- * constructors of @T in order, each with the cotangents of those fields that have some. */
+ * constructors of @T in order, each with the cotangents of its floats and of its data, also of data
+ * without floats, which has none inside. */
 #ifndef WICK_GRAPH_GRAD_CONVERT_H
 #define WICK_GRAPH_GRAD_CONVERT_H
 
@@ -15,7 +16,7 @@ wick_value wick_convert_call(wick_builder *b, const char *name, uint32_t n, cons
 /* Returns the cotangent or tangent v, of the declared type, of a value of type `of` as it is inside. */
 wick_value wick_convert_in(wick_builder *b, wick_value v, wick_type of);
 /* Returns the cotangent d of the value x as one of type `to`: Zero becomes zeros, with the constructors
- * of x. Fails in the builder if `to` is not such a type. */
+ * of x. d may be 0 if x has no cotangent inside. Fails in the builder if `to` is not such a type. */
 wick_value wick_convert_out(wick_builder *b, wick_value d, wick_value x, wick_type to);
 
 #endif

@@ -43,13 +43,20 @@ static const char *transform_prefix(wick_builder *b, const wick_func *f)
   }
 }
 
+/* Returns whether parameters of type t have cotangents inside. Data without floats has none. */
+static bool transform_moves(const wick_builder *b, wick_type t)
+{
+  return wick_type_get(b->module, t)->kind != WICK_DATA || wick_has_cotangent(b->module, t);
+}
+
 /* Begins reverse mode of f with respect to the parameters in `by`: sets `active`, and makes the
  * functions that are called. Returns f as it is to be built. */
 static const wick_func *transform_begin(wick_reverse *r, wick_builder *b, const wick_func *f,
                                         const wick_attr *by, const char *prefix, bool *active)
 {
   *r = (wick_reverse){.m = b->module, .mem = b->mem};
-  for (uint32_t i = 0; i < by->n; i++) active[by->ints[i]] = true;
+  for (uint32_t i = 0; i < by->n; i++)
+    active[by->ints[i]] = transform_moves(b, f->value[1 + by->ints[i]].type);
   f = wick_reverse_open(r, wick_reverse_caller(r, f));
   if (!r->status) wick_reverse_functions(r, f, active, prefix);
   b->status = r->status;
@@ -71,9 +78,10 @@ void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
   const wick_func *f = transform_callee(c, n);
   const wick_attr *by = &n->attr[WICK_ATTR_value_and_grad_wrt];
   if (!f || b->status) return;
-  uint32_t nout = wick_return(f)->nin, ntype = 0;
+  uint32_t nout = wick_return(f)->nin, ntype = 0, nwrt = 0;
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u), *out = &c->to[n->first.id],
-             *wrt = wick_new(b->mem, wick_value, by->n + 1);
+             *wrt = wick_new(b->mem, wick_value, by->n + 1),
+             *got = wick_new(b->mem, wick_value, by->n + 1);
   bool *active = wick_new(b->mem, bool, f->nparam + 1);
   const char *prefix = transform_prefix(b, f);
   transform_operands(c, n, in);
@@ -84,7 +92,8 @@ void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
   if (!b->status) wick_reverse_body(&w, f, in, active, NULL, out);
   if (r.status) b->status = r.status;
   if (b->status) return;
-  for (uint32_t i = 0; i < by->n; i++) wrt[i] = in[by->ints[i]];
+  for (uint32_t i = 0; i < by->n; i++)
+    if (active[by->ints[i]]) wrt[nwrt++] = in[by->ints[i]];
   uint32_t end = b->nodes.n;
   wick_value seed = wick_grad_fill(b, out[0], 1);
   const wick_grad_request q = {.begin = begin,
@@ -92,17 +101,18 @@ void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
                                .nof = 1,
                                .of = out,
                                .cotangent = &seed,
-                               .nwrt = by->n,
+                               .nwrt = nwrt,
                                .wrt = wrt,
                                .nown = w.own.n,
                                .own = w.own.at};
-  wick_grad_build(b, &q, out + nout);
+  wick_grad_build(b, &q, got);
   for (uint32_t k = 0; k < nout && !b->status; k++)
     out[k] = wick_shadow_leave(b, out[k], wick_type_of(c->f, (wick_value){n->first.id + k}));
-  for (uint32_t i = 0; i < by->n && !b->status; i++) {
-    wick_value *d = &out[nout + i];
-    if (!d->id) *d = wick_grad_fill(b, wrt[i], 0);
-    *d = wick_convert_out(b, *d, wrt[i], wick_type_of(c->f, (wick_value){n->first.id + nout + i}));
+  for (uint32_t i = 0, at = 0; i < by->n && !b->status; i++) {
+    wick_value x = in[by->ints[i]], d = {0};
+    if (active[by->ints[i]]) d = got[at++].id ? got[at - 1] : wick_grad_fill(b, x, 0);
+    out[nout + i] =
+        wick_convert_out(b, d, x, wick_type_of(c->f, (wick_value){n->first.id + nout + i}));
   }
 }
 
@@ -128,10 +138,12 @@ static const char *transform_back(wick_builder *b, const wick_reverse_unit *u, c
     if (captured[k]) param[k] = wick_build_param(&c, f->value[1 + k].type, WICK_IN, NULL);
   for (uint32_t k = 0; k < u->nkept; k++) kept[k] = wick_build_param(&c, u->kept[k], WICK_IN, NULL);
   for (uint32_t k = 0; k < end->nin; k++)
-    if (wick_has_cotangent(b->module, wick_type_of(f, end->in[k])))
+    if (wick_declares_cotangent(b->module, wick_type_of(f, end->in[k])))
       dout[k] = wick_build_param(&c, fn->item[at++], WICK_IN, NULL);
   for (uint32_t k = 0; k < end->nin; k++)
-    if (dout[k].id)
+    if (!wick_has_cotangent(b->module, wick_type_of(f, end->in[k])))
+      dout[k].id = 0;
+    else if (dout[k].id)
       dout[k] = wick_convert_in(&c, dout[k],
                                 wick_shadow_type(b->module, wick_type_of(f, end->in[k]), b->mem));
   wick_value *in = wick_reverse_operands(&c, u, param, kept, dout, param, &n);
@@ -143,9 +155,12 @@ static const char *transform_back(wick_builder *b, const wick_reverse_unit *u, c
     for (int64_t k = 0; k < by->ints[i]; k++) nth += u->active[k];
     wick_type to = fn->item[fn->ntake + i];
     uint32_t k = (uint32_t)by->ints[i];
-    out[i] = param[k].id
-                 ? wick_convert_out(&c, got[nth], wick_shadow_enter(&c, f, k, param[k], NULL), to)
-                 : got[nth];
+    if (!u->active[k])
+      out[i] = wick_convert_out(&c, (wick_value){0}, param[k], to);
+    else if (!param[k].id)
+      out[i] = got[nth];
+    else
+      out[i] = wick_convert_out(&c, got[nth], wick_shadow_enter(&c, f, k, param[k], NULL), to);
   }
   wick_build_return(&c, by->n, out);
   wick_status s = wick_build_end(&c, &made);
@@ -172,9 +187,9 @@ void wick_expand_vjp(wick_copier *c, const wick_node *n)
   if (b->status) return;
   wick_type type = wick_type_of(c->f, (wick_value){n->first.id + nout});
   bool *captured = wick_dup(b->mem, bool, u.needs, f->nparam + 1u);
-  for (uint32_t k = 0; k < f->nparam; k++)
-    captured[k] =
-        captured[k] || (active[k] && wick_info_of(f, (wick_value){1 + k})->kind == WICK_DATA);
+  for (uint32_t i = 0; i < by->n; i++)
+    if (wick_info_of(f, (wick_value){1 + (uint32_t)by->ints[i]})->kind == WICK_DATA)
+      captured[by->ints[i]] = true;
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u),
              *out = wick_new(b->mem, wick_value, nout + u.nkept + 1),
              *held = wick_new(b->mem, wick_value, f->nparam + u.nkept + 1);
@@ -217,14 +232,14 @@ void wick_expand_jvp(wick_copier *c, const wick_node *n)
   transform_enter(b, f, in);
   for (uint32_t i = 0; i < by->n && !b->status; i++) {
     wick_type of = wick_built_type(b, in[by->ints[i]]);
-    tangent[by->ints[i]] = wick_convert_in(b, in[f->nparam + i], of);
+    if (transform_moves(b, of)) tangent[by->ints[i]] = wick_convert_in(b, in[f->nparam + i], of);
   }
   wick_value *got = wick_new(b->mem, wick_value, nout + 1u);
   wick_forward_body(b, f, in, tangent, out, got);
   for (uint32_t k = 0, at = nout; k < nout && !b->status; k++) {
-    if (!wick_grad_has(b, out[k])) continue;
+    if (!wick_declares_cotangent(b->module, wick_built_type(b, out[k]))) continue;
     wick_type type = wick_type_of(c->f, (wick_value){n->first.id + at});
-    if (!got[k].id) got[k] = wick_grad_fill(b, out[k], 0);
+    if (!got[k].id && wick_grad_has(b, out[k])) got[k] = wick_grad_fill(b, out[k], 0);
     out[at++] = wick_convert_out(b, got[k], out[k], type);
   }
   for (uint32_t k = 0; k < nout && !b->status; k++)

@@ -440,7 +440,8 @@ static const lowered *exprs_field(lowering *s, const wick_ast *n, const lowered 
   uint32_t at = (uint32_t)n->i;
   if (s->failed) return x;
   if (n->name) {
-    const wick_ast *list = x->type->data->ctor[0]->decl;
+    const wick_ty *type = x->type->kind == WICK_TY_COT ? wick_ty_of(x->type->arg[0]) : x->type;
+    const wick_ast *list = type->data->ctor[0]->decl;
     for (at = 0; at < list->nkid && list->kid[at]->name != n->name;) at++;
   }
   if (at >= x->n) return wick_lowering_fail(s, n->at, "there is no such field");

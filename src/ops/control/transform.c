@@ -7,13 +7,6 @@
 #include "ops/ref.h"
 #include "ops/stage.h"
 
-/* Returns whether values of this type have cotangents and tangents. */
-static bool transform_has(const wick_infer *c, wick_type type)
-{
-  const wick_type_info *t = wick_type_get(c->module, type);
-  return t->kind == WICK_TENSOR ? WICK_FLOATS >> t->elem & 1 : wick_has_cotangent(c->module, type);
-}
-
 static wick_status transform_operand(const wick_infer *c, uint32_t k, wick_type expected)
 {
   if (wick_type_eq(c->in[k]->type, expected)) return NULL;
@@ -61,7 +54,7 @@ static wick_status transform_wrt(const wick_infer *c, const wick_func *f, const 
     for (uint32_t k = 0; k < i; k++)
       if (wrt->ints[k] == p)
         return wick_infer_fail(c, WICK_ETYPE, "wrt has %lld twice", (long long)p);
-    if (!transform_has(c, f->value[p + 1].type))
+    if (!wick_declares_cotangent(c->module, f->value[p + 1].type))
       return wick_infer_fail(c, WICK_ETYPE, "parameter %lld of @%s has no cotangents", (long long)p,
                              f->name);
   }
@@ -73,7 +66,7 @@ static uint32_t transform_nresult(const wick_infer *c, const wick_func *f)
 {
   uint32_t n = 0;
   for (uint32_t k = 0; k < wick_return(f)->nin; k++)
-    n += transform_has(c, wick_type_of(f, wick_return(f)->in[k]));
+    n += wick_declares_cotangent(c->module, wick_type_of(f, wick_return(f)->in[k]));
   return n;
 }
 
@@ -123,7 +116,7 @@ static wick_status jvp_infer(wick_infer *c)
     if (wick_type_get(c->module, f->value[wrt->ints[i] + 1].type)->kind == WICK_TENSOR)
       WICK_TRY(transform_operand(c, f->nparam + i, f->value[wrt->ints[i] + 1].type));
   for (uint32_t k = 0, at = r->nin; k < r->nin; k++)
-    if (transform_has(c, wick_type_of(f, r->in[k])))
+    if (wick_declares_cotangent(c->module, wick_type_of(f, r->in[k])))
       WICK_TRY(transform_result(c, at++, wick_type_of(f, r->in[k])));
   return NULL;
 }
@@ -154,7 +147,7 @@ static wick_status vjp_function(const wick_infer *c, const wick_func *f, const w
   bool fits = t->kind == WICK_FN && t->ntake == n && t->nitem == n + wrt->n;
   for (uint32_t k = 0; k < r->nin && fits; k++) {
     wick_type type = wick_type_of(f, r->in[k]);
-    if (!transform_has(c, type)) continue;
+    if (!wick_declares_cotangent(c->module, type)) continue;
     fits = wick_type_get(c->module, type)->kind != WICK_TENSOR || wick_type_eq(type, t->item[at]);
     at++;
   }
@@ -263,7 +256,7 @@ static wick_status with_vjp_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "constants is %lld, @%s has %u parameters",
                            (long long)constants, f->name, np);
   for (uint32_t k = 0; k < r->nin; k++) {
-    if (!transform_has(c, wick_type_of(f, r->in[k]))) continue;
+    if (!wick_declares_cotangent(c->module, wick_type_of(f, r->in[k]))) continue;
     if (n < g->nparam && !wick_type_eq(g->value[n + 1].type, wick_type_of(f, r->in[k])))
       return wick_infer_fail(c, WICK_ETYPE, "parameter %u of @%s has another type than result %u",
                              n, g->name, k);
@@ -272,7 +265,7 @@ static wick_status with_vjp_infer(wick_infer *c)
   for (uint32_t k = 0; k < np; k++) {
     if (k < g->nparam && !wick_type_eq(g->value[k + 1].type, f->value[k + 1].type))
       return wick_infer_fail(c, WICK_ETYPE, "parameter %u has another type in @%s", k, g->name);
-    if (k < constants || !transform_has(c, f->value[k + 1].type)) continue;
+    if (k < constants || !wick_declares_cotangent(c->module, f->value[k + 1].type)) continue;
     if (nby < wick_return(g)->nin)
       if (!wick_type_eq(wick_type_of(g, wick_return(g)->in[nby]), f->value[k + 1].type))
         return wick_infer_fail(c, WICK_ETYPE, "result %u of @%s is not of parameter %u's type", nby,

@@ -98,6 +98,9 @@ bool wick_grad_has(const wick_builder *b, wick_value v); /* its type has cotange
 
 /* Returns whether values of type t have cotangents: floats with elements, and data with such parts. */
 bool wick_has_cotangent(const wick_module *m, wick_type t);
+/* Returns whether a program has cotangents for values of type t: of floats, and of all data, whose
+ * constructors they repeat. */
+bool wick_declares_cotangent(const wick_module *m, wick_type t);
 /* The type of the cotangents of values of type t, which have some: t, or for data @T the type @T.d,
  * which is defined at its first use. `mem` is scratch. */
 wick_type wick_cotangent_type(wick_module *m, wick_type t, wick_arena *mem);

@@ -36,6 +36,12 @@ bool wick_has_cotangent(const wick_module *m, wick_type t)
   return has;
 }
 
+bool wick_declares_cotangent(const wick_module *m, wick_type t)
+{
+  const wick_type_info *info = wick_type_get(m, t);
+  return info->kind == WICK_DATA || (info->kind == WICK_TENSOR && wick_elem_is_float(info->elem));
+}
+
 /* Returns whether a type that exists can be the one of d's cotangents: it has no constructors yet, only
  * Zero while it is being defined, or all. */
 static bool data_fits(const wick_module *m, const wick_data *d, const wick_data *made)
