@@ -160,6 +160,12 @@ def chained():
     return y, dy, y, 2 * dy, dd
 
 
+def chosen():
+    jacobian = np.zeros((4, 2))
+    jacobian[2, 0] = jacobian[3, 1] = 1
+    return np.array([[5.0, 3.0], [7.0, 6.0]]), np.array([0, 5.0, 0, 3.0]), jacobian, np.array([3.0])
+
+
 def common(a, b):
     t = np.zeros((len(a) + 1, len(b) + 1), int)
     for i, j in np.ndindex(len(a), len(b)):
@@ -381,7 +387,7 @@ MIXED = {
 }  # fmt: skip
 
 FILES = {
-    "sizes": {"named": halves, "windows": windows, "determinants": determinants, "transformed": transformed, "halved": halved, "triangle": triangle, "open": lambda: (17.0, [1.0, 2.0, 4.0])},
+    "sizes": {"named": halves, "windows": windows, "determinants": determinants, "transformed": transformed, "halved": halved, "triangle": triangle, "chosen": chosen, "open": lambda: (17.0, [1.0, 2.0, 4.0])},
     "solvers": {
         "cg64": conjugate, "cg32": conjugate, "newton_cg": least, "nonlinear_cg": lambda: (least(), energy(least())), "gauss_newton": gauss_newton,
         "implicit": implicit, "implicit_linear": implicit_linear, "adaptive": lambda: lotka(P, Y0), "adaptive_gradient": adaptive_gradient,

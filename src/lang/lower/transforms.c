@@ -45,6 +45,24 @@ static bool transforms_static(lowering *s, const lowered_code *c, const char *na
   return false;
 }
 
+/* The type of x with the sizes that it has in the graph. */
+static wick_ty *transforms_type(lowering *s, const lowered *x)
+{
+  if (x->kind == LOWERED_ONE && x->type->kind == WICK_TY_TENSOR) return wick_lowering_ty(s, x->in);
+  if (x->kind != LOWERED_ITEMS || x->type->kind != WICK_TY_TUPLE) return x->type;
+  wick_ty **item = wick_new(s->tmp, wick_ty *, x->n);
+  for (uint32_t i = 0; i < x->n; i++) item[i] = transforms_type(s, x->item[i]);
+  return wick_ty_new(s->t, WICK_TY_TUPLE, x->n, item);
+}
+
+/* The type of an instance's result. Sizes that its type leaves open are those of its body. */
+static wick_ty *transforms_result(lowering *s, lowering_instance *i)
+{
+  if (wick_lowering_is_concrete(s, i->result_type)) return i->result_type;
+  if (!i->begun) wick_lowering_body(s, i);
+  return i->done && !s->failed ? transforms_type(s, i->result) : i->result_type;
+}
+
 /* Finds the function's instance; its operands are first what it has captured, then its arguments. */
 static bool transforms_begin(transforms_call *c, wick_ty *result)
 {
@@ -54,7 +72,8 @@ static bool transforms_begin(transforms_call *c, wick_ty *result)
   c->instance = wick_lowering_instance(s, c->f, c->n->at, fn, c->narg, c->arg, NULL, result, true);
   if (!c->instance) return false;
   c->base = fn;
-  c->result = c->instance->result_type;
+  c->result = transforms_result(s, c->instance);
+  if (s->failed) return false;
   wick_lowering_flatten(s, fn, &c->in);
   for (uint32_t i = 0; i < c->narg; i++) wick_lowering_flatten(s, c->arg[i], &c->in);
   wick_lowering_types(s, c->n->at, c->result, &c->out);
