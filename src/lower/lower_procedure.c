@@ -215,15 +215,16 @@ static bool procedure_is_launched(const wick_func *entry, const wick_func *g)
   return false;
 }
 
-/* Returns the bytes of the frame: the end of the last buffer that the plan gave an offset. */
+/* Returns the bytes of the frame: the end of the last buffer that the plan gave an offset. Buffers
+ * without elements are in the frame, too, so that it must not be empty. */
 static int64_t procedure_frame(const wick_func *f)
 {
   int64_t end = 0;
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     if (n->op != WICK_OP_alloc || n->attr[WICK_ATTR_alloc_offset].i < 0) continue;
-    uint64_t nbytes = wick_type_most_nbytes(f->module, wick_type_of(f, n->first));
-    end = wick_max_i64(end, n->attr[WICK_ATTR_alloc_offset].i + (int64_t)nbytes);
+    int64_t nbytes = (int64_t)wick_type_most_nbytes(f->module, wick_type_of(f, n->first));
+    end = wick_max_i64(end, n->attr[WICK_ATTR_alloc_offset].i + wick_max_i64(nbytes, 1));
   }
   return end;
 }

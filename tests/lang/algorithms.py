@@ -383,7 +383,7 @@ STRUCTURES = {
 MIXED = {
     "by_numbers": lambda: (20, 20, 30, 20, 20), "gives_numbers": lambda: (9, 3, 12, 72), "by_references": lambda: (6, 2, 6, 12),
     "by_structs": lambda: (6, 0.9, 3, np.tanh(0.75), 2 * 0.5 / np.cosh(0.75) ** 2, 2 * 1.5 / np.cosh(0.75) ** 2),
-    "by_choices": None, "of_second_order": None,
+    "by_choices": None, "of_second_order": None, "by_trees": None,
 }  # fmt: skip
 
 FILES = {

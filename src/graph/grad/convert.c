@@ -122,10 +122,10 @@ wick_value wick_convert_out(wick_builder *b, wick_value d, wick_value x, wick_ty
 {
   if (b->status || (d.id && wick_type_eq(wick_built_type(b, d), to))) return d;
   wick_type of = wick_built_type(b, x);
-  bool data = wick_type_get(b->module, of)->kind == WICK_DATA;
-  /* Without floats, a type is that of its cotangents if it has no other tensors, either. */
-  if (!d.id && wick_type_eq(of, to)) return data ? x : wick_grad_fill(b, x, 0);
-  if (!data || !convert_fits(b->module, of, to)) return convert_misfit(b, of, to);
+  /* Values without floats are their own cotangents if they have no other numbers, either. */
+  if (!d.id && wick_type_eq(of, to)) return x;
+  if (wick_type_get(b->module, of)->kind != WICK_DATA || !convert_fits(b->module, of, to))
+    return convert_misfit(b, of, to);
   const char *from = convert_name(b, d.id ? wick_built_type(b, d) : of),
              *name = wick_str_printf(b->mem, "%s.to.%s", from, convert_name(b, to));
   wick_value in[2] = {x, d};
