@@ -17,7 +17,9 @@
  * and keeps nothing elsewhere, so that any number of threads may run one bundle at the same time, each
  * with its own mutable data and arena. States of the network (NAME_STATES of them) stay in the mutable
  * data from call to call; NAME_reset(constants, mutable_data), a function of the header, sets them to
- * what they are before the first call. After a call that failed, they have to be set again. Inputs are not changed. Numbers are rounded to nearest even and
+ * what they are before the first call. After a call that failed, they have to be set again. An input
+ * whose contents decide sizes must have those that the bundle was made for; with others the function
+ * returns WICK_BUNDLE_EINVAL. Inputs are not changed. Numbers are rounded to nearest even and
  * denormals are kept; the caller's floating-point settings are restored at the end.
  *
  * The object needs only memcpy, memmove, memset and, on some machines, functions of the compiler's

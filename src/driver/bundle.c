@@ -420,12 +420,6 @@ wick_status wick_bundle_make(wick_compilation *c, const wick_bundle_options *o)
   wick_frame frame;
   c->planned = true;
   WICK_TRY(wick_compile_loops(c, &l));
-  for (uint32_t i = 0; i < c->given.ncontent; i++)
-    if (c->given.fixed[i])
-      return wick_fail(
-          &c->mem, WICK_EUNSUPPORTED, wick_path_base(c->model->path),
-          "sizes depend on the contents of input \"%s\", which a bundle does not check",
-          c->given.contents[i].input);
   b.contract = wick_contract_text(&l, &c->pipeline, &c->mem);
   WICK_TRY(bundle_layout(c, &l, &b));
   WICK_TRY(bundle_entry(c, l.entry, &b, &entry));

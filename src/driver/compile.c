@@ -9,6 +9,7 @@
 #include "driver/cache.h"
 #include "driver/datatypes.h"
 #include "driver/donate.h"
+#include "driver/fixed_inputs.h"
 #include "driver/processor.h"
 #include "driver/report/contract.h"
 #include "driver/specialization/branch_decisions.h"
@@ -135,6 +136,7 @@ static wick_status compile_import(wick_compilation *c)
   wick_model_describe(c->graph, &c->mem, &nin, &nout, &io);
   WICK_TRY(wick_donate(c->graph, io, c->ndonate, c->donate, &c->module->mem, &c->tmp, &c->graph));
   WICK_TRY(wick_datatypes_check(c->graph, wick_path_base(c->model->path), &c->mem));
+  if (c->planned) WICK_TRY(wick_fixed_inputs_assert(c, io));
   for (uint32_t i = 0; i < nin + nout; i++)
     for (uint32_t k = 0; k < io[i].rank; k++)
       if (io[i].dim[k] < 0 && !compile_varies(c, compile_io_dim(c, i, k)))
@@ -202,12 +204,8 @@ wick_status wick_compile_constants_end(wick_compilation *c)
 /* Returns for each input the contents that it must have, or NULL. */
 static const void *const *compile_fixed(wick_compilation *c, uint32_t ninput, const wick_io *io)
 {
-  const wick_given *g = &c->given;
   const void **fixed = wick_new(&c->mem, const void *, ninput);
-  for (uint32_t i = 0; i < ninput; i++)
-    for (uint32_t k = 0; k < g->ncontent; k++)
-      if (g->fixed[k] && strcmp(g->contents[k].input, io[i].name) == 0)
-        fixed[i] = g->contents[k].data;
+  for (uint32_t i = 0; i < ninput; i++) fixed[i] = wick_fixed_input(&c->given, io[i].name);
   return fixed;
 }
 

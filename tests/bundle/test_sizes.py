@@ -4,9 +4,9 @@ import pytest
 
 np = pytest.importorskip("numpy")
 
-from bundles import WICK, each_target, text_bundle  # noqa: E402
+from bundles import WICK, Bundle, each_target, text_bundle  # noqa: E402
 
-ETYPE, ERANGE = 3, 4  # WICK_BUNDLE_ETYPE, WICK_BUNDLE_ERANGE
+EINVAL, ETYPE, ERANGE = 1, 3, 4  # WICK_BUNDLE_EINVAL and so on
 
 # Exact in f32: sums of small whole numbers. Each row of %x, N of them, gets the sum of %n rows of %w, and is
 # halved by twos; the second result is as long as two batches.
@@ -91,3 +91,27 @@ def test_copies_are_refused(tmp_path):
         r = subprocess.run([WICK, "compile", model, "-o", tmp_path / "bundle", *pins], capture_output=True, text=True)
         assert r.returncode == 1 and "a bundle has no specializations: artifacts do" in r.stderr
         assert not (tmp_path / "bundle").exists()
+
+
+@each_target
+def test_contents_that_decide_sizes_are_checked(target, tmp_path):
+    """Of inputs of any rank: a bundle is made for given contents, and fails if others come."""
+    target.want()
+    onnx = pytest.importorskip("onnx")
+    h, t = onnx.helper, onnx.TensorProto
+    graph = h.make_graph(
+        [h.make_node("Reshape", ["x", "shape"], ["r"]), h.make_node("Range", ["zero", "n", "one"], ["i"]),
+         h.make_node("Gather", ["r", "i"], ["y"], axis=1)], "g",
+        [h.make_tensor_value_info("x", t.FLOAT, [6]), h.make_tensor_value_info("shape", t.INT64, [2]), h.make_tensor_value_info("n", t.INT64, [])],
+        [h.make_tensor_value_info("y", t.FLOAT, None)],
+        [onnx.numpy_helper.from_array(np.array(v), name) for v, name in ((0, "zero"), (1, "one"))])  # fmt: skip
+    onnx.save(h.make_model(graph, opset_imports=[h.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
+    x, shape, n = np.arange(6, dtype=np.float32), np.array([2, 3]), np.array(2)
+    files = []
+    for k, a in enumerate((x, shape, n)):
+        files.append(tmp_path / f"{k}.npy")
+        np.save(files[-1], a)
+    bundle = Bundle(tmp_path / "m.onnx", tmp_path / "b", target, more=("--inputs", *files))
+    assert np.array_equal(bundle.run(x, shape, n)[0], x.reshape(2, 3)[:, :2])
+    for wrong in ((np.array([3, 2]), n), (np.array([2, 4]), n), (shape, np.array(3))):
+        assert bundle.code(x, *wrong) == EINVAL
