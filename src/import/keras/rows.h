@@ -13,6 +13,10 @@ extern const wick_import_op keras_formulas[], keras_arrays[], keras_statistics[]
     .import = (import_by), __VA_ARGS__                                                             \
   }
 
+void keras_stft_spectrogram(wick_import_node *n);
+void keras_mel_spectrogram(wick_import_node *n);
+void keras_auto_contrast(wick_import_node *n);
+void keras_reversible_embedding(wick_import_node *n);
 void keras_category_encoding(wick_import_node *n);
 void keras_discretization(wick_import_node *n);
 void keras_lookup(wick_import_node *n);
@@ -27,6 +31,7 @@ void keras_pool(wick_import_node *n);
 void keras_global_pool(wick_import_node *n);
 void keras_adaptive_pool(wick_import_node *n);
 void keras_identity(wick_import_node *n);
+void keras_floats(wick_import_node *n);
 void keras_activation(wick_import_node *n);
 void keras_activation_layer(wick_import_node *n);
 void keras_tf_activation(wick_import_node *n);
@@ -112,6 +117,9 @@ wick_value keras_reshape_to(wick_import_node *n, wick_value x, uint32_t rank, wi
  * and `dilation` between those of one. */
 wick_value keras_windows(wick_import_node *n, wick_value x, uint32_t axis, int64_t size,
                          int64_t stride, int64_t dilation);
+/* The short-time Fourier transform of x along its last axis, which becomes [windows, frequencies]; sizes and the
+ * window are attributes. Returns false after a failure. */
+bool keras_stft(wick_import_node *n, wick_value x, wick_value *real, wick_value *imaginary);
 /* Reads the window of `size` numbers of that attribute into the middle of out[length], zeros around
  * it. */
 bool keras_window(wick_import_node *n, const char *name, int64_t size, int64_t length, double *out);

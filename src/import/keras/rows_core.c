@@ -9,6 +9,12 @@
 
 void keras_identity(wick_import_node *n) { n->out[0] = n->in[0]; }
 
+/* x in the type of the computation. */
+void keras_floats(wick_import_node *n)
+{
+  n->out[0] = wick_build_cast(n->b, n->in[0], keras_compute(n));
+}
+
 void keras_activation(wick_import_node *n)
 {
   n->out[0] = keras_activate(n, keras_config(keras_of(n)->layer, "activation"), n->in[0]);
@@ -121,6 +127,34 @@ void keras_embedding(wick_import_node *n)
   *keras_of(n)->out_mask = (wick_value){0};
   if (keras_is_true(n, "mask_zero", false))
     *keras_of(n)->out_mask = wick_emit_by(n->b, WICK_OP_ne, x, 0);
+}
+
+/* An embedding, or with the argument `reverse` the products with all its rows. */
+void keras_reversible_embedding(wick_import_node *n)
+{
+  const keras_arg *reverse = keras_argument(n, 1, "reverse");
+  if (reverse->kind != KERAS_CONST || reverse->json->kind != WICK_JSON_TRUE) {
+    keras_embedding(n);
+    return;
+  }
+  wick_value x = n->in[0], w;
+  if (keras_is_true(n, "tie_weights", true)) {
+    w = keras_weight_get(n, "embeddings");
+    if (n->failed || !w.id) return;
+    w = wick_build_swap(n->b, w);
+  } else {
+    w = keras_weight_get(n, "reverse_embeddings");
+  }
+  if (n->failed || !w.id) return;
+  wick_elem e = keras_elem(wick_import_text(n, "reverse_dtype", NULL), keras_elem_of(n, x));
+  wick_value y =
+      wick_build2(n->b, WICK_OP_matmul, wick_build_cast(n->b, x, e), wick_build_cast(n->b, w, e));
+  double cap = wick_import_real(n, "logit_soft_cap", 0);
+  if (cap != 0) {
+    y = wick_build1(n->b, WICK_OP_tanh, wick_emit_by(n->b, WICK_OP_div, y, cap));
+    y = wick_emit_by(n->b, WICK_OP_mul, y, cap);
+  }
+  n->out[0] = y;
 }
 
 /* Steps of which all elements equal the value become 0, and are masked. */

@@ -175,16 +175,15 @@ static bool signal_frames_of(wick_import_node *n, signal_frames *f)
   return !f->windowed || keras_window(n, "window", f->size, f->length, f->window);
 }
 
-static void signal_stft(wick_import_node *n)
+bool keras_stft(wick_import_node *n, wick_value x, wick_value *real, wick_value *imaginary)
 {
-  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   signal_frames f;
   wick_dim pad[WICK_MAX_RANK];
-  if (n->failed || !signal_frames_of(n, &f)) return;
+  if (n->failed || !signal_frames_of(n, &f)) return false;
   uint32_t rank = keras_rank(n, x);
   if (rank < 1 || rank + 1 > WICK_MAX_RANK) {
     wick_import_fail(n, WICK_ETYPE, "the rank is %u", rank);
-    return;
+    return false;
   }
   for (uint32_t i = 0; i < rank; i++) pad[i] = wick_dim_const(i + 1 < rank ? 0 : f.length / 2);
   if (f.center) x = wick_array_mirror_pad(n, x, pad, pad, false);
@@ -194,7 +193,14 @@ static void signal_stft(wick_import_node *n)
     x = wick_build2(n->b, WICK_OP_mul, x, w);
   }
   wick_complex y = wick_complex_rfft(n, x, f.length);
-  n->out[0] = y.re, n->out[1] = y.im;
+  *real = y.re, *imaginary = y.im;
+  return !n->failed && !n->b->status;
+}
+
+static void signal_stft(wick_import_node *n)
+{
+  wick_value x = keras_operand(n, 0, "x", (wick_value){0});
+  (void)keras_stft(n, x, &n->out[0], &n->out[1]);
 }
 
 /* Adds frames [..., count, size] that begin `stride` after each other: [..., length]. */

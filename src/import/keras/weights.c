@@ -6,8 +6,8 @@
 
 /* The specification of a class: names with spaces between them. `!` marks a weight that is not
  * trained. `?flag` is a member of the configuration that must be true (or not null) for it;
- * `?name=word` one that must be that text, `?~name` one that must be null. A name before a slash is
- * a layer within this one. */
+ * `?name=word` one that must be that text, `?~name` one that must be null; `?-` begins the opposite.
+ * A name before a slash is a layer within this one. */
 static const struct {
   const char *op, *weights;
 } weights_rows[] = {
@@ -43,6 +43,8 @@ static const struct {
     {"Normalization", "mean!?~mean variance!?~mean count!?~mean"},
     {"PReLU", "alpha"},
     {"RMSNormalization", "scale"},
+    {"ReversibleEmbedding", "embeddings reverse_embeddings?-tie_weights"},
+    {"STFTSpectrogram", "real_kernel?-mode=imag imag_kernel?-mode=real"},
     {"SeparableConv1D", "depthwise_kernel pointwise_kernel bias?use_bias"},
     {"SeparableConv2D", "depthwise_kernel pointwise_kernel bias?use_bias"},
     {"SimpleRNN", "cell/kernel cell/recurrent_kernel cell/bias?use_bias"},
@@ -54,6 +56,7 @@ static const struct {
 
 static bool weights_wanted(const keras_layer *l, const char *flag, size_t n)
 {
+  if (n && flag[0] == '-') return !weights_wanted(l, flag + 1, n - 1);
   char name[64];
   const char *equal = memchr(flag, '=', n);
   bool absent = flag[0] == '~';
