@@ -65,6 +65,10 @@ def cases():
     one("Solarization", IMAGE, dict(addition_factor=0.3), dict(threshold_factor=0.5)); one("RandomCrop", IMAGE, dict(height=4, width=5))
     for n, k in dict(AugMix={}, CutMix={}, MixUp={}, RandAugment={}, RandomBrightness=dict(factor=0.2), RandomColorDegeneration=dict(factor=0.2), RandomColorJitter={}, RandomContrast=dict(factor=0.2), RandomElasticTransform={}, RandomErasing={}, RandomFlip={}, RandomGaussianBlur={}, RandomGrayscale={}, RandomHue=dict(factor=0.2), RandomInvert={}, RandomPerspective={}, RandomPosterization=dict(factor=4), RandomRotation=dict(factor=0.2), RandomSaturation=dict(factor=0.2), RandomSharpness=dict(factor=0.2), RandomShear={}, RandomTranslation=dict(height_factor=0.1, width_factor=0.1), RandomZoom=dict(height_factor=0.1)).items():
         one(n, (9, 8, 3), k)
+    from keras.src.applications import convnext
+
+    one("LayerScale", IMAGE, dict(init_values=0.5, projection_dim=6), cls=convnext.LayerScale)
+    one("StochasticDepth", IMAGE, dict(drop_path_rate=0.3), cls=convnext.StochasticDepth)
     c["ReversibleEmbedding"] = [(((7, "int32", 10),), lambda x, k=k: (lambda e: [e(x), e(e(x), reverse=True)])(L.ReversibleEmbedding(10, 4, **k))) for k in (dict(), dict(tie_weights=False, mask_zero=True), dict(logit_soft_cap=2.0, reverse_dtype="float32"))]
     one("ELU", SEQ, {}, dict(alpha=0.5), dict(alpha=2.0)); one("LeakyReLU", SEQ, {}, dict(negative_slope=0.1), dict(negative_slope=0.0))
     one("PReLU", IMAGE, {}, dict(shared_axes=[1, 2]), dict(alpha_initializer="ones"))

@@ -41,6 +41,7 @@ void keras_prelu(wick_import_node *n);
 void keras_thresholded_relu(wick_import_node *n);
 void keras_dense(wick_import_node *n);
 void keras_einsum_dense(wick_import_node *n);
+void keras_layer_scale(wick_import_node *n);
 void keras_embedding(wick_import_node *n);
 void keras_masking(wick_import_node *n);
 void keras_merge(wick_import_node *n);

@@ -129,6 +129,12 @@ void keras_embedding(wick_import_node *n)
     *keras_of(n)->out_mask = wick_emit_by(n->b, WICK_OP_ne, x, 0);
 }
 
+void keras_layer_scale(wick_import_node *n)
+{
+  wick_value gamma = keras_weight_get(n, "gamma");
+  if (!n->failed && gamma.id) n->out[0] = keras_op2(n, WICK_OP_mul, n->in[0], gamma);
+}
+
 /* An embedding, or with the argument `reverse` the products with all its rows. */
 void keras_reversible_embedding(wick_import_node *n)
 {

@@ -83,6 +83,7 @@ const wick_import_op keras_ops[] = {
           .why = "it holds Python code, which Wick does not run; use functions of keras.ops in its "
                  "place"),
     LAYER("LayerNormalization", 1, 1, 1, keras_layer_norm, .arg = 0),
+    LAYER("LayerScale", 1, 1, 1, keras_layer_scale, .arg = 0), /* of ConvNeXt */
     LAYER("LeakyReLU", 1, 1, 1, keras_leaky_relu, .arg = 0),
     LAYER("Masking", 1, 1, 1, keras_masking, .arg = 0),
     LAYER("MaxPooling1D", 1, 1, 1, keras_pool, .op = WICK_OP_max_pool),
@@ -138,6 +139,7 @@ const wick_import_op keras_ops[] = {
     LAYER("SpatialDropout3D", 1, 1, 1, keras_identity, .arg = 0),
     LAYER("SpectralNormalization", 1, 1, 1, keras_spectral, .arg = 0),
     LAYER("StackedRNNCells", 2, WICK_ANY, WICK_ANY, keras_cell, .arg = 0),
+    LAYER("StochasticDepth", 1, 1, 1, keras_identity, .arg = 0), /* of ConvNeXt */
     LAYER("StringLookup", 1, 1, 1, keras_lookup, .arg = 1),
     LAYER("Subtract", 1, WICK_ANY, 1, keras_merge, .op = WICK_OP_sub),
     LAYER("TextVectorization", 1, 1, 1, keras_text_vectorization, .arg = 0),

@@ -37,6 +37,7 @@ static const struct {
     {"LSTM", "cell/kernel cell/recurrent_kernel cell/bias?use_bias"},
     {"LSTMCell", "kernel recurrent_kernel bias?use_bias"},
     {"LayerNormalization", "gamma?scale beta?center"},
+    {"LayerScale", "gamma"},
     {"MultiHeadAttention",
      "query_dense/kernel query_dense/bias?use_bias key_dense/kernel key_dense/bias?use_bias "
      "value_dense/kernel value_dense/bias?use_bias output_dense/kernel output_dense/bias?use_bias"},
