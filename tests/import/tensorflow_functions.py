@@ -122,6 +122,13 @@ def shapes(s, x):
     return s.pick(forms)()
 
 
+def projective(s, x):
+    """Rotated, scaled and skewed images; the transform of one image or of each."""
+    t = np.array([[1, 0, 0, 0, 1, 0, 0, 0]], np.float32) + s.rng.normal(0, 1, (s.pick([1, x.shape[0]]), 8)).astype(np.float32) * [0.3, 0.3, 2, 0.3, 0.3, 2, 0.01, 0.01]
+    return tf.raw_ops.ImageProjectiveTransformV3(images=x, transforms=t.astype(np.float32), output_shape=[s.int(2, 9), s.int(2, 9)], fill_value=0.5,
+                                                 interpolation=s.pick(["NEAREST", "BILINEAR"]), fill_mode=s.pick(["CONSTANT", "REFLECT", "WRAP", "NEAREST"]))  # fmt: skip
+
+
 def layer(s, x):
     """Layers on images, sequences or rows."""
     while x.shape.rank < 2:
@@ -146,6 +153,7 @@ def layer(s, x):
                                                 stride, "SAME"),
                  lambda: tf.nn.lrn(x, 2, 1., .1, .5),
                  lambda: tf.nn.conv2d(x, s.weight(2, 2, c, 2), 1, "SAME", dilations=2),
+                 lambda: projective(s, x),
                  lambda: tf.image.extract_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"),
                  lambda: tf.nn.space_to_depth(x, 2) if x.shape[1] % 2 == 0 and x.shape[2] % 2 == 0 else x]
         return s.pick(forms)()

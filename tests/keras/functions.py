@@ -187,6 +187,15 @@ def signals(c):
     c["ops.rfft"] = [((FLAT,), lambda x, k=k: ops.rfft(x, k)) for k in (None, 8, 5)]
     c["ops.irfft"] = [((FLAT,), lambda x, k=k: ops.irfft(pair(x), k)) for k in (None, 7, 16)]
     c["ops.extract_sequences"] = [(((20,),), lambda x: ops.extract_sequences(x, 5, 3)), (((3, 21),), lambda x: ops.extract_sequences(x, 4, 4))]
+    angle = np.array([0.9, -0.3, 1.2, 0.25, 1.1, -0.7, 0.01, -0.02], "float32")
+    c["ops.affine_transform"] = [(((9, 8, 3),), lambda x, k=k: ops.image.affine_transform(x, angle, **k)) for k in (dict(), dict(interpolation="nearest", fill_mode="reflect"), dict(fill_mode="wrap"), dict(fill_mode="nearest", fill_value=0.5))] + [(((3, 9, 8),), lambda x: ops.image.affine_transform(x, angle, fill_value=0.3, data_format="channels_first"))]
+    corners, moved = np.array([[0, 0], [0, 7], [8, 0], [8, 7]], "float32"), np.array([[0.5, 0.3], [1, 6], [7, 1], [8.5, 7.5]], "float32")
+    c["ops.perspective_transform"] = [(((9, 8, 3),), lambda x, k=k: ops.image.perspective_transform(x, corners, moved, **k)) for k in (dict(), dict(interpolation="nearest", fill_value=0.5))]
+    c["ops.map_coordinates"] = [(((5, 4), (7,)), lambda x, y, k=k: ops.image.map_coordinates(x, ops.stack([y * 0.2, y * 2 + 1.7, y * 1.5 - 0.3]), **k)) for k in (dict(order=1), dict(order=0, fill_mode="nearest"), dict(order=1, fill_mode="wrap"), dict(order=1, fill_mode="reflect"), dict(order=1, fill_value=0.7))]
+    c["ops.ssim"] = [(((16, 15, 3), (16, 15, 3)), lambda x, y, k=k: ops.image.ssim(x, y, **k)) for k in (dict(), dict(max_val=2.0, filter_size=7, filter_sigma=1.0), dict(k1=0.02, k2=0.05))]
+    c["ops.gcd"] = [(((6, "int32", 1000), shape), lambda x, y: ops.gcd(x - 500, y)) for shape in ((6, "int32", 100), (1, "int32", 9))]
+    c["ops.lcm"] = [(((6, "int32", 1000), shape), lambda x, y: ops.lcm(x, y - 3)) for shape in ((6, "int32", 100), (1, "int32", 9))]
+    c["ops.saturate_cast"] = [((SEQ,), lambda x, d=d: ops.saturate_cast(x * 300, d)) for d in ("int8", "uint8", "int32", "float16")] + [(((6, "int32", 1000),), lambda x, d=d: ops.saturate_cast(x - 500, d)) for d in ("int8", "uint8", "int64")]
     c["ops.stft"] = [(((60,),), lambda x, k=k: ops.stft(x, 16, 4, 16, **k)) for k in (dict(), dict(window="hamming", center=False), dict(window=None))] + [(((60,),), lambda x: ops.stft(x, 9, 5, 16))]
     c["ops.istft"] = [(((60,),), lambda x, k=k: ops.istft(ops.stft(x, 16, 4, 16, **k), 16, 4, 16, **k)) for k in (dict(), dict(window="hamming", center=False))] + [(((60,),), lambda x: ops.istft(ops.stft(x, 16, 4, 16), 16, 4, 16, length=50))]
 

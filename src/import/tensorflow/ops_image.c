@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "import/kit/projective.h"
 #include "import/tensorflow/ops.h"
 
 /* ---- crops ---- */
@@ -105,6 +106,27 @@ void wick_tf_import_crop_and_resize(wick_import_node *n) /* x, boxes [k, 4], ima
 }
 
 /* ---- colours ---- */
+
+/* image, transforms, size, fill value */
+void wick_tf_import_projective(wick_import_node *n)
+{
+  uint32_t count;
+  const int64_t *size;
+  wick_outside outside;
+  const char *mode = wick_import_text(n, "fill_mode", "CONSTANT");
+  if (!wick_import_rank(n, 0, 4, 4) || !wick_import_numbers(n, 2, "the size", &count, &size))
+    return;
+  if (count != 2 || size[0] < 1 || size[1] < 1 || !wick_outside_named(mode, &outside)) {
+    wick_import_fail(n, WICK_ETYPE,
+                     "the size is not two numbers above 0, or the fill mode is unknown");
+    return;
+  }
+  const wick_dim dim[2] = {wick_dim_const(size[0]), wick_dim_const(size[1])};
+  wick_value fill = wick_emit_number(n->b, n->in[0], 0);
+  if (n->nin > 3) fill = wick_build_cast(n->b, n->in[3], wick_import_info(n, 0)->elem);
+  bool linear = strcmp(wick_import_text(n, "interpolation", "NEAREST"), "BILINEAR") == 0;
+  n->out[0] = wick_projective(n, n->in[0], n->in[1], dim, linear, outside, fill);
+}
 
 void wick_tf_import_adjust_contrast(wick_import_node *n) /* x [..., H, W, C], factor */
 {

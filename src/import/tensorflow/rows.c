@@ -156,6 +156,8 @@ const wick_import_op wick_tf_ops[] = {
     ROW("Identity", 1, WICK_ANY, 1, identity, none, 0),
     ROW("IdentityN", 1, WICK_ANY, WICK_ANY, identity, none, 0),
     ROW("If", 1, WICK_ANY, WICK_ANY, if, none, 0),
+    ROW("ImageProjectiveTransformV2", 3, 3, 1, projective, none, 0),
+    ROW("ImageProjectiveTransformV3", 4, 4, 1, projective, none, 0),
     ROW("Imag", 1, 1, 1, complex_part, none, 1),
     ROW("InTopK", 2, 2, 1, in_top_k, none, 0),
     ROW("InTopKV2", 3, 3, 1, in_top_k, none, 0),
