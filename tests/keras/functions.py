@@ -193,6 +193,7 @@ def signals(c):
     c["ops.perspective_transform"] = [(((9, 8, 3),), lambda x, k=k: ops.image.perspective_transform(x, corners, moved, **k)) for k in (dict(), dict(interpolation="nearest", fill_value=0.5))]
     c["ops.map_coordinates"] = [(((5, 4), (7,)), lambda x, y, k=k: ops.image.map_coordinates(x, ops.stack([y * 0.2, y * 2 + 1.7, y * 1.5 - 0.3]), **k)) for k in (dict(order=1), dict(order=0, fill_mode="nearest"), dict(order=1, fill_mode="wrap"), dict(order=1, fill_mode="reflect"), dict(order=1, fill_value=0.7))]
     c["ops.ssim"] = [(((16, 15, 3), (16, 15, 3)), lambda x, y, k=k: ops.image.ssim(x, y, **k)) for k in (dict(), dict(max_val=2.0, filter_size=7, filter_sigma=1.0), dict(k1=0.02, k2=0.05))]
+    c["ops.scale_and_translate"] = [(((9, 8, 3),), lambda x, k=k: ops.image.scale_and_translate(x, (2, 7, 11, 3), np.array([0.8, 1.3], "float32"), np.array([0.4, -0.6], "float32"), (1, 2), **k)) for k in (dict(method="linear"), dict(method="cubic", antialias=False), dict(method="lanczos3"), dict(method="lanczos5"))]
     c["ops.gcd"] = [(((6, "int32", 1000), shape), lambda x, y: ops.gcd(x - 500, y)) for shape in ((6, "int32", 100), (1, "int32", 9))]
     c["ops.lcm"] = [(((6, "int32", 1000), shape), lambda x, y: ops.lcm(x, y - 3)) for shape in ((6, "int32", 100), (1, "int32", 9))]
     c["ops.saturate_cast"] = [((SEQ,), lambda x, d=d: ops.saturate_cast(x * 300, d)) for d in ("int8", "uint8", "int32", "float16")] + [(((6, "int32", 1000),), lambda x, d=d: ops.saturate_cast(x - 500, d)) for d in ("int8", "uint8", "int64")]

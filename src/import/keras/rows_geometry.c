@@ -197,6 +197,113 @@ static void geometry_coordinates(wick_import_node *n)
   n->out[0] = wick_build_cast(b, sum, elem);
 }
 
+/* ---- scale_and_translate ---- */
+
+/* The kernel of a method at distances x >= 0. */
+static wick_value geometry_kernel(wick_import_node *n, const char *method, wick_value x)
+{
+  wick_builder *b = n->b;
+  wick_value zero = wick_emit_number(b, x, 0), one = wick_emit_number(b, x, 1);
+  if (strstr(method, "linear") || strcmp(method, "triangle") == 0)
+    return wick_build2(b, WICK_OP_max, wick_build2(b, WICK_OP_sub, one, x), zero);
+  if (strstr(method, "cubic")) { /* Keys', with a = -0.5 */
+    static const double of[2][4] = {{1.5, -2.5, 0, 1}, {-0.5, 2.5, -4, 2}};
+    wick_value part[2];
+    for (int k = 0; k < 2; k++) {
+      part[k] = wick_emit_by(b, WICK_OP_mul, x, of[k][0]);
+      for (int i = 1; i < 4; i++) {
+        part[k] = wick_emit_by(b, WICK_OP_add, part[k], of[k][i]);
+        if (i < 3) part[k] = wick_build2(b, WICK_OP_mul, part[k], x);
+      }
+    }
+    if (b->status) return x;
+    wick_value y =
+        wick_build3(b, WICK_OP_where, wick_emit_by(b, WICK_OP_ge, x, 1), part[1], part[0]);
+    return wick_build3(b, WICK_OP_where, wick_emit_by(b, WICK_OP_ge, x, 2), zero, y);
+  }
+  const double pi = 3.14159265358979323846, radius = method[strlen(method) - 1] == '5' ? 5 : 3;
+  wick_value wave = wick_build1(b, WICK_OP_sin, wick_emit_by(b, WICK_OP_mul, x, pi));
+  wick_value slow = wick_emit_by(b, WICK_OP_div, wick_emit_by(b, WICK_OP_mul, x, pi), radius);
+  wick_value y = wick_build2(b, WICK_OP_mul, wick_emit_by(b, WICK_OP_mul, wave, radius),
+                             wick_build1(b, WICK_OP_sin, slow));
+  wick_value by = wick_emit_by(b, WICK_OP_mul, wick_build2(b, WICK_OP_mul, x, x), pi * pi);
+  if (b->status) return x;
+  y = wick_build2(b, WICK_OP_div, y,
+                  wick_build3(b, WICK_OP_where, wick_emit_by(b, WICK_OP_ne, x, 0), by, one));
+  y = wick_build3(b, WICK_OP_where, wick_emit_by(b, WICK_OP_gt, x, 1e-3), y, one);
+  return wick_build3(b, WICK_OP_where, wick_emit_by(b, WICK_OP_gt, x, radius), zero, y);
+}
+
+/* The share of each element of an axis in each element of the result: [in, out]. */
+static wick_value geometry_shares(wick_import_node *n, wick_dim in, wick_dim out, wick_value scale,
+                                  wick_value move, const char *method)
+{
+  wick_builder *b = n->b;
+  wick_value inverse = wick_build1(b, WICK_OP_reciprocal, scale), wide = inverse;
+  wick_value to = wick_build_cast(b, wick_emit_count_along(b, out, 1, 2), WICK_F32);
+  wick_value from = wick_build_cast(b, wick_emit_count_along(b, in, 0, 2), WICK_F32);
+  wick_value at = wick_build2(b, WICK_OP_mul, wick_emit_by(b, WICK_OP_add, to, 0.5), inverse);
+  at = wick_build2(b, WICK_OP_sub, at, wick_build2(b, WICK_OP_mul, move, inverse));
+  at = wick_emit_by(b, WICK_OP_sub, at, 0.5);
+  wick_value x = wick_build1(b, WICK_OP_abs, wick_build2(b, WICK_OP_sub, at, from));
+  if (keras_is_true(n, "antialias", true))
+    x = wick_build2(b, WICK_OP_div, x, wick_emit_by(b, WICK_OP_max, wide, 1));
+  if (b->status) return x;
+  wick_value w = geometry_kernel(n, method, x), zero = wick_emit_number(b, x, 0);
+  wick_value sum = wick_emit_reduce1(b, WICK_OP_reduce_sum, w, 0, true);
+  if (b->status) return x;
+  wick_value some = wick_emit_by(b, WICK_OP_ne, sum, 0);
+  wick_value by = wick_build3(b, WICK_OP_where, some, sum, wick_emit_number(b, sum, 1));
+  wick_value large = wick_emit_by(b, WICK_OP_gt, wick_build1(b, WICK_OP_abs, sum), 1000 * 0x1p-23);
+  w = wick_build3(b, WICK_OP_where, large, wick_build2(b, WICK_OP_div, w, by), zero);
+  wick_value end = wick_build_cast(b, wick_array_sizes(n, 1, &in, WICK_I64), WICK_F32);
+  end = wick_emit_by(b, WICK_OP_sub, end, 0.5);
+  wick_value inside = wick_build2(b, WICK_OP_and, wick_emit_by(b, WICK_OP_ge, at, -0.5),
+                                  wick_build2(b, WICK_OP_le, at, end));
+  return b->status ? w : wick_build3(b, WICK_OP_where, inside, w, zero);
+}
+
+static void geometry_scale(wick_import_node *n)
+{
+  static const char methods[] =
+      "linear bilinear trilinear triangle cubic bicubic tricubic lanczos3 lanczos5";
+  wick_builder *b = n->b;
+  wick_value x = keras_operand(n, 0, "images", (wick_value){0});
+  const keras_arg *shape = keras_argument(n, 1, "output_shape");
+  wick_value by = keras_operand(n, 2, "scale", (wick_value){0});
+  wick_value move = keras_operand(n, 3, "translation", (wick_value){0});
+  const char *method = wick_import_text(n, "method", "linear");
+  if (n->failed || b->status) return;
+  uint32_t rank = keras_rank(n, x), naxis;
+  int64_t axes[WICK_MAX_RANK], size;
+  wick_elem elem = keras_elem_of(n, x);
+  bool known = strcmp(method, "linear") == 0 || wick_import_word(n, "method", methods);
+  if (!known || shape->kind != KERAS_LIST || shape->n != rank ||
+      !keras_axes(n, "spatial_dims", rank, &naxis, axes) || !wick_elem_is_float(elem)) {
+    if (!n->failed)
+      wick_import_fail(n, WICK_EUNSUPPORTED,
+                       "floats, numbers for output_shape and a known method are expected");
+    return;
+  }
+  by = wick_build_cast(b, by, WICK_F32), move = wick_build_cast(b, move, WICK_F32);
+  for (uint32_t i = 0; i < naxis && !b->status; i++) {
+    uint32_t axis = (uint32_t)axes[i];
+    if (shape->item[axis].kind != KERAS_CONST || !wick_json_int(shape->item[axis].json, &size) ||
+        size < 1) {
+      wick_import_fail(n, WICK_EUNSUPPORTED, "output_shape must be numbers");
+      return;
+    }
+    wick_value own[2] = {wick_array_element(n, by, i), wick_array_element(n, move, i)};
+    if (n->failed || b->status) return;
+    wick_value w =
+        geometry_shares(n, keras_dims(n, x)[axis], wick_dim_const(size), own[0], own[1], method);
+    x = keras_moved(n, x, axis, rank - 1);
+    x = wick_build2(b, WICK_OP_matmul, x, wick_build_cast(b, w, elem));
+    x = keras_moved(n, x, rank - 1, axis);
+  }
+  n->out[0] = x;
+}
+
 /* ---- similarity ---- */
 
 /* The weighted sums of x [images, height, width] along axes 1 and 2. */
@@ -285,6 +392,7 @@ const wick_import_op keras_geometry[] = {
     KERAS_ROW("AffineTransform", 1, 2, 1, geometry_affine, .arg = 0),
     KERAS_ROW("MapCoordinates", 1, 2, 1, geometry_coordinates, .arg = 0),
     KERAS_ROW("PerspectiveTransform", 1, 3, 1, geometry_perspective, .arg = 0),
+    KERAS_ROW("ScaleAndTranslate", 1, WICK_ANY, 1, geometry_scale, .arg = 0),
     KERAS_ROW("SSIM", 1, 2, 1, geometry_similarity, .arg = 0),
     {.name = NULL},
 };
