@@ -10,7 +10,7 @@ import random_models
 from tflite_build import MAKERS, Case, Tensor, model, options
 
 FOLDER = pathlib.Path(__file__).parent / "operators"
-NAMES = "AudioSpectrogram", "COMPLEX_ABS", "DILATE", "IMAG", "MULTINOMIAL", "Mfcc", "RANDOM_STANDARD_NORMAL", "REAL", "REDUCE_WINDOW", "STABLEHLO_PAD"
+NAMES = "AudioSpectrogram", "COMPLEX_ABS", "DILATE", "EMBEDDING_LOOKUP_SPARSE", "HASHTABLE_LOOKUP", "IMAG", "MULTINOMIAL", "Mfcc", "RANDOM_STANDARD_NORMAL", "REAL", "REDUCE_WINDOW", "STABLEHLO_PAD", "UNIQUE"
 
 
 def dynamic_range():

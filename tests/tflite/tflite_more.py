@@ -307,6 +307,31 @@ def matrices(rng, name):
     return Case(name, 1, [x, Tensor(d, dtype, x.quant, numbers(rng, d, dtype))], [same(x)], options("MatrixSetDiagOptions"))
 
 
+@maker("UNIQUE")
+def unique(rng, name):
+    dtype = pick(rng, "f4", "i1", "u1", "i2", "i4", "i8")
+    n = int(rng.integers(1, 20))
+    x = Tensor([n], dtype, None, rng.integers(0, 7, n).astype(dtype))
+    kind = pick(rng, "i4", "i8")
+    return Case(name, 1, [x], [Tensor([], dtype), Tensor([], kind)], options("UniqueOptions", idxOutType=2 if kind == "i4" else 4))
+
+
+@maker("HASHTABLE_LOOKUP", "EMBEDDING_LOOKUP_SPARSE")
+def keys(rng, name):
+    n, k = int(rng.integers(1, 9)), int(rng.integers(1, 9))
+    values = Tensor([k, *shape_of(rng, 1, 2)], "f4", None)
+    values.data = numbers(rng, values.shape, "f4")
+    if name[0] == "H":
+        known = np.sort(rng.permutation(30)[:k]).astype("i4")
+        wanted = np.where(rng.integers(0, 2, n), rng.choice(known, n), rng.integers(0, 30, n)).astype("i4")
+        return Case(name, 1, [Tensor([n], "i4", None, wanted), Tensor([k], "i4", None, known), values], [Tensor([], "f4"), Tensor([], "u1")], None)
+    rank = int(rng.integers(2, 4))
+    shape = [int(v) for v in rng.integers(1, 4, rank)]
+    places = np.array(sorted(tuple(int(rng.integers(0, s)) for s in shape) for _ in range(n)), "i4")
+    operands = [indices(rng, 0, k, [n]), Tensor(places.shape, "i4", None, places), constant(shape), Tensor([n], "f4", None, rng.uniform(0.2, 2, n).astype("f4")), values]
+    return Case(name, 1, operands, [Tensor([], "f4")], options("EmbeddingLookupSparseOptions", combiner=int(rng.integers(0, 3))))
+
+
 # ---- StableHLO ----
 
 

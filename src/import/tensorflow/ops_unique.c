@@ -1,5 +1,6 @@
 /* Operators that look for equal or missing elements: Unique, ListDiff, SparseFillEmptyRows, DynamicPartition. */
 #include "import/kit/bounded.h"
+#include "import/kit/unique.h"
 #include "import/tensorflow/ops.h"
 
 static wick_value unique_size(wick_import_node *n, wick_dim d)
@@ -12,79 +13,26 @@ static wick_value unique_at(wick_import_node *n, wick_value x, wick_value index)
   return wick_emit_gather(n->b, WICK_OP_gather, x, index, 0);
 }
 
-/* Sorts a vector, stably: the positions; the sorted elements are x at them. */
-static wick_value unique_order(wick_import_node *n, wick_value x, wick_dim size)
-{
-  wick_emit e = wick_emit_begin(n->b, WICK_OP_top_k);
-  wick_emit_set_int(&e, "axis", 0);
-  wick_emit_set_int(&e, "least", 1);
-  wick_emit_set_dims(&e, "k", 1, &size);
-  wick_value sorted = wick_emit_end1(&e, x);
-  return n->b->status ? sorted : (wick_value){sorted.id + 1};
-}
-
-/* Writes x [n] to the positions [n], which are a permutation. */
-static wick_value unique_put(wick_import_node *n, wick_value position, wick_value x)
-{
-  wick_emit e = wick_emit_begin(n->b, WICK_OP_scatter_elements);
-  wick_value none = wick_emit_by(n->b, WICK_OP_mul, x, 0);
-  wick_value in[] = {none, position, x};
-  return wick_emit_end(&e, 3, in);
-}
-
-static wick_value unique_counted(wick_import_node *n, wick_value flags)
-{
-  wick_emit e = wick_emit_begin(n->b, WICK_OP_cumsum);
-  wick_value sum = wick_emit_end1(&e, wick_build_cast(n->b, flags, WICK_I64));
-  return wick_emit_by(n->b, WICK_OP_sub, sum, 1);
-}
-
-/* For each element, the position of the first element that equals it. */
-static wick_value unique_first(wick_import_node *n, wick_value x, wick_dim size)
-{
-  wick_builder *b = n->b;
-  wick_value order = unique_order(n, x, size), position = wick_emit_count(b, size);
-  wick_value sorted = unique_at(n, x, order), one = wick_emit_number(b, position, 1);
-  wick_value before = wick_build2(b, WICK_OP_sub, position, one);
-  before = wick_build2(b, WICK_OP_max, before, wick_emit_number(b, position, 0));
-  wick_value differs = wick_build2(b, WICK_OP_ne, sorted, unique_at(n, sorted, before));
-  wick_value begins = wick_emit_by(b, WICK_OP_eq, position, 0);
-  begins = wick_build2(b, WICK_OP_or, begins, differs);
-  wick_value group = unique_counted(n, begins);
-  wick_value begin = wick_build1(b, WICK_OP_nonzero, begins);
-  wick_value first = unique_at(n, order, unique_at(n, begin, group));
-  return unique_put(n, order, first);
-}
-
 /* x [n] -> its different elements in the order of their first occurrence, for each element its
  * number among them, and how often each occurs. */
 void wick_tf_import_unique(wick_import_node *n)
 {
   wick_builder *b = n->b;
   wick_elem e = WICK_I32;
+  wick_unique u;
   if (!wick_import_rank(n, 0, 1, 1)) return;
   if (wick_import_attr_has(n, "out_idx") && !wick_tf_attr_elem(n, "out_idx", &e)) return;
-  const wick_type_info t = *wick_import_info(n, 0);
-  wick_dim size = t.dim[0];
-  if (t.elem == WICK_STRING || t.elem == WICK_BOOL) {
-    wick_import_fail(n, WICK_EUNSUPPORTED, "elements of %s have no order", wick_elem_name(t.elem));
-    return;
-  }
-  wick_value first = unique_first(n, n->in[0], size), position = wick_emit_count(b, size);
-  wick_value is_first = wick_build2(b, WICK_OP_eq, first, position);
-  wick_value number = unique_at(n, unique_counted(n, is_first), first);
-  wick_value places = wick_build1(b, WICK_OP_nonzero, is_first);
-  if (b->status) return;
-  wick_value count = wick_build_reshape(b, (wick_value){places.id + 1}, 0, NULL);
-  n->out[0] = wick_import_bounded(n->c, unique_at(n, n->in[0], places), 0, count);
-  if (n->nout > 1) n->out[1] = wick_build_cast(b, number, e);
+  wick_dim size = wick_import_info(n, 0)->dim[0];
+  if (!wick_array_unique(n, n->in[0], &u)) return;
+  n->out[0] = u.values;
+  if (n->nout > 1) n->out[1] = wick_build_cast(b, u.number, e);
   if (n->nout < 3) return;
   wick_emit s = wick_emit_begin(b, WICK_OP_scatter_elements);
   wick_emit_set_int(&s, "reduction", 1);
   wick_type type = wick_type_tensor(n->c->module, e, 1, &size);
   wick_value none = wick_build_const(b, type, 0, 0), ones = wick_build_const(b, type, 0, 1);
-  wick_value in[] = {none, number, ones};
-  n->out[2] = wick_import_bounded(n->c, wick_emit_end(&s, 3, in), 0, count);
+  wick_value in[] = {none, u.number, ones};
+  n->out[2] = wick_import_bounded(n->c, wick_emit_end(&s, 3, in), 0, u.count);
 }
 
 /* The elements of x that are not in y, and their positions; both are known. */
@@ -130,7 +78,7 @@ void wick_tf_import_fill_empty_rows(wick_import_node *n)
   wick_value key =
       wick_build3(b, WICK_OP_where, empty, number, last); /* the others go to the end */
   key = wick_build_concat(b, 0, 2, (wick_value[]){row, key});
-  wick_value order = unique_order(n, key, all);
+  wick_value order = wick_array_order(n, key, all);
   wick_dim pad[] = {wick_dim_const(0), wick_dim_const(0), wick_dim_const(0),
                     wick_dim_sub(d, width, one)};
   wick_emit p = wick_emit_begin(b, WICK_OP_pad);
@@ -146,7 +94,7 @@ void wick_tf_import_fill_empty_rows(wick_import_node *n)
   if (n->nout > 1) n->out[1] = wick_import_bounded(n->c, unique_at(n, values, order), 0, count);
   if (n->nout > 2) n->out[2] = empty;
   if (n->nout > 3) {
-    wick_value back = unique_put(n, order, wick_emit_count(b, all));
+    wick_value back = wick_array_put(n, order, wick_emit_count(b, all));
     n->out[3] = wick_emit_slice(b, back, 0, wick_dim_const(0), size);
   }
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "import/kit/array.h"
+#include "import/kit/unique.h"
 #include "import/tflite/ops.h"
 
 static void index_gather(wick_import_node *n)
@@ -78,6 +79,14 @@ static void index_where(wick_import_node *n)
 {
   if (!wick_import_rank(n, 0, 1, WICK_MAX_RANK)) return;
   n->out[0] = wick_array_where(n, n->in[0]);
+}
+
+static void index_unique(wick_import_node *n)
+{
+  wick_unique u;
+  if (!wick_import_rank(n, 0, 1, 1) || !wick_array_unique(n, n->in[0], &u)) return;
+  n->out[0] = u.values;
+  n->out[1] = wick_build_cast(n->b, u.number, wick_tflite_out(n, 1)->elem);
 }
 
 static void index_top_k(wick_import_node *n)
@@ -244,6 +253,7 @@ const wick_import_op wick_tflite_index_ops[] = {
     {"SEGMENT_SUM", 1, {2, 2}, 1, NULL, index_segment, WICK_OP_none, SEGMENT_ADD, F, NULL},
     {"SPARSE_TO_DENSE", 1, {4, 4}, 1, NULL, index_sparse_to_dense, WICK_OP_none, 0, F, NULL},
     {"TOPK_V2", 1, {2, 2}, 2, NULL, index_top_k, WICK_OP_none, 0, F, NULL},
+    {"UNIQUE", 1, {1, 1}, 2, NULL, index_unique, WICK_OP_none, 0, F, NULL},
     {"UNSORTED_SEGMENT_MAX", 1, {3, 3}, 1, NULL, index_segment, WICK_OP_none, SEGMENT_MAX, F, NULL},
     {"UNSORTED_SEGMENT_MIN", 1, {3, 3}, 1, NULL, index_segment, WICK_OP_none, SEGMENT_MIN, F, NULL},
     {"UNSORTED_SEGMENT_PROD",
