@@ -76,7 +76,16 @@ def moves(r):
             ("_contrib_quantized_pooling", x, dict(kernel=(3, 3), stride=(1, 2), pad=(1, 1), pool_type="max"), 3)][r.randint(4)]
 
 
-KINDS = [suppression, detection, quantize, dequantize, products, moves]
+def norms(r):
+    """GroupNorm has a scale for each group; LayerNorm takes any axis."""
+    groups, channels, axis = r.randint(1, 4), r.randint(1, 3), r.randint(-3, 3)
+    x = r.standard_normal((2, groups * channels, 3, r.randint(1, 6))).astype(np.float32)
+    size = groups if r.randint(2) else x.shape[axis]
+    kind, attributes = ("GroupNorm", dict(num_groups=groups)) if size == groups != x.shape[axis] else ("LayerNorm", dict(axis=axis))
+    return kind, [x, *r.standard_normal((2, size)).astype(np.float32)], dict(eps=1e-3, **attributes), 1
+
+
+KINDS = [suppression, detection, quantize, dequantize, products, moves, norms]
 
 
 def cases():

@@ -200,28 +200,45 @@ void wick_mxnet_batch_norm(wick_import_node *n)
 void wick_mxnet_norm(wick_import_node *n)
 {
   bool layer = n->row->op == WICK_OP_layer_norm;
-  uint32_t axis, rank = wick_import_info(n, 0)->rank;
+  uint32_t axis = 0, rank = wick_import_info(n, 0)->rank;
+  wick_value in[3] = {n->in[0], n->in[1], n->in[2]};
+  int64_t perm[WICK_MAX_RANK];
   wick_emit e = wick_emit_begin(n->b, n->row->op);
   wick_emit_set_float(&e, "epsilon", wick_import_real(n, "eps", layer ? 1e-5 : 1e-3));
   if (layer) {
     if (!wick_mxnet_axis(n, "axis", -1, rank, &axis)) return;
-    if (axis + 1 != rank) {
-      wick_import_fail(n, WICK_EUNSUPPORTED,
-                       "axis %u of rank %u is not supported, only the last one", axis, rank);
-      return;
-    }
-    wick_emit_set_int(&e, "axis", axis);
+    for (uint32_t i = 0; i < rank; i++) perm[i] = i; /* the axis and the last one change places */
+    perm[axis] = rank - 1, perm[rank - 1] = axis;
+    if (axis + 1 < rank) in[0] = wick_build_transpose(n->b, in[0], rank, perm);
+    wick_emit_set_int(&e, "axis", rank - 1);
   }
-  n->out[0] = wick_emit_end(&e, 3, n->in);
+  wick_value y = wick_emit_end(&e, 3, in);
+  n->out[0] = layer && axis + 1 < rank ? wick_build_transpose(n->b, y, rank, perm) : y;
 }
 
-/* The scale and the bias have an element for each channel. */
+/* The scale and the bias have an element for each group (MXNet 1), or for each channel. */
 void wick_mxnet_group_norm(wick_import_node *n)
 {
+  int64_t groups = wick_import_int(n, "num_groups", 1);
+  wick_value in[3] = {n->in[0], n->in[1], n->in[2]};
+  if (!wick_import_rank(n, 0, 2, WICK_MAX_RANK)) return;
+  if (groups < 1) {
+    wick_import_fail(n, WICK_ERANGE, "num_groups is %lld", (long long)groups);
+    return;
+  }
+  wick_dim channels = wick_import_info(n, 0)->dim[1];
+  const wick_dim each[2] = {wick_dim_const(groups), wick_dim_floordiv(n->c->module->dims, channels,
+                                                                      wick_dim_const(groups))};
+  for (uint32_t i = 1; i < 3 && !n->b->status; i++) {
+    if (!wick_import_rank(n, i, 1, 1)) return;
+    if (!wick_dim_eq(wick_import_info(n, i)->dim[0], each[0])) continue;
+    in[i] = wick_emit_expand(n->b, wick_emit_unsqueeze(n->b, in[i], 1), 2, each);
+    in[i] = wick_build_reshape(n->b, in[i], 1, &channels);
+  }
   wick_emit e = wick_emit_begin(n->b, WICK_OP_group_norm);
   wick_emit_set_float(&e, "epsilon", wick_import_real(n, "eps", 1e-5));
-  wick_emit_set_int(&e, "groups", wick_import_int(n, "num_groups", 1));
-  n->out[0] = wick_emit_end(&e, 3, n->in);
+  wick_emit_set_int(&e, "groups", groups);
+  n->out[0] = wick_emit_end(&e, 3, in);
 }
 
 /* x / sqrt(sum of squares + eps): over each image, over channels, or over positions */
