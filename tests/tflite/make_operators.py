@@ -7,6 +7,7 @@ import pathlib
 
 import numpy as np
 import random_models
+import tflite_recurrent
 from tflite_build import MAKERS, Case, Tensor, model, options
 
 FOLDER = pathlib.Path(__file__).parent / "operators"
@@ -40,7 +41,7 @@ def dynamic_range_back():
     return Case("TRANSPOSE_CONV", 4, operands, [Tensor([], "f4")], options("TransposeConvOptions", padding=0, strideH=2, strideW=2, fusedActivationFunction=1))
 
 
-OWN = {"dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back}
+OWN = {"basic_lstm": lambda: tflite_recurrent.lstm_basic(np.random.default_rng(5)), "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back}
 
 
 def main():

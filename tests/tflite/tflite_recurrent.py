@@ -128,6 +128,8 @@ def lstm_options(rng, kind, layer, projection, **more):
 
 @maker("UNIDIRECTIONAL_SEQUENCE_LSTM", "LSTM")
 def lstm(rng, name):
+    if name == "LSTM" and rng.random() < 0.2:
+        return lstm_basic(rng)
     if rng.random() < 0.4:
         return lstm_fixed(rng, name)
     layer, major = Layer(rng), bool(rng.integers(0, 2))
@@ -142,6 +144,14 @@ def lstm(rng, name):
     case = Case(name, 3 if name != "LSTM" else 4, operands, [Tensor([], "f4")], o)
     case.frames = 3
     return case
+
+
+def lstm_basic(rng):
+    """The kernel of five inputs, whose states are inputs and results."""
+    batch, inputs, cells = (int(v) for v in rng.integers(1, 7, 3))
+    operands = [operand(rng, [batch, inputs], "f4"), operand(rng, [batch, cells], "f4"), operand(rng, [4 * cells, inputs + cells], "f4", fixed=True),
+                operand(rng, [4 * cells], "f4", fixed=True), operand(rng, [batch, cells], "f4")]  # fmt: skip
+    return Case("LSTM", 2, operands, [Tensor([], "f4") for _ in range(4)], options("LSTMOptions", fusedActivationFunction=4, kernelType=1))
 
 
 def lstm_fixed(rng, name):

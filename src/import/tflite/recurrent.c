@@ -155,14 +155,45 @@ static void recurrent_sequence_lstm(wick_import_node *n)
 }
 
 /* One step of [batch, inputs]. */
+/* The basic kernel: x [batch, inputs], the last result, weights [4 * cells, inputs + cells], bias, the
+ * last state. The gates are input, cell, forget, output. The third and the fourth result are what the
+ * weights multiply, and the gates. */
+static void recurrent_basic_lstm(wick_import_node *n)
+{
+  wick_builder *b = n->b;
+  if (!wick_import_rank(n, 0, 2, 2) || !wick_import_rank(n, 1, 2, 2) ||
+      !wick_import_rank(n, 2, 2, 2) || !wick_import_rank(n, 3, 1, 1) ||
+      !wick_import_rank(n, 4, 2, 2))
+    return;
+  if (wick_import_info(n, 0)->elem != WICK_F32) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "the basic kernel is supported in f32 only");
+    return;
+  }
+  wick_dim cells = wick_import_info(n, 4)->dim[1];
+  wick_value x = wick_build_concat(b, 1, 2, n->in), gate[4];
+  wick_value y = wick_build2(b, WICK_OP_matmul, x, wick_build_swap(b, n->in[2]));
+  y = wick_build2(b, WICK_OP_add, y, n->in[3]);
+  for (uint32_t k = 0; k < 4 && !b->status; k++) {
+    wick_dim from = wick_dim_mul(n->c->module->dims, cells, wick_dim_const(k));
+    gate[k] = wick_emit_slice(b, y, 1, from, cells);
+    gate[k] = wick_build1(b, k == 1 ? WICK_OP_tanh : WICK_OP_sigmoid, gate[k]);
+  }
+  if (b->status) return;
+  wick_value kept = wick_build2(b, WICK_OP_mul, gate[2], n->in[4]);
+  wick_value state = wick_build2(b, WICK_OP_mul, gate[0], gate[1]);
+  state = wick_build2(b, WICK_OP_add, state, kept);
+  n->out[0] = wick_build2(b, WICK_OP_mul, gate[3], wick_build1(b, WICK_OP_tanh, state));
+  n->out[1] = state, n->out[2] = x, n->out[3] = y;
+}
+
 static void recurrent_one_lstm(wick_import_node *n)
 {
   wick_lstm l;
-  recurrent_lstm_operands(n, &l);
   if (wick_tflite_byte(n, 3) != 0) {
-    wick_import_fail(n, WICK_EUNSUPPORTED, "the basic kernel, of 5 inputs, is not supported");
+    recurrent_basic_lstm(n);
     return;
   }
+  recurrent_lstm_operands(n, &l);
   if (!wick_import_rank(n, WICK_LSTM_X, 2, 2) || !recurrent_lstm_begin(&l)) return;
   wick_value x = wick_emit_unsqueeze(n->b, n->in[WICK_LSTM_X], 0);
   n->out[0] = wick_emit_squeeze(n->b, recurrent_lstm(&l, x, (wick_value){0}), 0);
