@@ -263,8 +263,9 @@ wick_status keras_open(wick_import *c, wick_span bytes)
 }
 
 static const wick_import_op *const keras_families[] = {
-    keras_ops,    keras_formulas, keras_arrays,   keras_statistics, keras_signals,  keras_networks,
-    keras_images, keras_indices,  keras_products, keras_linear,     keras_geometry, keras_integers,
+    keras_ops,      keras_formulas, keras_arrays,      keras_statistics, keras_signals,
+    keras_networks, keras_images,   keras_indices,     keras_products,   keras_linear,
+    keras_geometry, keras_integers, keras_rearranging,
 };
 
 const wick_import_format keras_format = {

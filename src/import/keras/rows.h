@@ -7,7 +7,7 @@
 /* The tables of functions of keras.ops that have files of their own. */
 extern const wick_import_op keras_formulas[], keras_arrays[], keras_statistics[], keras_signals[],
     keras_networks[], keras_images[], keras_indices[], keras_products[], keras_linear[],
-    keras_geometry[], keras_integers[];
+    keras_geometry[], keras_integers[], keras_rearranging[];
 #define KERAS_ROW(function, least, most, results, import_by, ...)                                  \
   {                                                                                                \
     .name = "ops." function, .since = 1, .nin = {least, most}, .nout = (results),                  \
