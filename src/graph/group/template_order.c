@@ -63,7 +63,8 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
 
 template_order template_order_columns(const template_state *t, const template_roles *r,
                                       const template_tile *tile, const wick_stage *fold,
-                                      const wick_node *vectors, const template_order *order)
+                                      const wick_node *vectors, uint32_t beside,
+                                      const template_order *order)
 {
   enum { STEPS = 256, ROWS = 64, LEAST = 8 /* vectors */ };
   const wick_node *out = template_node(t, t->out);
@@ -75,7 +76,8 @@ template_order template_order_columns(const template_state *t, const template_ro
   uint64_t result = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, out->first));
   if (tile->ob > 1 || tile->th > 1 || template_has_groups(t, r) || r->x == UINT32_MAX ||
       r->v != v || t->cut || t->rows || template_varies(t->out, v) ||
-      template_extent(t, t->out, r->x) <= tile->tw || steps > STEPS || result <= order_cache(t))
+      template_extent(t, t->out, r->x) <= tile->tw || steps > STEPS ||
+      result * (1 + beside) <= order_cache(t))
     return *order;
   template_roles inside = {r->x, UINT32_MAX, UINT32_MAX, UINT32_MAX, .batch = r->batch};
   uint64_t most = order_cache(t) / 2;

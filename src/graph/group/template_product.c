@@ -527,7 +527,8 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);
   template_order order = {.channels_outside = outside, .axis = UINT32_MAX};
   if (outside) order = template_order_of(t, &r, &tile, fold, shared);
-  if (!t->knobs.outside) order = template_order_columns(t, &r, &tile, fold, vectors, &order);
+  if (!t->knobs.outside)
+    order = template_order_columns(t, &r, &tile, fold, vectors, stream.beside, &order);
   if (t->rows) order = (template_order){.channels_outside = true, .axis = n - 3, .rows = t->rows};
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
   int64_t unroll = t->knobs.unroll ? t->knobs.unroll : 4;

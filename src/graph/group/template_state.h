@@ -160,13 +160,14 @@ bool template_cut(template_state *t, uint32_t axis, int64_t lanes);
 template_order template_order_of(const template_state *t, const template_roles *r,
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared);
-/* Chooses the order for a result that is larger than the second cache and has few products: it takes
- * long to write in short pieces of many rows. The rows are written to their ends, several at once, if
+/* Chooses the order for a result that, with `beside` operands of its size, is larger than the second
+ * cache and has few products: it takes long to write in short pieces of many rows. The rows are written to their ends, several at once, if
  * the second cache holds what `vectors` reads for all of them; otherwise in blocks of some rows, or of
  * columns, for which it does. Returns the order unchanged if this does not apply. */
 template_order template_order_columns(const template_state *t, const template_roles *r,
                                       const template_tile *tile, const wick_stage *fold,
-                                      const wick_node *vectors, const template_order *order);
+                                      const wick_node *vectors, uint32_t beside,
+                                      const template_order *order);
 /* Returns true if the data that `shared` reads for all positions of a group of channels exceeds the
  * second cache. */
 bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,
