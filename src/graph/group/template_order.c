@@ -97,13 +97,18 @@ template_order template_order_columns(const template_state *t, const template_ro
 bool template_streams(const template_state *t, const wick_stage *fold, const wick_node *vectors,
                       int64_t width)
 {
-  enum { HIDDEN = 8 };
+  enum { HIDDEN = 8, SHARE = 4 };
   uint32_t v = t->out->naxis - 1;
   uint64_t nbytes = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, vectors->in[0]));
-  double products = 1.0 / t->lanes;
-  for (uint32_t k = 0; k < fold->naxis; k++) products *= (double)template_extent(t, fold, k);
+  double steps = 1, products = 1.0 / t->lanes;
+  for (uint32_t k = 0; k < fold->naxis; k++) {
+    double extent = (double)template_extent(t, fold, k);
+    products *= extent, steps *= fold->axis[k].reduce ? extent : 1;
+  }
+  wick_elem e = wick_info_of(t->g, vectors->in[0])->elem;
+  double tile = steps * (double)wick_elem_bytes(e, (uint64_t)width);
   return nbytes > order_cache(t) && template_extent(t, t->out, v) > width &&
-         template_stride(t, vectors, fold->axis[v].sym) &&
+         SHARE * tile <= (double)order_cache(t) && template_stride(t, vectors, fold->axis[v].sym) &&
          HIDDEN * (double)nbytes / WICK_LINE * wick_target_weights(t->t, nbytes) >
              products / wick_target_products(t->t);
 }

@@ -174,7 +174,8 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
                         const wick_node *shared);
 /* Returns true if the vectors of the next tile should be prefetched, where a tile has `width`
  * neighbours along the output's last axis: they are in many distant rows, which processors do not
- * fetch ahead by themselves, and reading them takes long, compared to their products. */
+ * fetch ahead by themselves, and reading them takes long, compared to their products. They must fit
+ * in the second cache beside those of this tile. */
 bool template_streams(const template_state *t, const wick_stage *fold, const wick_node *vectors,
                       int64_t width);
 /* Returns true if the axis of the output is neither a channel axis nor a batch axis. */
