@@ -414,11 +414,11 @@ static bool assign_selects(const assign *s, uint32_t root, uint32_t i)
 }
 
 /* Returns true if a product of few rows reads n, a transposition of its second factor's rows and
- * columns. Sums along the rows of what is transposed, which end in a sum across a vector for each
+ * columns. Long sums along the rows of what is transposed, which end in a sum across a vector for each
  * element of the result, then take less time than moving it. */
 static bool assign_turns_rows(const assign *s, const wick_node *anchor, const wick_node *n)
 {
-  enum { MOST = 24, LONG = 8 };
+  enum { MOST = 24, LONG = 8, LEAST = 64 };
   const wick_func *f = s->g.f;
   const wick_type_info *a = wick_info_of(f, anchor->in[0]), *x = wick_info_of(f, n->in[0]);
   uint32_t last = x->rank - 1u;
@@ -432,7 +432,7 @@ static bool assign_turns_rows(const assign *s, const wick_node *anchor, const wi
   }
   int64_t rows = wick_dim_typical(f->module->dims, a->dim[a->rank - 2]);
   int64_t sum = wick_dim_typical(f->module->dims, x->dim[last]);
-  return rows <= MOST && sum >= s->lanes && LONG * rows <= sum;
+  return rows <= MOST && sum >= LEAST && LONG * rows <= sum;
 }
 
 /* Returns true if node i is a factor of the group's product, and selects parts of rows, which are read
