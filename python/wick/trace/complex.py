@@ -29,7 +29,7 @@ class Complex(Pair):
     imag = property(lambda z: z.im)
     T = property(lambda z: pair(z.re.T, z.im.T))
     mT = property(lambda z: pair(z.re.mT, z.im.mT))
-    at = property(lambda z: At(z))
+    at = property(lambda z: index.At(z, _Update))
 
     def __repr__(self):
         return f"<traced {type_text(str(self.dtype), self.shape)}>"
@@ -129,19 +129,9 @@ def concerns(args, named):
 _NEVER = frozenset((int, float, bool, slice, type(None)))
 
 
-class At:
-    """z.at: z.at[index].set(v) and its like give a new complex array."""
-
-    __slots__ = ("_z",)
-
-    def __init__(self, z):
-        self._z = z
-
-    def __getitem__(self, key):
-        return _Update(self._z, key)
-
-
 class _Update:
+    """z.at[key]: the updates of a complex array."""
+
     def __init__(self, z, key):
         self._z, self._key = z, key
 

@@ -244,15 +244,15 @@ def _spread(items, checks):
 
 
 class At:
-    """x.at: x.at[index].set(v) and its like give a new array."""
+    """x.at: x.at[index].set(v) and its like give a new array. `update` has them."""
 
-    __slots__ = ("_x",)
+    __slots__ = ("_x", "_update")
 
-    def __init__(self, x):
-        self._x = x
+    def __init__(self, x, update=None):
+        self._x, self._update = x, update or Update
 
     def __getitem__(self, index):
-        return Update(self._x, index)
+        return self._update(self._x, index)
 
 
 class Update:

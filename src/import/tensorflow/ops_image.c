@@ -105,8 +105,6 @@ void wick_tf_import_crop_and_resize(wick_import_node *n) /* x, boxes [k, 4], ima
   n->out[0] = wick_build3(b, WICK_OP_where, inside, z, other);
 }
 
-/* ---- colours ---- */
-
 /* image, transforms, size, fill value */
 void wick_tf_import_projective(wick_import_node *n)
 {
@@ -127,6 +125,8 @@ void wick_tf_import_projective(wick_import_node *n)
   bool linear = strcmp(wick_import_text(n, "interpolation", "NEAREST"), "BILINEAR") == 0;
   n->out[0] = wick_projective(n, n->in[0], n->in[1], dim, linear, outside, fill);
 }
+
+/* ---- colours ---- */
 
 void wick_tf_import_adjust_contrast(wick_import_node *n) /* x [..., H, W, C], factor */
 {
