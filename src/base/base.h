@@ -49,6 +49,18 @@ static inline int64_t wick_floormod_i64(int64_t a, int64_t b)
 }
 static inline int64_t wick_ceildiv_i64(int64_t a, int64_t b) { return -wick_floordiv_i64(-a, b); }
 
+/* Returns the greatest common divisor, which is not negative; 0 if both are 0. */
+static inline int64_t wick_gcd_i64(int64_t a, int64_t b)
+{
+  if (a < 0) a = -a;
+  if (b < 0) b = -b;
+  while (b) {
+    int64_t r = a % b;
+    a = b, b = r;
+  }
+  return a;
+}
+
 /* Smallest multiple of align (a power of two) that is at least n. */
 static inline size_t wick_align_up(size_t n, size_t align)
 {

@@ -49,11 +49,6 @@ typedef struct decompose_conv_transpose {
   decompose_conv_transpose_axis axis[WICK_WINDOW_MAX];
 } decompose_conv_transpose;
 
-static int64_t decompose_conv_transpose_gcd(int64_t a, int64_t b)
-{
-  return b ? decompose_conv_transpose_gcd(b, a % b) : a;
-}
-
 /* ---- the phases of an axis ---- */
 
 /* Returns what a dynamic size adds: its typical value times `scale`. */
@@ -67,7 +62,7 @@ static int64_t decompose_conv_transpose_typical(const decompose_conv_transpose *
 static decompose_conv_transpose_tap
 decompose_conv_transpose_find(const decompose_conv_transpose_axis *a, int64_t t)
 {
-  int64_t common = decompose_conv_transpose_gcd(a->stride, a->dilation), last = -1;
+  int64_t common = wick_gcd_i64(a->stride, a->dilation), last = -1;
   decompose_conv_transpose_tap p = {.back = a->stride / common,
                                     .step = a->dilation / common,
                                     .count = wick_ceildiv_i64(a->out - t, a->stride)};

@@ -7,7 +7,7 @@ wick_dim wick_dim_difference(wick_dims *t, wick_dim a, wick_dim b)
   if (wick_dim_is_const(d) || !wick_dim_usable(t, d)) return d;
   wick_dim_form f = wick_dim_get(t, d);
   int64_t factor = f.constant;
-  for (uint32_t k = 0; k < f.nterm; k++) factor = wick_dim_gcd(factor, f.term[k].coef);
+  for (uint32_t k = 0; k < f.nterm; k++) factor = wick_gcd_i64(factor, f.term[k].coef);
   return factor > 1 ? wick_dim_floordiv(t, d, wick_dim_const(factor)) : d;
 }
 
@@ -35,7 +35,7 @@ bool wick_dim_may_equal(wick_dims *t, wick_dim a, wick_dim b)
   if (r.lo > 0 || r.hi < 0) return false;
   wick_dim_form f = wick_dim_get(t, d);
   int64_t divisor = 0;
-  for (uint32_t k = 0; k < f.nterm; k++) divisor = wick_dim_gcd(divisor, f.term[k].coef);
+  for (uint32_t k = 0; k < f.nterm; k++) divisor = wick_gcd_i64(divisor, f.term[k].coef);
   return divisor < 2 || f.constant % divisor == 0;
 }
 

@@ -31,7 +31,7 @@ static bool dim_mod_contains(wick_dims *t, const wick_dim_form *p, wick_dim_form
     int64_t n = dim_mod_coef(p, wick_mono_mul(t, q.term[i], mono)) / q.term[i].coef * sign;
     *times = wick_min_i64(*times, n);
     if (n < 1) return false;
-    *g = wick_dim_gcd(*g, n);
+    *g = wick_gcd_i64(*g, n);
   }
   return true;
 }

@@ -93,7 +93,7 @@ static int64_t dim_simplify_next_factor(wick_dim_form f, int64_t c, int64_t belo
 {
   int64_t best = 1;
   for (uint32_t i = 0; i < f.nterm; i++) {
-    int64_t g = wick_dim_gcd(f.term[i].coef, c);
+    int64_t g = wick_gcd_i64(f.term[i].coef, c);
     if (g < below && g > best) best = g;
   }
   return best;
@@ -170,7 +170,7 @@ static void dim_simplify_common(wick_dims *t, wick_dim_form f, wick_term *g)
 {
   for (uint32_t i = 0; i < f.nterm + (f.constant != 0); i++) {
     wick_term m = i < f.nterm ? f.term[i] : (wick_term){.coef = f.constant};
-    wick_term common = {.coef = wick_dim_gcd(g->coef, m.coef)}, left = m;
+    wick_term common = {.coef = wick_gcd_i64(g->coef, m.coef)}, left = m;
     for (uint32_t k = 0; k < g->natom && g->natom != UINT32_MAX; k++) {
       wick_term atom = wick_mono_atom(t, g->atom[k]);
       if (!wick_mono_div(t, left, atom, &left)) continue;

@@ -110,15 +110,4 @@ void wick_dim_put_mods(wick_dims *t, wick_dim_form *p);
 wick_range wick_range_form(const wick_dims *t, wick_dim_form form);
 wick_range wick_range_atom(wick_atom_kind kind, uint32_t narg, const wick_range *arg);
 
-static inline int64_t wick_dim_gcd(int64_t a, int64_t b)
-{
-  if (a < 0) a = -a;
-  if (b < 0) b = -b;
-  while (b) {
-    int64_t r = a % b;
-    a = b, b = r;
-  }
-  return a;
-}
-
 #endif

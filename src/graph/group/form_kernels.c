@@ -7,6 +7,7 @@
 #include "graph/group/collapse.h"
 #include "graph/group/fold_bias.h"
 #include "graph/group/form_state.h"
+#include "graph/group/panel.h"
 #include "graph/group/procedure.h"
 #include "graph/group/registers.h"
 #include "graph/group/template.h"
@@ -347,7 +348,7 @@ static wick_status form_kernels_schedule(form_state *s, uint32_t i)
     joins[nin + k] = form_kernels_joins(s, (wick_value){n->first.id + k});
   WICK_TRY(wick_form_slices(s, i, joins, &g));
   g = wick_group_collapse(wick_group_unit_fold(g, mem), joins, mem);
-  g = wick_group_fold_bias(g, mem);
+  g = wick_group_panel(wick_group_fold_bias(g, mem), s->target, mem, s->tmp);
   WICK_TRY(wick_template_schedule(g, s->target, s->records, s->tmp));
   wick_schedule *schedule = wick_schedule_begin(g, s->tmp);
   WICK_TRY(wick_schedule_apply(schedule, g->schedule));

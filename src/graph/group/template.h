@@ -37,6 +37,10 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
 WICK_CHECKED wick_status wick_template_schedule(wick_func *g, const wick_target *t,
                                                 wick_tuning_records *records, wick_arena *tmp);
 
+/* Returns the read of a parameter whose blocks should be copied to a panel (graph/group/panel.h); NULL:
+ * none. */
+const wick_node *wick_template_panel(wick_func *g, const wick_target *t, wick_arena *tmp);
+
 /* The choices of a template that a search may set instead of the model. 0 leaves a choice to the
  * model. For maps and 1-D slices, `vectors` is the number of vectors next to each other. For
  * Winograd's algorithm, `rows` is the number of rows of a block. */

@@ -53,6 +53,20 @@ static int64_t order_rows(const template_state *t, const template_roles *r, cons
   return rows;
 }
 
+/* Returns how many parts of the memory, at least a page apart, a tile reads. */
+static int64_t order_parts(const template_state *t, const template_roles *r, const wick_stage *fold,
+                           const wick_node *vectors)
+{
+  enum { PAGE = 4096 };
+  int64_t span[WICK_MAX_RANK], parts = 1;
+  const wick_type_info *info = wick_info_of(t->g, vectors->in[0]);
+  uint64_t apart = wick_elem_bytes(info->elem, 1);
+  if (!order_spans(t, r, fold, vectors, t->out->naxis - 1, t->lanes, span)) return 0;
+  for (uint32_t k = info->rank; k-- > 0; apart *= (uint64_t)info->dim[k].v)
+    if (apart >= PAGE) parts *= span[k];
+  return parts;
+}
+
 static uint64_t order_cache(const template_state *t) { return wick_target_cache(t->t, 2); }
 
 bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,
@@ -92,6 +106,93 @@ template_order template_order_columns(const template_state *t, const template_ro
   if (columns < n) lines = 1;
   if (columns * lines < LEAST) return *order;
   return (template_order){.axis = UINT32_MAX, .columns = columns, .lines = lines > 1 ? lines : 0};
+}
+
+/* Returns how many elements the panel has for a block of that many columns and lines; INT64_MAX if this
+ * is not known. */
+static int64_t order_panel(const template_state *t, const template_roles *r, const wick_stage *fold,
+                           const wick_node *vectors, const template_order *order)
+{
+  wick_dims *dims = t->g->module->dims;
+  const wick_attr *index = wick_read_index(vectors);
+  wick_dim sym[TEMPLATE_AXES];
+  int64_t first[TEMPLATE_AXES] = {0}, last[TEMPLATE_AXES], n = 1;
+  for (uint32_t k = 0; k < t->out->naxis; k++) {
+    int64_t extent = template_extent(t, t->out, k);
+    sym[k] = fold->axis[k].sym;
+    last[k] = k == r->x   ? extent - 1
+              : k == r->v ? wick_min_i64(order->columns * t->lanes, extent) - 1
+              : k == r->o ? wick_max_i64(order->lines, 1) - 1
+                          : 0;
+  }
+  for (uint32_t k = 0; k < index->n; k++) {
+    int64_t lo, hi;
+    if (wick_dim_eq(index->dims[k], WICK_DIM_ANY)) return INT64_MAX;
+    wick_dim_range_with(dims, index->dims[k], t->out->naxis, sym, first, last, &lo, &hi);
+    if (wick_mul_overflows(n, hi - lo + 1, &n)) return INT64_MAX;
+  }
+  return n;
+}
+
+bool template_panel_order(const template_state *t, const template_roles *r, const wick_stage *fold,
+                          const wick_node *vectors, template_order *out)
+{
+  enum { TASKS = 16, LEAST = 8 /* vectors */ };
+  uint32_t v = t->out->naxis - 1;
+  if (r->x == UINT32_MAX || r->v != v || t->cut || t->rows || template_has_groups(t, r))
+    return false;
+  int64_t n = wick_ceildiv_i64(template_extent(t, t->out, v), t->lanes), tasks = 1, parts = 1;
+  wick_elem e = wick_info_of(t->g, vectors->in[0])->elem;
+  /* in elements, as what a block writes */
+  int64_t most = (int64_t)(order_cache(t) / 2 / wick_elem_bytes(e, 1)),
+          own = template_extent(t, t->out, r->x) * t->lanes;
+  for (uint32_t k = 0; k < v; k++)
+    if (k != r->x) tasks *= template_extent(t, t->out, k);
+  *out = (template_order){.axis = UINT32_MAX, .panel = true, .columns = n};
+  while (out->columns > LEAST &&
+         (order_panel(t, r, fold, vectors, out) > most - own * out->columns ||
+          tasks * wick_ceildiv_i64(n, out->columns) < TASKS))
+    out->columns = wick_ceildiv_i64(n, ++parts);
+  if (parts == 1 && r->o == v - 1) {
+    int64_t all = template_extent(t, t->out, r->o);
+    for (template_order more = *out; parts <= all; parts++) {
+      more.lines = wick_ceildiv_i64(all, parts);
+      if (order_panel(t, r, fold, vectors, &more) > most - own * n * more.lines ||
+          tasks / all * wick_ceildiv_i64(all, more.lines) < TASKS)
+        continue;
+      if (more.lines > 1) *out = more;
+      break;
+    }
+  }
+  /* the panel is computed in a loop around that over x */
+  bool outside = v > 1 || parts > 1;
+  return outside && order_panel(t, r, fold, vectors, out) <= most;
+}
+
+bool template_wants_panel(const template_state *t, const template_roles *r, const wick_stage *fold,
+                          const wick_node *vectors)
+{
+  enum { STREAMS = 32, USES = 16 };
+  const wick_type_info *info = wick_info_of(t->g, vectors->in[0]);
+  template_order order;
+  double products = 1;
+  for (uint32_t k = 0; k < fold->naxis; k++) {
+    if (template_varies(fold, k)) return false;
+    products *= (double)template_extent(t, fold, k);
+  }
+  for (uint32_t k = 0; k < info->rank; k++)
+    if (!wick_dim_is_const(info->dim[k])) return false;
+  if (!template_panel_order(t, r, fold, vectors, &order)) return false;
+  double copies = (double)order_panel(t, r, fold, vectors, &order);
+  for (uint32_t k = 0; k < t->out->naxis; k++) {
+    int64_t block = k == r->v   ? order.columns * t->lanes
+                    : k == r->o ? wick_max_i64(order.lines, 1)
+                                : 1;
+    if (k != r->x) copies *= (double)wick_ceildiv_i64(template_extent(t, t->out, k), block);
+  }
+  uint64_t bytes = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, vectors->in[0]));
+  return bytes > order_cache(t) && order_parts(t, r, fold, vectors) > STREAMS &&
+         products >= USES * copies;
 }
 
 bool template_streams(const template_state *t, const wick_stage *fold, const wick_node *vectors,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/group/cost.h"
+#include "graph/group/panel.h"
 #include "graph/group/template_state.h"
 #include "ops/nn/blocked.h"
 
@@ -10,13 +11,22 @@
 
 /* Finds the two reads whose product a fold's step adds. Returns false if the step is something
  * else. */
-/* Returns the read of memory that `read` stands for, if it reads a map that only moves elements and is
- * computed where it is read; else `read`. */
+/* Returns the stage that is read, or NULL for a parameter. */
+static const wick_stage *product_stage(const template_state *t, const wick_node *read)
+{
+  for (uint32_t i = 0; i < t->s->output; i++)
+    if (template_node(t, &t->s->stage[i])->first.id == read->in[0].id) return &t->s->stage[i];
+  return NULL;
+}
+
+static bool product_is_panel(const wick_stage *st) { return strcmp(st->name, WICK_PANEL) == 0; }
+
+/* Returns the read of memory that `read` stands for, if it reads a map that only moves elements;
+ * else `read`. */
 static const wick_node *product_moved(const template_state *t, const wick_node *read)
 {
-  const wick_stage *st = NULL;
-  for (uint32_t i = 0; i < t->s->output && !st; i++)
-    if (template_node(t, &t->s->stage[i])->first.id == read->in[0].id) st = &t->s->stage[i];
+  const wick_stage *st = product_stage(t, read);
+  if (st && product_is_panel(st)) return read;
   const wick_node *map = st ? template_node(t, st) : NULL;
   if (!st || st->fold || read->nin != 1 || !template_can_inline(t->g, map)) return read;
   const wick_region *body = &map->region[0];
@@ -483,8 +493,55 @@ bool template_outer_product_match(template_state *t)
   return t->found;
 }
 
+/* Returns the factor of the product whose elements are the lanes, as the fold reads it. */
+static const wick_node *product_vectors(const template_state *t, const wick_stage *fold,
+                                        const product_outer *f)
+{
+  wick_product p;
+  wick_product_of(t->g, template_node(t, fold), &p);
+  return template_step_of(t, f->a, fold->axis[t->out->naxis - 1].sym) ? p.x : p.y;
+}
+
+/* Returns true if the read has no condition, or gives a number where it does not hold. */
+static bool product_fill_is_known(const template_state *t, const wick_node *read)
+{
+  if (!read->attr[WICK_ATTR_read_guard].i) return read->nin == 1;
+  for (uint32_t i = 0; i < t->g->nnode; i++)
+    if (t->g->node[i].first.id == read->in[read->nin - 1].id)
+      return read->nin == 2 && t->g->node[i].op == WICK_OP_const;
+  return false;
+}
+
+const wick_node *template_panel_read(template_state *t)
+{
+  if (!template_outer_product_match(t)) return NULL;
+  const product_outer *f = t->found;
+  const wick_node *read = product_vectors(t, t->fold, f);
+  bool wanted = f->dot == UINT32_MAX && !product_stage(t, read) && product_fill_is_known(t, read) &&
+                template_wants_panel(t, &f->roles, t->fold, read);
+  return wanted ? read : NULL;
+}
+
+void template_panel_loops(template_state *t, const template_roles *r, const template_order *order)
+{
+  const wick_stage *p = t->panel;
+  uint32_t v = t->out->naxis - 1, last = p->naxis - 1, outer = UINT32_MAX;
+  bool split = order->columns < wick_ceildiv_i64(template_extent(t, t->out, v), t->lanes);
+  for (uint32_t k = 0; k < v; k++)
+    if (k != r->x) outer = k;
+  wick_text_printf(&t->steps, "at %s %s.%s scratch; split %s.%s lane:%u; vector %s.lane; ", p->name,
+                   t->out->name, template_loop(t, t->out, split ? v : outer), p->name,
+                   template_loop(t, p, last), t->lanes, p->name);
+}
+
 void template_outer_product(template_state *t)
 {
+  const product_outer *f = t->found;
+  const wick_node *read = product_vectors(t, t->fold, f);
+  const wick_stage *st = product_stage(t, read);
+  template_order order;
+  if (st && product_is_panel(st) && template_panel_order(t, &f->roles, t->fold, read, &order))
+    t->panel = st;
   template_inline_maps(t);
   template_outer_product_loops(t, t->fold, t->found);
 }
@@ -501,6 +558,7 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
                        r.y != UINT32_MAX ? template_extent(t, t->out, r.y) : 1, r.nx};
   const wick_node *shared = template_step_of(t, a, fold->axis[n - 1].sym) ? b : a,
                   *vectors = shared == a ? b : a;
+  if (t->panel) all.ob = 1;
   template_tile most = all;
   if (r.x != UINT32_MAX && product_pages_apart(t, shared, fold->axis[r.x].sym))
     most.tw = wick_min_i64(all.tw, PRODUCT_PAGES_MOST);
@@ -524,10 +582,14 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
                            product_beside(t, a, b),
                            product_apart(t, vectors, fold->axis[n - 1].sym)};
   if (stream.apart > 1) spare += stream.apart - 1; /* the places that shuffles take elements from */
+  if (t->panel) stream.each = stream.all = 0, stream.far = stream.visit = 0;
   template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);
   template_order order = {.channels_outside = outside, .axis = UINT32_MAX};
-  if (outside) order = template_order_of(t, &r, &tile, fold, shared);
-  if (!t->knobs.outside)
+  if (t->panel && template_panel_order(t, &r, fold, vectors, &order))
+    order.columns = wick_ceildiv_i64(order.columns, tile.vb) * tile.vb;
+  else if (outside)
+    order = template_order_of(t, &r, &tile, fold, shared);
+  if (!t->knobs.outside && !t->panel)
     order = template_order_columns(t, &r, &tile, fold, vectors, stream.beside, &order);
   if (t->rows) order = (template_order){.channels_outside = true, .axis = n - 3, .rows = t->rows};
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
@@ -541,7 +603,8 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
       product_loads_fit(&tile, unroll) && template_reads_far(t, &r, fold, shared))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name,
                      template_rows_loop(t, &r, &tile, &order));
-  if (template_streams(t, fold, vectors, lanes * tile.vb))
+  if (t->panel) template_panel_loops(t, &r, &order);
+  if (!t->panel && template_streams(t, fold, vectors, lanes * tile.vb))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name,
                      template_columns_loop(t, &order, lanes));
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);

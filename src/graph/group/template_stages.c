@@ -188,7 +188,7 @@ void template_inline_maps(template_state *t)
 {
   for (uint32_t i = 0; i < t->s->output; i++) {
     const wick_stage *st = &t->s->stage[i];
-    if (!st->fold && template_can_inline(t->g, template_node(t, st)))
+    if (!st->fold && st != t->panel && template_can_inline(t->g, template_node(t, st)))
       wick_text_printf(&t->steps, "inline %s; ", st->name);
   }
 }

@@ -27,9 +27,10 @@ typedef struct template_state {
    * of their own. Then only the folds remain to be computed, inside the output's loops. */
   bool plain;
   wick_knobs knobs;
-  const void *found; /* the result of `match`, which `emit` uses */
-  bool refused;      /* a knob has a value that does not fit */
-  bool cut;          /* the loop of the output's vectors is cut, and serial */
+  const void *found;       /* the result of `match`, which `emit` uses */
+  bool refused;            /* a knob has a value that does not fit */
+  bool cut;                /* the loop of the output's vectors is cut, and serial */
+  const wick_stage *panel; /* a map that is computed for blocks of columns; NULL: none */
   int64_t rows; /* rows of positions in a block for which something is computed first; 0: none */
 } template_state;
 
@@ -78,7 +79,7 @@ bool template_has_masks(const template_state *t);
 int64_t template_short_lanes(const template_state *t, uint32_t axis);
 /* Returns true if the stage is a map that may be inlined where it is read. */
 bool template_can_inline(const wick_func *g, const wick_node *stage);
-/* Inlines all maps that may be inlined. */
+/* Inlines all maps that may be inlined, except the panel. */
 void template_inline_maps(template_state *t);
 /* Returns the size of equal parts of n that have at most `most` elements. */
 int64_t template_even(int64_t n, int64_t most);
@@ -126,6 +127,7 @@ typedef struct template_order {
   int64_t columns;
   int64_t lines; /* whole rows along o in a block; 0: one row, or a part of it */
   bool serial;   /* the innermost loop is inside of the tasks */
+  bool panel;    /* what a block of columns reads is copied first */
 } template_order;
 
 /* Writes the loops of the output around a tile. Returns the innermost loop, which will contain the
@@ -168,6 +170,14 @@ template_order template_order_columns(const template_state *t, const template_ro
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, uint32_t beside,
                                       const template_order *order);
+/* Returns true if the group should have a panel (graph/group/panel.h) of what `vectors` reads: the rows are
+ * in more parts of the memory than processors fetch ahead. Each copy must have enough uses. */
+bool template_wants_panel(const template_state *t, const template_roles *r, const wick_stage *fold,
+                          const wick_node *vectors);
+/* Chooses blocks of columns, or of lines, for which the second cache holds the panel that `vectors` reads
+ * and what is written. Returns false if there can be none. */
+bool template_panel_order(const template_state *t, const template_roles *r, const wick_stage *fold,
+                          const wick_node *vectors, template_order *out);
 /* Returns true if the data that `shared` reads for all positions of a group of channels exceeds the
  * second cache. */
 bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,
@@ -220,6 +230,11 @@ void template_normalize(template_state *t);
 bool template_normalize_outer_match(template_state *t);
 void template_normalize_outer(template_state *t);
 
+/* Returns the read of a parameter whose blocks should be copied to a panel before the group's sum of
+ * products reads them; NULL: none. */
+const wick_node *template_panel_read(template_state *t);
+/* Copies or computes the panel for each block of columns of that order. */
+void template_panel_loops(template_state *t, const template_roles *r, const template_order *order);
 /* Finds the tiles of a sum of products, for templates that add stages inside the output's loops.
  * Returns NULL if the fold is no such sum. */
 const void *template_outer_product_of(template_state *t, const wick_stage *fold);

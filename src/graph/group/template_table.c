@@ -40,7 +40,8 @@ const wick_template wick_templates[] = {
     {"outer_product", template_outer_product_match, template_outer_product,
      "A sum of products, one factor of which all lanes share: convolutions, matrix products.",
      "The sum is computed in a register tile of vectors by positions, which the cost model "
-     "chooses."},
+     "chooses. Blocks of a factor whose rows are in many parts of the memory are first copied to "
+     "scratch memory."},
     {"depthwise_dot", template_depthwise_dot_match, template_depthwise_dot,
      "A depthwise convolution of bytes, for targets with a dot product instruction.",
      "The lanes are channels, and an instruction multiplies neighbouring columns. A register tile "
@@ -148,6 +149,20 @@ static void template_examine(template_state *t)
   if (t->nfold == 1 && in_place && template_reads(t, fold, template_is_whole, 0)) t->fold = fold;
   t->plain = t->plain && (t->out->naxis || t->nfold == 1);
   for (uint32_t k = 0; k < t->out->naxis; k++) t->plain = t->plain && template_extent(t, t->out, k);
+}
+
+const wick_node *wick_template_panel(wick_func *g, const wick_target *target, wick_arena *tmp)
+{
+  template_state t = {.g = g,
+                      .t = target,
+                      .tmp = tmp,
+                      .s = wick_schedule_begin(g, tmp),
+                      .steps = wick_text_begin(tmp)};
+  const wick_template *row = wick_templates;
+  if (!t.s->nstage) return NULL;
+  template_examine(&t);
+  while (row->match != template_outer_product_match && !row->match(&t)) row++;
+  return row->match == template_outer_product_match ? template_panel_read(&t) : NULL;
 }
 
 wick_status wick_template_steps(wick_func *g, const wick_target *target, const wick_knobs *knobs,
