@@ -1,6 +1,7 @@
 /* Folds in one traversal. A product with constant weights looks ahead along its only user, and that
  * user's only user, and so on. The product is rebuilt with the factors that it found, at the
- * position of the last node of the chain. */
+ * position of the last node of the chain. Scales before a product look ahead for it, and leave their
+ * factors with it. A rectifier may be in between if the factors are above 0: it commutes with them. */
 #include "graph/fold_scale.h"
 
 #include <math.h>
@@ -17,6 +18,9 @@ typedef struct fold_scale {
   wick_arena *mem;
   wick_value *became; /* per old value: its replacement, if it is the end of a chain */
   bool *gone;         /* per old value: it is inside a chain */
+  uint32_t made;      /* the number of the newest weights */
+  const double *
+      *before; /* per result of a product: the factors of its operand's channels, or NULL */
 } fold_scale;
 
 /* y = scale * (the product without its bias) + shift, per channel. */
@@ -25,7 +29,8 @@ typedef struct fold_scale_chain {
   int64_t channels;
   double *scale, *shift, *step;
   bool scaled;
-  const wick_node *last; /* NULL: nothing to fold */
+  const wick_node *rectifier; /* inside the chain; NULL: none */
+  const wick_node *last;      /* NULL: nothing to fold */
 } fold_scale_chain;
 
 /* ---- the chain ---- */
@@ -64,20 +69,41 @@ static bool fold_scale_apply(fold_scale_chain *ch, wick_opcode op, uint32_t k)
   return true;
 }
 
+/* Returns true if f(c * x) = c * f(x) for all c above 0. */
+static bool fold_scale_is_rectifier(const wick_node *n)
+{
+  return n->op == WICK_OP_relu || n->op == WICK_OP_leaky_relu;
+}
+
+static bool fold_scale_is_positive(const fold_scale_chain *ch)
+{
+  for (int64_t i = 0; i < ch->channels; i++)
+    if (!(ch->step[i] > 0)) return false;
+  return true;
+}
+
 /* Follows the chain of only users from n's result. */
 static void fold_scale_follow(const fold_scale *s, const wick_node *n, fold_scale_chain *ch)
 {
   wick_type type = wick_type_of(s->k.f, n->first);
+  const wick_node *rectifier = NULL;
   for (const wick_node *at = n;;) {
     uint32_t k;
     const wick_node *u = wick_match_user(&s->k, at->first);
     if (!u || u->nout != 1 || !wick_type_eq(wick_type_of(s->k.f, u->first), type)) return;
     bool linear = u->op == WICK_OP_add || u->op == WICK_OP_sub || u->op == WICK_OP_mul ||
                   u->op == WICK_OP_neg || u->op == WICK_OP_div;
+    if (fold_scale_is_rectifier(u) && !rectifier) {
+      rectifier = at = u;
+      continue;
+    }
     if (!linear || !fold_scale_operand(s, u, at->first, ch, &k)) return;
     if (u->op == WICK_OP_div && k == 1) return;
+    bool scales = u->op == WICK_OP_mul || u->op == WICK_OP_div;
+    if (rectifier && (!scales || !fold_scale_is_positive(ch))) return;
     if (!fold_scale_apply(ch, u->op, u->op == WICK_OP_sub ? k : 0)) return;
     ch->last = at = u;
+    ch->rectifier = rectifier;
   }
 }
 
@@ -159,7 +185,8 @@ static wick_value fold_scale_new_weights(fold_scale *s, const fold_scale_weights
   x->r = (wick_deferred_constant){w->constant, (uint32_t)(w->outer * w->n), x, fold_scale_make};
   x->scale = wick_dup(&m->mem, double, scale, (size_t)(w->groups * w->n));
   const char *name = wick_str_printf(s->mem, "%s.scaled", k->name);
-  return wick_build_constant(&s->c.b, wick_constant_defer(m, name, k->type, k->nbytes, &x->r));
+  s->made = wick_constant_defer(m, name, k->type, k->nbytes, &x->r);
+  return wick_build_constant(&s->c.b, s->made);
 }
 
 static wick_value fold_scale_shift(fold_scale *s, const fold_scale_chain *ch, const char *name,
@@ -174,7 +201,7 @@ static wick_value fold_scale_shift(fold_scale *s, const fold_scale_chain *ch, co
 }
 
 static wick_value fold_scale_build(fold_scale *s, const wick_node *n, const fold_scale_chain *ch,
-                                   const fold_scale_weights *w)
+                                   const fold_scale_weights *w, wick_value weights)
 {
   wick_builder *b = &s->c.b;
   wick_elem e = wick_info_of(s->k.f, n->first)->elem;
@@ -182,33 +209,106 @@ static wick_value fold_scale_build(fold_scale *s, const wick_node *n, const fold
   for (int64_t i = 0; i < ch->channels; i++) shifted = shifted || ch->shift[i] != 0;
   b->loc = n->loc;
   wick_value in[3] = {s->c.to[n->in[0].id],
-                      ch->scaled ? fold_scale_new_weights(s, w, ch->scale) : s->c.to[n->in[1].id]};
+                      ch->scaled ? fold_scale_new_weights(s, w, ch->scale) : weights};
   if (shifted && !product) in[2] = fold_scale_shift(s, ch, w->w->name, e);
   wick_value y = wick_build(b, n->op, in[2].id ? 3 : 2, in, n->nattr ? n->attr : NULL, 0, NULL);
   if (shifted && product)
     y = wick_build2(b, WICK_OP_add, y, fold_scale_shift(s, ch, w->w->name, e));
-  return y;
+  return ch->rectifier ? wick_copy_with(b, s->k.f, ch->rectifier, &y) : y;
 }
 
-/* Rebuilds n with the chain after it. Returns true if the end of the chain now has its value. */
+/* ---- scales before a product ---- */
+
+/* The layout of the operand's channels in the product's weights. */
+static fold_scale_weights fold_scale_weights_before(const fold_scale *s, const wick_node *n,
+                                                    const fold_scale_weights *own)
+{
+  int64_t d[WICK_MAX_RANK];
+  fold_scale_weights w = *own;
+  const wick_type_info *t = wick_info_of(s->k.f, n->in[1]);
+  wick_type_const_dims(t, d);
+  bool conv = n->op == WICK_OP_conv;
+  w.groups = conv ? n->attr[WICK_ATTR_conv_group].i : 1;
+  w.outer = conv ? d[0] : 1, w.n = d[conv ? 1 : 0], w.inner = 1;
+  for (uint32_t k = conv ? 2 : 1; k < t->rank; k++) w.inner *= d[k];
+  return w;
+}
+
+/* Removes a product by factors that vary only along the channels of the only user, a product with
+ * constant weights, which gets the factors. */
+static bool fold_scale_before(fold_scale *s, const wick_node *n)
+{
+  fold_scale_chain ch = {0};
+  fold_scale_weights w;
+  if (n->op != WICK_OP_mul && n->op != WICK_OP_div) return false;
+  const wick_node *rectifier = NULL, *u = wick_match_user(&s->k, n->first);
+  wick_value v = n->first;
+  if (u && fold_scale_is_rectifier(u)) rectifier = u, v = u->first, u = wick_match_user(&s->k, v);
+  if (!u || u->nout != 1 || u->nin < 2 || u->in[0].id != v.id || u->in[1].id == v.id ||
+      !fold_scale_product(s, u, &ch, &w))
+    return false;
+  const wick_type_info *t = wick_info_of(s->k.f, v);
+  ch.rank = t->rank, ch.axis = u->op == WICK_OP_matmul ? t->rank - 1u : 1;
+  if (!wick_dim_is_const(t->dim[ch.axis])) return false;
+  ch.channels = t->dim[ch.axis].v;
+  ch.step = wick_new(s->mem, double, (size_t)ch.channels);
+  uint32_t k = wick_type_eq(wick_type_of(s->k.f, n->in[0]), wick_type_of(s->k.f, v)) ? 0 : 1;
+  for (;; k++) { /* the other operand has the factors */
+    if (k > 1 || (k && n->op == WICK_OP_div)) return false;
+    if (wick_type_eq(wick_type_of(s->k.f, n->in[k]), wick_type_of(s->k.f, v)) &&
+        wick_match_along(&s->k, n->in[1 - k], ch.rank, ch.axis, ch.channels, ch.step))
+      break;
+  }
+  for (int64_t i = 0; i < ch.channels; i++) {
+    if (n->op == WICK_OP_div) ch.step[i] = 1 / ch.step[i];
+    if (!isfinite(ch.step[i])) return false;
+  }
+  if (rectifier && !fold_scale_is_positive(&ch)) return false;
+  s->before[u->first.id] = ch.step;
+  s->c.to[n->first.id] = s->c.to[n->in[k].id];
+  return true;
+}
+
+/* Returns true if a chain after n begins that can be folded. */
+static bool fold_scale_after(fold_scale *s, const wick_node *n, fold_scale_chain *ch)
+{
+  ch->scale = wick_new(s->mem, double, (size_t)ch->channels);
+  ch->shift = wick_new(s->mem, double, 2 * (size_t)ch->channels);
+  ch->step = wick_new(s->mem, double, (size_t)ch->channels);
+  for (int64_t i = 0; i < ch->channels; i++) ch->scale[i] = 1;
+  if (n->nin > 2 && n->in[2].id &&
+      !wick_match_along(&s->k, n->in[2], 1, 0, ch->channels, ch->shift))
+    return false;
+  fold_scale_follow(s, n, ch);
+  return ch->last && (n->op != WICK_OP_matmul || ch->scaled);
+}
+
+/* Rebuilds n with the factors before it and the chain after it. Returns false if there are none. */
 static bool fold_scale_node(fold_scale *s, const wick_node *n)
 {
   fold_scale_chain ch = {0};
   fold_scale_weights w;
   if (n->nin < 2 || !fold_scale_product(s, n, &ch, &w)) return false;
-  ch.scale = wick_new(s->mem, double, (size_t)ch.channels);
-  ch.shift = wick_new(s->mem, double, 2 * (size_t)ch.channels);
-  ch.step = wick_new(s->mem, double, (size_t)ch.channels);
-  for (int64_t i = 0; i < ch.channels; i++) ch.scale[i] = 1;
-  if (n->nin > 2 && n->in[2].id && !wick_match_along(&s->k, n->in[2], 1, 0, ch.channels, ch.shift))
-    return false;
-  fold_scale_follow(s, n, &ch);
-  if (!ch.last || (n->op == WICK_OP_matmul && !ch.scaled)) return false;
-  for (const wick_node *at = n; at != ch.last; at = wick_match_user(&s->k, at->first))
-    s->gone[at->first.id] = true;
-  wick_value y = s->became[ch.last->first.id] = fold_scale_build(s, n, &ch, &w);
-  const wick_value_info *old = &s->k.f->value[ch.last->first.id];
-  if (y.id) wick_build_name(&s->c.b, y, old->name, old->relation);
+  const double *before = s->before[n->first.id];
+  wick_value weights = s->c.to[n->in[1].id];
+  s->c.b.loc = n->loc;
+  if (before) {
+    fold_scale_weights first = fold_scale_weights_before(s, n, &w);
+    weights = fold_scale_new_weights(s, &first, before);
+    w.constant = s->made;
+  }
+  if (fold_scale_after(s, n, &ch)) {
+    for (const wick_node *at = n; at != ch.last; at = wick_match_user(&s->k, at->first))
+      s->gone[at->first.id] = true;
+    wick_value y = s->became[ch.last->first.id] = fold_scale_build(s, n, &ch, &w, weights);
+    const wick_value_info *old = &s->k.f->value[ch.last->first.id];
+    if (y.id) wick_build_name(&s->c.b, y, old->name, old->relation);
+    return true;
+  }
+  if (!before) return false;
+  wick_value in[3] = {s->c.to[n->in[0].id], weights};
+  if (n->nin > 2) in[2] = s->c.to[n->in[2].id];
+  s->c.to[n->first.id] = wick_copy_with(&s->c.b, s->k.f, n, in);
   return true;
 }
 
@@ -288,6 +388,7 @@ wick_status wick_pass_fold_scale(const wick_pass_context *pass, const wick_func 
   s.c = wick_copy_begin(f, mem);
   s.became = wick_new(mem, wick_value, f->nvalue + 1);
   s.gone = wick_new(mem, bool, f->nvalue + 1);
+  s.before = wick_new(mem, const double *, f->nvalue + 1);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     if (n->nout == 1 && s.became[n->first.id].id)
@@ -295,7 +396,8 @@ wick_status wick_pass_fold_scale(const wick_pass_context *pass, const wick_func 
     else if (n->nout == 1 && s.gone[n->first.id])
       continue;
     else if (n->nout != 1 || n->nregion ||
-             (!fold_scale_node(&s, n) && !fold_scale_quotient(&s, n) && !fold_scale_by_root(&s, n)))
+             (!fold_scale_node(&s, n) && !fold_scale_before(&s, n) && !fold_scale_quotient(&s, n) &&
+              !fold_scale_by_root(&s, n)))
       wick_copy_node(&s.c, n);
   }
   return wick_copy_finish(&s.c, out);
