@@ -91,7 +91,7 @@ const wick_pass wick_passes[] = {
     {"constant_fold", WICK_GRAPH, wick_pass_constant_fold, WICK_EXACT,
      "computes what depends on constants alone"},
     {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, WICK_ROUNDING,
-     "multiplies factors per channel into the weights of the product before them"},
+     "multiplies factors per channel into the weights of the product before or after them"},
     {"fold_scatter", WICK_GRAPH, wick_pass_fold_scatter, WICK_ROUNDING,
      "adds the updates of scatters to the tensor that their sum is added to"},
     {"grad", WICK_GRAPH, wick_pass_grad, WICK_EXACT,
