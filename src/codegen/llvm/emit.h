@@ -123,6 +123,9 @@ uint64_t emit_recursion_bytes(const emit *e);
 const char *emit_symbol(const emit *e, const wick_func *f);
 /* Returns whether f calls procedures. */
 bool emit_calls(const wick_func *f);
+/* Returns whether f is a procedure whose calls take long, compared with a call: it has loops, takes and
+ * returns nothing but buffers, and calls nothing. The passes before have optimized it as a kernel. */
+bool emit_is_kernel(const emit *e, const wick_func *f);
 
 /* ---- failure.c ---- */
 LLVMValueRef emit_rarely(emit *e, LLVMValueRef branch); /* marks its first target as unlikely */

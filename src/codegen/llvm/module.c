@@ -89,9 +89,10 @@ static bool module_wants(const wick_codegen_options *o, const wick_func *f)
   return o->nonly == 0;
 }
 
-static bool module_is_scalar(const wick_func *f)
+/* Returns whether f is no kernel, or one that calls procedures. */
+static bool module_is_scalar(const emit *e, const wick_func *f)
 {
-  return wick_func_is_procedure(f) || emit_calls(f);
+  return emit_calls(f) || (wick_func_is_procedure(f) && !emit_is_kernel(e, f));
 }
 
 /* Emits procedures and the kernels that call them, and optimizes them as LLVM optimizes C. */
@@ -100,21 +101,21 @@ static void module_scalars(emit *e, const wick_module *m, LLVMTargetMachineRef m
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->funcs.n && !e->status; i++) {
     const wick_func *f = m->funcs.at[i];
-    if (!module_wants(e->options, f) || !module_is_scalar(f)) continue;
+    if (!module_wants(e->options, f) || !module_is_scalar(e, f)) continue;
     emit_function(e, f);
     if (wick_func_is_procedure(f)) emit_inside(e, f);
     n++;
   }
   if (n && !e->status) e->status = emit_optimize(e, "default<O2>", machine);
-  if (!e->status) emit_failures(e);
 }
 
 static wick_status module_emit(emit *e, const wick_module *m, LLVMTargetMachineRef machine)
 {
   module_scalars(e, m, machine);
   for (uint32_t i = 0; i < m->funcs.n && !e->status; i++)
-    if (module_wants(e->options, m->funcs.at[i]) && !module_is_scalar(m->funcs.at[i]))
+    if (module_wants(e->options, m->funcs.at[i]) && !module_is_scalar(e, m->funcs.at[i]))
       emit_function(e, m->funcs.at[i]);
+  if (!e->status) emit_failures(e);
   for (uint32_t i = 0; i < m->funcs.n && !e->status; i++)
     if (module_wants(e->options, m->funcs.at[i])) emit_inside(e, m->funcs.at[i]);
   if (e->options->bundle && !e->status) emit_bundle(e, m);

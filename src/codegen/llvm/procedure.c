@@ -7,12 +7,64 @@
 
 #include "codegen/llvm/emit.h"
 #include "ir/call.h"
+#include "loop/clamp.h"
 
 bool emit_calls(const wick_func *f)
 {
   for (uint32_t i = 0; i < f->nnode; i++)
     if (f->node[i].op == WICK_OP_call) return true;
   return false;
+}
+
+/* ---- kernels ---- */
+
+enum {
+  /* A call takes the time of a few tens of nodes, and what is inlined in its caller can be simplified with it. Where a
+   * call computes that many, neither is noticed. */
+  PROCEDURE_LONG = 128,
+  PROCEDURE_TRIPS = 16 /* of a loop whose range is not known */
+};
+
+typedef struct procedure_count {
+  const wick_func *f;
+  const uint32_t *definer;
+} procedure_count;
+
+static uint64_t procedure_trips(const procedure_count *c, const wick_node *n)
+{
+  wick_scalar lo, hi;
+  int64_t all;
+  if (n->op == WICK_OP_while) return PROCEDURE_TRIPS;
+  if (n->op != WICK_OP_for) return 1;
+  if (!wick_splat_number(c->f, c->definer, n->in[0], &lo) ||
+      !wick_splat_number(c->f, c->definer, n->in[1], &hi) || wick_sub_overflows(hi.i, lo.i, &all))
+    return PROCEDURE_TRIPS;
+  int64_t step = n->attr[WICK_ATTR_for_step].i;
+  return all <= 0 ? 0 : (uint64_t)((all - 1) / step) + 1;
+}
+
+/* Returns how many of the nodes begin .. end-1, with those in regions, a call computes; at most PROCEDURE_LONG. */
+static uint64_t procedure_steps(const procedure_count *c, uint32_t begin, uint32_t end)
+{
+  uint64_t all = 0;
+  for (uint32_t i = begin; i < end && all < PROCEDURE_LONG; i = c->f->node[i].end) {
+    const wick_node *n = &c->f->node[i];
+    uint64_t inside = 0, trips = procedure_trips(c, n);
+    for (uint32_t r = 0; r < n->nregion; r++)
+      inside += procedure_steps(c, n->region[r].begin, n->region[r].end);
+    if (trips > PROCEDURE_LONG) trips = PROCEDURE_LONG;
+    all += 1 + inside * trips;
+  }
+  return all < PROCEDURE_LONG ? all : PROCEDURE_LONG;
+}
+
+bool emit_is_kernel(const emit *e, const wick_func *f)
+{
+  if (wick_return(f)->nin || emit_calls(f)) return false;
+  for (uint32_t v = 1; v <= f->nparam; v++)
+    if (wick_info_of(f, (wick_value){v})->kind != WICK_BUFFER) return false;
+  procedure_count c = {f, wick_definers_of(f, e->mem)};
+  return procedure_steps(&c, 0, f->nnode) == PROCEDURE_LONG;
 }
 
 /* ---- signatures ---- */
