@@ -72,6 +72,38 @@ static void vector_any(emit *e, const wick_node *n)
   emit_set(e, n->first, x);
 }
 
+/* Returns whether x is a shuffle of two vectors. */
+static bool vector_is_shuffled(LLVMValueRef x)
+{
+  return LLVMIsAShuffleVectorInst(x) && !LLVMIsUndef(LLVMGetOperand(x, 1));
+}
+
+/* Returns x, behind which LLVM does not look. Costs no instruction. */
+static LLVMValueRef vector_fence(emit *e, LLVMValueRef x, uint32_t nbytes)
+{
+  LLVMTypeRef type = LLVMTypeOf(x),
+              floats = LLVMVectorType(LLVMFloatTypeInContext(e->context), nbytes / 4);
+  x = LLVMBuildBitCast(e->b, x, floats, "");
+  x = emit_intrinsic(e, "llvm.arithmetic.fence", &floats, 1, &x, 1);
+  return LLVMBuildBitCast(e->b, x, type, "");
+}
+
+/* For each shuffle LLVM's back end for x86 searches all those that it depends on, whose number doubles with each step of a
+ * transposition, for one that could replace them: half of the time of the compilation of a transposition in four steps. It
+ * sees two steps at a time. */
+static LLVMValueRef vector_limit_search(emit *e, const wick_node *n, LLVMValueRef x)
+{
+  enum { LEAST = 8, REGISTER = 16 };
+  const wick_type_info *t = emit_info(e, n->first);
+  uint64_t nbytes = t->lanes * emit_elem_bytes(t->elem);
+  if (e->target->machine != WICK_MACHINE_X86_64 || t->lanes < LEAST ||
+      nbytes > e->target->vector_bytes || nbytes % REGISTER || !LLVMIsAShuffleVectorInst(x))
+    return x;
+  if (!vector_is_shuffled(LLVMGetOperand(x, 0)) && !vector_is_shuffled(LLVMGetOperand(x, 1)))
+    return x;
+  return vector_fence(e, x, (uint32_t)nbytes);
+}
+
 static void vector_shuffle(emit *e, const wick_node *n)
 {
   uint32_t lanes = n->attr[WICK_ATTR_shuffle_lanes].n;
@@ -83,6 +115,7 @@ static void vector_shuffle(emit *e, const wick_node *n)
   LLVMValueRef x = emit_as_vector(e, emit_get(e, n->in[0])),
                y = emit_as_vector(e, emit_get(e, n->in[1]));
   x = LLVMBuildShuffleVector(e->b, x, y, LLVMConstVector(lane, lanes), "");
+  x = vector_limit_search(e, n, x);
   emit_set(e, n->first, lanes > 1 ? x : LLVMBuildExtractElement(e->b, x, emit_i64(e, 0), ""));
 }
 
