@@ -21,7 +21,7 @@ bool emit_calls(const wick_func *f)
 enum {
   /* A call takes the time of a few tens of nodes, and what is inlined in its caller can be simplified with it. Where a
    * call computes that many, neither is noticed. */
-  PROCEDURE_LONG = 128,
+  PROCEDURE_LONG = 64,
   PROCEDURE_TRIPS = 16 /* of a loop whose range is not known */
 };
 
