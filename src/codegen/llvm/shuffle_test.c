@@ -38,7 +38,7 @@ static const char *shuffle_text(const char *elem, int n, wick_arena *mem)
 static const struct {
   const char *elem;
   int nbytes;
-} rows[] = {{"f32", 4}, {"f64", 8}, {"i64", 8}, {"i32", 4}, {"f16", 2}, {"u8", 1}};
+} rows[] = {{"f32", 4}, {"f64", 8}, {"i64", 8}, {"i32", 4}, {"f16", 2}, {"u8", 1}, {"bool", 1}};
 
 static void shuffle_check(const char *target, const char *elem, int nbytes, int n)
 {
@@ -48,6 +48,7 @@ static void shuffle_check(const char *target, const char *elem, int nbytes, int 
   testing_load(&t, target, false);
   unsigned char x[SHUFFLE_MOST * SHUFFLE_MOST * 8], y[sizeof x];
   for (size_t i = 0; i < sizeof x; i++) x[i] = (unsigned char)(i * 37 + i / 251); /* NaNs, too */
+  for (size_t i = 0; i < sizeof x && *elem == 'b'; i++) x[i] &= 1;
   wick_image_kernel(&t.image, "turn")((void *[]){y, x}, 0, 1);
   for (int i = 0; i < n; i++)
     for (int k = 0; k < n; k++)

@@ -95,9 +95,10 @@ static LLVMValueRef vector_limit_search(emit *e, const wick_node *n, LLVMValueRe
 {
   enum { LEAST = 8, REGISTER = 16 };
   const wick_type_info *t = emit_info(e, n->first);
-  uint64_t nbytes = t->lanes * emit_elem_bytes(t->elem);
+  uint64_t nbytes = t->elem == WICK_BOOL ? 0 : t->lanes * emit_elem_bytes(t->elem);
   if (e->target->machine != WICK_MACHINE_X86_64 || t->lanes < LEAST ||
-      nbytes > e->target->vector_bytes || nbytes % REGISTER || !LLVMIsAShuffleVectorInst(x))
+      nbytes > e->target->vector_bytes || !nbytes || nbytes % REGISTER ||
+      !LLVMIsAShuffleVectorInst(x))
     return x;
   if (!vector_is_shuffled(LLVMGetOperand(x, 0)) && !vector_is_shuffled(LLVMGetOperand(x, 1)))
     return x;
