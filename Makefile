@@ -108,6 +108,7 @@ PROGRAMS ?= 1000
 SEED ?= 1
 programs: venv all
 	@$(BUILD)/venv/bin/python tests/lang/random_programs.py --seed $(SEED) --count $(PROGRAMS) --jobs $(JOBS)
+	@$(BUILD)/venv/bin/python tests/lang/random_sketches.py --seed $(SEED) --count $(PROGRAMS) --jobs $(JOBS)
 
 mutated-programs: venv all
 	@$(BUILD)/venv/bin/python tests/lang/mutated_programs.py --seed $(SEED) --count $(PROGRAMS) --jobs $(JOBS)

@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from random_programs import PRELUDE, Case, compare, message, native, run, wanted  # noqa: E402
+from random_programs import PRELUDE, Case, compare, generated, message, native, run, wanted  # noqa: E402
 
 TYPES = ["f64", "i64", "bool", "f32", "f64[3]", "f64[2, 3]", "L[f64]", "T[f64]", "O[f64]", "Sh", "E", "Ref[f64]", "()"]
 OPERATORS = [["+", "-", "*", "/"], ["<", "<=", "==", "!=", ">", ">="], ["&&", "||"]]
@@ -135,7 +135,7 @@ class Mutant(Case):
     """A random program with mistakes, and variants of it."""
 
     def __init__(self, seed, program=None, names=None):
-        super().__init__(seed, program, names)
+        super().__init__(seed, program or generated(seed), names)
         whole = str(self.program)
         self.text = self.text.replace(whole, mutated(whole, seed), 1)
 

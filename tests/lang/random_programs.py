@@ -13,6 +13,7 @@ import argparse
 import ast
 import collections
 import concurrent.futures
+import functools
 import hashlib
 import math
 import os
@@ -97,13 +98,16 @@ def heads():
     return ", ".join(f"{n}: {spell(t)}" for n, t in PARAMETERS)
 
 
+def generated(seed):
+    return Generator(seed, name=f"p{seed}").program()
+
+
 class Case:
     """A program with variants of it, and what the evaluator says about them."""
 
-    def __init__(self, seed, program=None, names=None):
-        self.seed = seed
-        self.program = program or Generator(seed, name=f"p{seed}").program()
-        p = self.program
+    def __init__(self, seed, program, names=None):
+        self.seed, self.program = seed, program
+        p = program
         self.variants = [v for v in variants(p, seed) if names is None or v[0] in names]
         self.text = "\n".join([str(p), f"fn {p.name}s({heads()}) -> f64 {{ ({scalar(p)})({ARGUMENTS}) }}"])
 
@@ -279,9 +283,9 @@ def compare(folder, cases, want):
         yield cases[0], cases[0].variants[0][0], kind, error
 
 
-def batch(seeds):
+def batch(seeds, make=generated):
     with tempfile.TemporaryDirectory(prefix="wick-programs-") as folder:
-        return [(c.seed, n, kind, what) for c, n, kind, what in examine(pathlib.Path(folder), [Case(s) for s in seeds])]
+        return [(c.seed, n, kind, what) for c, n, kind, what in examine(pathlib.Path(folder), [Case(s, make(s)) for s in seeds])]
 
 
 def alike(kind, what):
@@ -289,8 +293,8 @@ def alike(kind, what):
     return (kind, "" if kind in ("wrong", "slope", "printed") else what)
 
 
-def shrink(seed, name, kind, what, steps=4000):
-    case, goal = Case(seed, names=[name]), alike(kind, what)
+def shrink(seed, name, kind, what, make=generated, steps=4000):
+    case, goal = Case(seed, make(seed), [name]), alike(kind, what)
     tried = set()
     with tempfile.TemporaryDirectory(prefix="wick-programs-") as folder:
         def fails(c):
@@ -314,8 +318,9 @@ def shrink(seed, name, kind, what, steps=4000):
     return case
 
 
-def main():
-    a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(make=generated, about=__doc__):
+    """`make` gives a seed's program."""
+    a = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--seed", type=int, default=1)
     a.add_argument("--count", type=int, default=1)
     a.add_argument("--batch", type=int, default=12, help="programs of a file")
@@ -324,14 +329,14 @@ def main():
     a.add_argument("--show", action="store_true", help="prints the program and its variants")
     args = a.parse_args()
     if args.show:
-        c = Case(args.seed)
+        c = Case(args.seed, make(args.seed))
         print("\n".join([PRELUDE, c.text, *c.entries()]))
         return 0
     seeds = list(range(args.seed, args.seed + args.count))
     batches = [seeds[i : i + args.batch] for i in range(0, len(seeds), args.batch)]
     kinds = collections.defaultdict(list)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for found in pool.map(batch, batches):
+        for found in pool.map(functools.partial(batch, make=make), batches):
             for seed, name, kind, what in found:
                 key = alike(kind, what)
                 if key not in kinds:
@@ -341,7 +346,7 @@ def main():
         print(f"{len(where):5} {kind} {what}  ({', '.join(f'{s} {n}' for s, n, _ in where[:6])})")
         if args.shrink:
             seed, name, full = where[0]
-            c = shrink(seed, name, kind, full)
+            c = shrink(seed, name, kind, full, make)
             print("\n".join([c.text, *c.entries()]), flush=True)
     print(f"{len(seeds)} programs, {sum(map(len, kinds.values()))} findings")
     return 1 if kinds else 0

@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from mutated_programs import COUNTED, one  # noqa: E402
 from random_programs import batch, differ, evaluated, run  # noqa: E402
+import random_sketches  # noqa: E402
 
 import numpy as np  # noqa: E402
 
@@ -22,6 +23,8 @@ FOUND = {
         "vmap(fn(t) { with_vjp(fn(y) { y * t }, fn(y, d) { d * t })(x) })(v)",
     "the derivative of such rows":
         "grad(fn(c) { sum(vmap(fn(t, s) { with_vjp(fn(y, w) { y * t * w }, fn(y, w, d) { (d * t * w, d * y * t) })(s, c) })(v, v * c)) })(x)",
+    "an infinite cotangent of one element, and the others":
+        "let k = i64(x)\n(grad(fn(u: f64[3]) { u[k] / f64(k) })(v), grad(fn(u: f64[3]) { sum(u[k:k + 1] / f64(k)) })(v))",
     "a closure in a reference that nobody reads": "let r = ref(fn(y: f64) -> f64 { y * x }); x",
     "a reference to the result of a call": "let r = ref(first((Nil : L[f64]))); x",
     "rows of a loop that forgets them, pushed":
@@ -114,6 +117,11 @@ REFUSED = re.compile(r"a cycle through transformations")
 def test_random(first):
     found = batch(range(first, first + 12))
     assert not [f for f in found if f[2] != "refused" or not REFUSED.search(f[3])]
+
+
+@pytest.mark.parametrize("first", range(1, 33, 8))
+def test_sketches(first):
+    assert not batch(range(first, first + 8), random_sketches.make)
 
 
 @pytest.mark.parametrize("first", range(1, 17, 8))
