@@ -67,6 +67,23 @@ static bool index_adds(const wick_adjoint *a, const wick_type_info *x, uint32_t 
   return known && n.v && x->dim[axis].v > INDEX_PRODUCT / n.v;
 }
 
+/* Returns the matrix [rows, indices] whose elements say that the row is that index: 0 or 1 of the element type. */
+static wick_value index_rows(const wick_adjoint *a, wick_dim row, wick_dim count, wick_elem e)
+{
+  wick_value in[2] = {wick_grad_reshape(a->b, a->in[1], 1, &count)};
+  in[1] = index_ends(a->b, e);
+  wick_attr hot[2] = {{.i = 0}, {.n = 1, .dims = &row}};
+  return wick_build(a->b, WICK_OP_one_hot, 2, in, hot, 0, NULL);
+}
+
+/* Puts g, [outer, 1, inner], in its row. A product would make an infinite cotangent NaN in the others. */
+static wick_value index_row(const wick_adjoint *a, wick_value g, wick_dim row)
+{
+  wick_dim one = wick_dim_const(1), dim[3] = {one, row, one};
+  wick_value here = wick_grad_reshape(a->b, index_rows(a, row, one, WICK_BOOL), 3, dim);
+  return a->b->status ? g : expr_where(a->b, here, g, expr_k(a->b, g, 0));
+}
+
 /* Multiplies the one-hot matrix [rows, indices] by [outer, indices, inner]. */
 void wick_grad_gather(wick_adjoint *a)
 {
@@ -80,11 +97,14 @@ void wick_grad_gather(wick_adjoint *a)
     index_add_rows(a, a->in[1], a->dout[0]);
     return;
   }
-  wick_value in[2] = {wick_grad_reshape(b, a->in[1], 1, &count)};
-  in[1] = index_ends(b, x->elem);
-  wick_attr hot[2] = {{.i = 0}, {.n = 1, .dims = &x->dim[axis]}};
-  wick_value rows = wick_build(b, WICK_OP_one_hot, 2, in, hot, 0, NULL),
-             g = wick_grad_reshape(b, a->dout[0], 3, dim);
+  wick_dim row = x->dim[axis];
+  wick_elem elem = x->elem;
+  if (wick_dim_is(count, 1)) {
+    wick_value one = index_row(a, wick_grad_reshape(b, a->dout[0], 3, dim), row);
+    a->din[0] = wick_grad_shape_of(b, one, a->in[0]);
+    return;
+  }
+  wick_value rows = index_rows(a, row, count, elem), g = wick_grad_reshape(b, a->dout[0], 3, dim);
   if (wick_dim_is(outer, 1)) g = wick_grad_reshape(b, g, 2, dim + 1);
   a->din[0] = wick_grad_shape_of(b, wick_build2(b, WICK_OP_matmul, rows, g), a->in[0]);
 }
