@@ -88,17 +88,17 @@ static LLVMValueRef vector_fence(emit *e, LLVMValueRef x, uint32_t nbytes)
   return LLVMBuildBitCast(e->b, x, type, "");
 }
 
-/* For each shuffle LLVM's back end for x86 searches all those that it depends on, whose number doubles with each step of a
- * transposition, for one that could replace them: half of the time of the compilation of a transposition in four steps. It
- * sees two steps at a time. */
+/* For each shuffle LLVM's back end for x86 searches all those that it depends on, whose number doubles
+ * with each step of a transposition, for one that could replace them: half of the time of the
+ * compilation of a transposition in four steps. It sees two steps at a time. Of bytes and halves it
+ * sees all, because there it finds such shuffles. */
 static LLVMValueRef vector_limit_search(emit *e, const wick_node *n, LLVMValueRef x)
 {
-  enum { LEAST = 8, REGISTER = 16 };
+  enum { LEAST = 8, WORD = 4, REGISTER = 16 };
   const wick_type_info *t = emit_info(e, n->first);
-  uint64_t nbytes = t->elem == WICK_BOOL ? 0 : t->lanes * emit_elem_bytes(t->elem);
-  if (e->target->machine != WICK_MACHINE_X86_64 || t->lanes < LEAST ||
-      nbytes > e->target->vector_bytes || !nbytes || nbytes % REGISTER ||
-      !LLVMIsAShuffleVectorInst(x))
+  uint64_t each = emit_elem_bytes(t->elem), nbytes = t->lanes * each;
+  if (e->target->machine != WICK_MACHINE_X86_64 || t->lanes < LEAST || each < WORD ||
+      nbytes > e->target->vector_bytes || nbytes % REGISTER || !LLVMIsAShuffleVectorInst(x))
     return x;
   if (!vector_is_shuffled(LLVMGetOperand(x, 0)) && !vector_is_shuffled(LLVMGetOperand(x, 1)))
     return x;
