@@ -142,7 +142,7 @@ def main(doc, script, models, what, model, keep):
 
     for _ in range(a.jobs):
         start()
-    slowest = 0.0
+    slowest = (0.0, 0.0, first)  # seconds, those of a processor, and the seed
     while busy:
         ready, _, _ = select.select(list(busy), [], [], 0.5)
         for w in list(busy.values()):
@@ -151,12 +151,13 @@ def main(doc, script, models, what, model, keep):
                 if not line:
                     finding(w, f"the process ended, status {w.p.wait()}")
                     continue
-                slowest = max(slowest, time.monotonic() - w.begun)
+                slowest = max(slowest, (time.monotonic() - w.begun, w.processor() - w.used, w.seed))
                 count[" ".join(line)] = count.get(" ".join(line), 0) + 1
                 next_one(w)
             elif w.late(5 * (sum(count.values()) < a.jobs)):  # the first one imports
                 finding(w, f"longer than {SECONDS} s of a processor, or {WAIT} s")
     child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"{a.models} {what}: {', '.join(f'{n} {k}' for k, n in sorted(count.items()))}; the slowest took {slowest:.1f} s, "
-          f"the largest process {child:.0f} MiB; {found} findings")  # fmt: skip
+    took, used, seed = slowest
+    print(f"{a.models} {what}: {', '.join(f'{n} {k}' for k, n in sorted(count.items()))}; the slowest took {took:.1f} s, {used:.1f} s of a "
+          f"processor ({keep(seed, folder)}), the largest process {child:.0f} MiB; {found} findings")  # fmt: skip
     return 1 if found else 0
