@@ -50,7 +50,7 @@ static const char without[] =
     "gru_step jvp lstm_step matmul_packed non_max_suppression object_free object_release "
     "object_retain object_take pack pairwise_coupling phases_to_space print random "
     "ref_get ref_new ref_set resample return stop_gradient string_compare string_find "
-    "string_length string_replace string_slice string_strip switch tree_walk unpack "
+    "string_hash string_length string_replace string_slice string_strip switch tree_walk unpack "
     "unpool value_and_grad vjp vmap wait with_vjp yield ";
 
 static void rows_without_a_form_are_these(void **state)

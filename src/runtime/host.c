@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const wick_host_row *const host_families[] = {wick_host_string_rows, wick_host_number_rows,
-                                                     wick_host_regex_rows, wick_host_ngram_rows,
-                                                     wick_host_image_rows};
+                                                     wick_host_regex_rows,  wick_host_ngram_rows,
+                                                     wick_host_hash_rows,   wick_host_image_rows};
 
 const wick_host_row *wick_host_find(const char *name)
 {

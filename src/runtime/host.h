@@ -76,7 +76,7 @@ enum { WICK_HOST_NUMBER = 256 };
 int wick_host_number_text(const wick_host_tensor *t, int64_t k, char *to);
 
 extern const wick_host_row wick_host_string_rows[], wick_host_number_rows[], wick_host_regex_rows[],
-    wick_host_ngram_rows[], wick_host_image_rows[];
+    wick_host_ngram_rows[], wick_host_hash_rows[], wick_host_image_rows[];
 
 /* Splits s at the delimiters, at most `most` times (negative: no limit), as Python's str.split
  * does: an empty delimiter means sequences of white space, which are also removed at both ends.

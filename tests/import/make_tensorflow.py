@@ -233,6 +233,17 @@ def signals(x):
     return [tf.abs(s), features, tf.math.real(z), tf.math.imag(back), tf.math.angle(s + 3j), tf.signal.inverse_stft(s, 64, 32), tf.signal.irfft(tf.math.conj(s), [50])]
 
 
+def hashed(number, text):
+    """Buckets of words of 0 to 300 bytes, of digits, and of crossed columns."""
+    long = tf.strings.join([text] * 10)
+    longest = tf.strings.join([long, long, text])
+    digits = tf.strings.as_string(number)
+    fast = [tf.strings.to_hash_bucket_fast(t, 2**40) for t in (text, long, longest, digits)]
+    strong = [tf.strings.to_hash_bucket_strong(t, 1000, [3, 2**50]) for t in (text, long, tf.strings.as_string(number > 5))]
+    crossed = tf.sparse.to_dense(tf.sparse.cross_hashed([number[:, None], tf.stack([number, number * 3], 1), tf.cast(number, tf.int32)[:, None]], 5000))
+    return fast + strong + [crossed]
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -258,6 +269,8 @@ def main(root):
     frozen(root, "graph_resized", resized, [normal(2, 6, 7, 2)])
     frozen(root, "graph_signals", signals, [normal(2, 160)])
     frozen(root, "graph_linear", linear, [normal(2, 4, 4), normal(2, 4, 3)])
+    words = ["", "a", "bc", "def", "word", "wörter", "sixteen letters!", "and seventeen of them", "more than thirty-two bytes in one text"]
+    frozen(root, "graph_hashed", hashed, [np.array([0, -1, 7, 10**18, 5, 6, 77, 8, -9], np.int64), np.array(words)])
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ def reductions(c):
     c["ops.moments"] = [((SEQ,), lambda x, k=k: ops.moments(x, **k)) for k in (dict(axes=(1,)), dict(axes=(0, 2), keepdims=True), dict(axes=(1, 2)))]
     c["ops.sort"] = [((SEQ,), lambda x, a=a: ops.sort(x, axis=a)) for a in (-1, 1)] + [((SEQ,), lambda x: ops.sort(whole(x), axis=1))]
     c["ops.argsort"] = [((SEQ,), lambda x, a=a: ops.argsort(x, axis=a)) for a in (-1, 1, 2)]
+    c["ops.argpartition"] = [(((11,),), lambda x: ops.stack([ops.argpartition(ops.cast(ops.abs(x[i] * 9) + 1, "int32"), k, axis=-1) for i in (0, 1) for k in (0, 3, 10)]))]
     c["ops.top_k"] = [((SEQ,), lambda x, k=k: ops.top_k(x, k)) for k in (1, 3, 6)]
     c["ops.in_top_k"] = [((FLAT,), lambda x, k=k: ops.in_top_k(ops.argmin(ops.abs(x), axis=-1), x, k)) for k in (1, 3, 5)]
     c["ops.diff"] = [((SEQ,), lambda x, k=k: ops.diff(x, **k)) for k in (dict(), dict(n=2, axis=1), dict(axis=1))]

@@ -62,6 +62,9 @@ def cases():
     c["STFTSpectrogram"] = [((((50, 2) if k.get("data_format") != "channels_first" else (2, 50)),), lambda x, k=k: L.STFTSpectrogram(frame_length=12, **k)(x)) for k in (dict(), dict(mode="magnitude", padding="same", frame_step=5, expand_dims=True), dict(mode="psd", fft_length=32, window="hamming", scaling="spectrum", data_format="channels_first"), dict(mode="real", frame_step=3), dict(mode="imag", periodic=True), dict(mode="stft", scaling=None, expand_dims=True, data_format="channels_first"), dict(mode="angle", padding="same"))]
     one("MelSpectrogram", (400,), dict(fft_length=64, sequence_stride=20, num_mel_bins=9), dict(fft_length=128, sequence_length=100, sequence_stride=33, num_mel_bins=20, sampling_rate=8000, min_freq=100.0, max_freq=3000, power_to_db=False, mag_exp=1.0), dict(fft_length=64, sequence_stride=20, num_mel_bins=12, window="hamming", top_db=10.0, ref_power=2.0))
     one("AutoContrast", IMAGE, dict(), dict(value_range=(-1, 1)), dict(value_range=(0, 1)))
+    one("ContrastLimitedAdaptiveHistogramEqualization", (20, 17, 3), dict(), dict(value_range=(-1, 1), tile_grid_size=(3, 4)), dict(clip_limit=1.2, tile_grid_size=(5, 2), data_format="channels_last"))
+    one("MaxNumBoundingBoxes", IMAGE, dict(max_number=3))
+    c["Pipeline"] = [((IMAGE,), lambda x: L.Pipeline([L.Rescaling(2.0, 0.1), L.Equalization(bins=64), L.AutoContrast(), L.RandomFlip(), L.CenterCrop(5, 4)])(x))]
     one("Solarization", IMAGE, dict(addition_factor=0.3), dict(threshold_factor=0.5)); one("RandomCrop", IMAGE, dict(height=4, width=5))
     for n, k in dict(AugMix={}, CutMix={}, MixUp={}, RandAugment={}, RandomBrightness=dict(factor=0.2), RandomColorDegeneration=dict(factor=0.2), RandomColorJitter={}, RandomContrast=dict(factor=0.2), RandomElasticTransform={}, RandomErasing={}, RandomFlip={}, RandomGaussianBlur={}, RandomGrayscale={}, RandomHue=dict(factor=0.2), RandomInvert={}, RandomPerspective={}, RandomPosterization=dict(factor=4), RandomRotation=dict(factor=0.2), RandomSaturation=dict(factor=0.2), RandomSharpness=dict(factor=0.2), RandomShear={}, RandomTranslation=dict(height_factor=0.1, width_factor=0.1), RandomZoom=dict(height_factor=0.1)).items():
         one(n, (9, 8, 3), k)
@@ -162,6 +165,14 @@ def categories(c):
     c["IntegerLookup"] = [((whole,), lambda x, m=m: L.IntegerLookup(vocabulary=[1, 3], output_mode=m)(x)) for m in modes]
     c["IntegerLookup"] += [((whole,), lambda x, m=m: L.IntegerLookup(vocabulary=[1, 3], mask_token=0, num_oov_indices=2, output_mode=m)(x)) for m in modes]
     c["IntegerLookup"] += [((whole,), lambda x: L.IntegerLookup(vocabulary=[7, 8], invert=True)(x)), ((whole,), lambda x: adapted(L.IntegerLookup(), np.array([3, 3, 1, 2, 2, 2]))(x)), ((whole,), lambda x: L.IntegerLookup(vocabulary=[1, 3], max_tokens=9, pad_to_max_tokens=True, output_mode="count")(x))]
+    c["StringLookup"] += [((text,), lambda x, k=k: L.StringLookup(vocabulary=abc, **k)(x)) for k in (dict(num_oov_indices=3), dict(num_oov_indices=4, salt=[5, 7], mask_token="", output_mode="count"))]
+    c["IntegerLookup"] += [((whole,), lambda x: L.IntegerLookup(vocabulary=[1, 3], num_oov_indices=3, oov_method="farmhash")(x))]
+    salted = dict(num_bins=9, salt=[133, 2**40 + 137])
+    c["Hashing"] = [((text,), lambda x, k=k: L.Hashing(**k)(x)) for k in (dict(num_bins=7), salted, dict(num_bins=1000, mask_value=""), dict(num_bins=5, output_mode="multi_hot"))]
+    c["Hashing"] += [((column,), lambda x, k=k: L.Hashing(**k)(x)) for k in (dict(num_bins=4, output_mode="one_hot"), dict(num_bins=6, mask_value=3, dtype="int32"), dict(salted, output_mode="count"))]
+    c["Hashing"].append((((3, 2),), lambda x: L.Hashing(11, salt=3)(x)))
+    c["HashedCrossing"] = [((column, line), lambda *x, k=k: L.HashedCrossing(**k)(x)) for k in (dict(num_bins=8), dict(num_bins=1000), dict(num_bins=5, output_mode="one_hot"))]
+    c["HashedCrossing"].append(((line, line), lambda *x: L.HashedCrossing(2**33)(x)))
     c["Discretization"] = [((SEQ,), lambda x, m=m: L.Discretization(bin_boundaries=[-1.0, 0.0, 0.5], output_mode=m)(x)) for m in modes] + [((FLAT,), lambda x: adapted(L.Discretization(num_bins=4), np.linspace(-2, 2, 50, dtype="float32"))(x))]
     c["CategoryEncoding"] = [((s,), lambda x, m=m: L.CategoryEncoding(num_tokens=6, output_mode=m)(x)) for s in (row, column) for m in modes[1:]] + [((row, (5,)), lambda x, w: L.CategoryEncoding(num_tokens=6, output_mode="count")(x, count_weights=w))]
     words = ["the", "cat", "hello", "world", "a"]

@@ -33,13 +33,18 @@ static const char *call_policy_name(wick_import *c, const keras_layer *l)
 }
 
 /* A policy is a name, or an object with a name; one for quantized layers names its source. */
-wick_elem keras_policy(wick_import *c, const keras_layer *l)
+wick_elem keras_declared(wick_import *c, const keras_layer *l)
 {
   const wick_json *config = wick_json_member(keras_config(l, "dtype"), "config");
   const char *name = call_policy_name(c, l);
   const char *source = strstr(name, "_from_");
   const char *given = keras_text(c, wick_json_member(config, "source_name"), NULL);
-  wick_elem e = keras_elem(given ? given : source ? source + 6 : name, WICK_F32);
+  return keras_elem(given ? given : source ? source + 6 : name, WICK_F32);
+}
+
+wick_elem keras_policy(wick_import *c, const keras_layer *l)
+{
+  wick_elem e = keras_declared(c, l);
   return wick_elem_is_float(e) ? e : WICK_F32;
 }
 

@@ -119,13 +119,14 @@ keras_layer *keras_layer_make(wick_import *c, const wick_json *json, const char 
   const wick_json *trainable = wick_json_member(l->config, "trainable");
   l->frozen = frozen || (trainable && trainable->kind == WICK_JSON_FALSE);
   l->op = model_op(c, l, class);
-  l->model = strcmp(l->op, "Functional") == 0 || strcmp(l->op, "Sequential") == 0;
+  bool pipeline = strcmp(l->op, "Pipeline") == 0;
+  l->model = pipeline || strcmp(l->op, "Functional") == 0 || strcmp(l->op, "Sequential") == 0;
   const wick_json *cell = wick_json_member(l->config, "cell");
   keras_weights_list(c, l);
   if (l->model) {
     const wick_json *layers = wick_json_member(l->config, "layers");
     if (!layers && l->config && l->config->kind == WICK_JSON_ARRAY) layers = l->config;
-    model_children(c, l, layers, "layers");
+    model_children(c, l, layers, pipeline ? "_pipeline_layers" : "layers");
   } else if (strcmp(l->op, "Bidirectional") == 0) {
     const wick_json *layer = wick_json_member(l->config, "layer");
     const wick_json *back = keras_config(l, "backward_layer");

@@ -158,6 +158,8 @@ wick_value keras_activate_named(wick_import_node *n, const char *name, const wic
 wick_elem keras_elem(const char *name, wick_elem otherwise);
 /* The element type in which the layer computes floats. */
 wick_elem keras_compute(const wick_import_node *n);
+/* The type that the layer's policy names, integers too. */
+wick_elem keras_declared(wick_import *c, const keras_layer *l);
 wick_elem keras_policy(wick_import *c, const keras_layer *l);
 uint32_t keras_rank(const wick_import_node *n, wick_value v);
 const wick_dim *keras_dims(const wick_import_node *n, wick_value v);

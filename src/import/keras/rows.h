@@ -17,9 +17,12 @@ extern const wick_import_op keras_formulas[], keras_arrays[], keras_statistics[]
 void keras_stft_spectrogram(wick_import_node *n);
 void keras_mel_spectrogram(wick_import_node *n);
 void keras_auto_contrast(wick_import_node *n);
+void keras_local_contrast(wick_import_node *n);
 void keras_reversible_embedding(wick_import_node *n);
 void keras_category_encoding(wick_import_node *n);
 void keras_discretization(wick_import_node *n);
+void keras_hashing(wick_import_node *n);
+void keras_hashed_crossing(wick_import_node *n);
 void keras_lookup(wick_import_node *n);
 void keras_text_vectorization(wick_import_node *n);
 void keras_attention(wick_import_node *n);

@@ -6,6 +6,11 @@
 #include "import/keras/rows.h"
 #include "import/kit/array.h"
 
+static int64_t category_string(wick_import_node *n, const char *text, size_t nbytes)
+{
+  return wick_string_table_add(&n->c->module->strings, text, nbytes, true);
+}
+
 /* ---- encodings of indices ---- */
 
 /* Ones where the index equals 0, 1, ... along a new last axis. */
@@ -81,6 +86,69 @@ void keras_discretization(wick_import_node *n)
   n->out[0] = category_encoded(n, index, (int64_t)bins->n + 1, e, (wick_value){0});
 }
 
+/* ---- hashes ---- */
+
+/* Buckets of words, or of the decimal digits of numbers. The layer has a salt or none. */
+static wick_value category_hashed(wick_import_node *n, wick_value x, int64_t count)
+{
+  const wick_json *salt = keras_config(keras_of(n)->layer, "salt");
+  int64_t key[2] = {0};
+  if (salt) {
+    bool list = salt->kind == WICK_JSON_ARRAY && salt->n == 2;
+    if (!wick_json_int(list ? salt->first : salt, &key[0]) ||
+        !wick_json_int(list ? salt->first->next : salt, &key[1])) {
+      wick_import_fail(n, WICK_EPARSE, "its salt is expected to be one or two whole numbers");
+      return x;
+    }
+  }
+  if (n->failed || n->b->status) return x;
+  if (keras_elem_of(n, x) != WICK_STRING)
+    x = wick_array_decimal(n, wick_build_cast(n->b, x, WICK_I64));
+  return wick_array_bucket(n, wick_array_hash(n, x, salt ? key : NULL), count);
+}
+
+/* Reads num_bins, which is at least 1. */
+static bool category_bins(wick_import_node *n, int64_t *out)
+{
+  *out = wick_import_int(n, "num_bins", 0);
+  if (*out < 1) wick_import_fail(n, WICK_EPARSE, "num_bins is %lld", (long long)*out);
+  return !n->failed;
+}
+
+void keras_hashing(wick_import_node *n)
+{
+  const wick_json *mask = keras_config(keras_of(n)->layer, "mask_value");
+  int64_t bins, masked_number;
+  if (!category_bins(n, &bins)) return;
+  bool masked = mask && bins > 1, text = keras_elem_of(n, n->in[0]) == WICK_STRING;
+  wick_value x = n->in[0], y = category_hashed(n, x, bins - masked);
+  if (masked && !n->failed) {
+    const char *word = text ? wick_json_unescaped(n->c->tmp, mask) : NULL;
+    if (text ? !word : !wick_json_int(mask, &masked_number)) {
+      wick_import_fail(n, WICK_EPARSE, "mask_value is of another type than its input");
+      return;
+    }
+    wick_type type = wick_type_tensor(n->c->module, WICK_STRING, 0, NULL);
+    wick_value special =
+        text ? wick_build_const(n->b, type, 0, category_string(n, word, strlen(word)))
+             : wick_emit_number(n->b, x, (double)masked_number);
+    special = wick_build2(n->b, WICK_OP_eq, x, special);
+    y = wick_build3(n->b, WICK_OP_where, special, wick_emit_number(n->b, y, 0),
+                    wick_emit_by(n->b, WICK_OP_add, y, 1));
+  }
+  n->out[0] =
+      category_encoded(n, y, bins, keras_declared(n->c, keras_of(n)->layer), (wick_value){0});
+}
+
+void keras_hashed_crossing(wick_import_node *n)
+{
+  int64_t bins;
+  if (!category_bins(n, &bins)) return;
+  wick_value y = wick_array_crossed(n, n->nin, n->in, 0xdecafcaffe);
+  n->out[0] = category_encoded(n, wick_array_bucket(n, y, bins), bins,
+                               keras_declared(n->c, keras_of(n)->layer), (wick_value){0});
+}
+
 /* ---- vocabularies ---- */
 
 enum { CATEGORY_MOST = 1 << 24 }; /* indices of a vocabulary */
@@ -91,11 +159,6 @@ typedef struct category_words {
   int64_t mask, oov;         /* the special ones; strings by their numbers */
   int64_t noov, first, size; /* indices of words that are unknown; the first word's; all */
 } category_words;
-
-static int64_t category_string(wick_import_node *n, const char *text, size_t nbytes)
-{
-  return wick_string_table_add(&n->c->module->strings, text, nbytes, true);
-}
 
 /* A word of the configuration; false if it is none. */
 static bool category_word(wick_import_node *n, const category_words *w, const wick_json *j,
@@ -210,15 +273,10 @@ static wick_value category_indices(wick_import_node *n, const category_words *w,
   at = wick_emit_by(b, WICK_OP_add, at, (double)w->first);
   wick_value other = wick_emit_number(b, at, w->noov ? (double)(w->first - w->noov) : -1);
   if (w->noov > 1) {
-    if (w->text || strcmp(wick_import_text(n, "oov_method", "floormod"), "floormod") != 0) {
-      wick_import_fail(n, WICK_EUNSUPPORTED,
-                       "words are hashed (num_oov_indices is %lld), which is not supported; use 1",
-                       (long long)w->noov);
-      return at;
-    }
-    wick_value count = wick_emit_number(b, at, (double)w->noov);
-    wick_value rest = wick_build2(b, WICK_OP_mod, wick_build_cast(b, x, WICK_I64), count);
-    other = wick_emit_by(b, WICK_OP_add, rest, (double)(w->first - w->noov));
+    bool rest = !w->text && strcmp(wick_import_text(n, "oov_method", "floormod"), "floormod") == 0;
+    other = rest ? wick_emit_by(b, WICK_OP_mod, wick_build_cast(b, x, WICK_I64), (double)w->noov)
+                 : category_hashed(n, x, w->noov);
+    other = wick_emit_by(b, WICK_OP_add, other, (double)(w->first - w->noov));
   }
   if (!w->noov)
     wick_import_remark(n->c, n->location, "a word that is not in the vocabulary gets the index -1");

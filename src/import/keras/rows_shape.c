@@ -233,42 +233,6 @@ void keras_center_crop(wick_import_node *n)
   n->out[0] = x;
 }
 
-/* Values from the range of[0] to of[1] in the range to[0] to to[1]. */
-static wick_value shape_range(wick_import_node *n, wick_value x, const double *of, const double *to)
-{
-  if (of[0] == to[0] && of[1] == to[1]) return x;
-  x = wick_emit_by(n->b, WICK_OP_sub, x, of[0]);
-  x = wick_emit_by(n->b, WICK_OP_div, x, of[1] - of[0]);
-  x = wick_emit_by(n->b, WICK_OP_mul, x, to[1] - to[0]);
-  return wick_emit_by(n->b, WICK_OP_add, x, to[0]);
-}
-
-/* Each channel's least value becomes the least of the range, its largest the largest; a channel of
- * one value stays. */
-void keras_auto_contrast(wick_import_node *n)
-{
-  static const double bytes[2] = {0, 255};
-  wick_import_attr a = keras_attr(n, "value_range", 'F');
-  double range[2] = {0, 255};
-  wick_value x = n->in[0];
-  if (!wick_import_rank(n, 0, 3, 4)) return;
-  if (a.kind == 'F' && a.n == 2) range[0] = a.floats[0], range[1] = a.floats[1];
-  if (!wick_elem_is_float(keras_elem_of(n, x))) x = wick_build_cast(n->b, x, keras_compute(n));
-  uint32_t rank = keras_rank(n, x);
-  const int64_t axes[2] = {rank - 3, rank - 2};
-  wick_value y = shape_range(n, x, range, bytes);
-  wick_value low = wick_emit_reduce(n->b, WICK_OP_reduce_min, y, 2, axes, true);
-  wick_value high = wick_emit_reduce(n->b, WICK_OP_reduce_max, y, 2, axes, true);
-  wick_value all = wick_emit_number(n->b, y, 255), none = wick_emit_number(n->b, y, 0);
-  wick_value scale = wick_build2(n->b, WICK_OP_div, all, wick_build2(n->b, WICK_OP_sub, high, low));
-  wick_value offset = wick_build2(n->b, WICK_OP_mul, wick_build1(n->b, WICK_OP_neg, low), scale);
-  y = wick_build2(n->b, WICK_OP_add, wick_build2(n->b, WICK_OP_mul, y, scale), offset);
-  y = wick_build3(n->b, WICK_OP_clip, y, none, all);
-  y = shape_range(n, y, bytes, range);
-  if (n->b->status) return;
-  n->out[0] = wick_build3(n->b, WICK_OP_where, wick_build1(n->b, WICK_OP_isnan, y), x, y);
-}
-
 /* A number or a list of numbers as a constant of x's type. */
 static wick_value shape_numbers(wick_import_node *n, const char *name, wick_value x,
                                 double otherwise)

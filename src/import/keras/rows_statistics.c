@@ -390,6 +390,29 @@ static void statistics_sort(wick_import_node *n)
   n->out[0] = truth && !n->row->arg ? wick_build_cast(n->b, y, WICK_BOOL) : y;
 }
 
+/* The positions of the least kth + 1 elements in order, then those of the others from the largest one down, as
+ * TensorFlow gives them. */
+static void statistics_partition(wick_import_node *n)
+{
+  wick_value x = statistics_x(n), part[2];
+  uint32_t axis;
+  int64_t kth = wick_import_int(n, "kth", 0);
+  if (!keras_axis_or_flat(n, &x, &axis)) return;
+  wick_dim size = keras_dims(n, x)[axis];
+  if (!keras_known(n, "the size of the axis", size)) return;
+  kth = kth < 0 ? 0 : kth >= size.v ? size.v - 1 : kth;
+  const wick_dim least = wick_dim_const(kth + 1), rest = wick_dim_const(size.v - kth - 1);
+  wick_value sorted = statistics_sorted(n, x, axis, size, true);
+  wick_value at = statistics_positions(n, sorted);
+  part[0] = wick_emit_slice(n->b, at, axis, wick_dim_const(0), least);
+  at = wick_emit_slice(n->b, at, axis, least, rest);
+  sorted = wick_emit_slice(n->b, sorted, axis, least, rest);
+  wick_value down = statistics_positions(n, statistics_sorted(n, sorted, axis, rest, false));
+  down = wick_build_cast(n->b, down, WICK_I64);
+  part[1] = wick_emit_gather(n->b, WICK_OP_gather_elements, at, down, axis);
+  n->out[0] = wick_build_concat(n->b, axis, 2, part);
+}
+
 static void statistics_top_k(wick_import_node *n)
 {
   wick_value x = statistics_x(n);
@@ -600,6 +623,7 @@ static void statistics_is_close(wick_import_node *n)
 
 const wick_import_op keras_statistics[] = {
     KERAS_ROW("AllClose", 1, 2, 1, statistics_is_close, .arg = 1),
+    KERAS_ROW("Argpartition", 1, 1, 1, statistics_partition, .arg = 0),
     KERAS_ROW("Argsort", 1, 1, 1, statistics_sort, .arg = 1),
     KERAS_ROW("Average", 1, 2, 1, statistics_average, .arg = 0),
     KERAS_ROW("CountNonzero", 1, 1, 1, statistics_count_nonzero, .arg = 0),

@@ -10,10 +10,6 @@
     __VA_ARGS__                                                                                    \
   }
 
-#define NO_HASH                                                                                    \
-  "words are hashed by a function of TensorFlow's, which is not supported; "                       \
-  "use a StringLookup or an IntegerLookup"
-
 const wick_import_op keras_ops[] = {
     LAYER("Activation", 1, 1, 1, keras_activation, .arg = 0),
     LAYER("ActivityRegularization", 1, 1, 1, keras_identity, .arg = 0),
@@ -38,6 +34,7 @@ const wick_import_op keras_ops[] = {
     LAYER("CategoryEncoding", 1, 2, 1, keras_category_encoding, .arg = 0),
     LAYER("CenterCrop", 1, 1, 1, keras_center_crop, .arg = 0),
     LAYER("Concatenate", 1, WICK_ANY, 1, keras_concatenate, .arg = 0),
+    LAYER("ContrastLimitedAdaptiveHistogramEqualization", 1, 1, 1, keras_local_contrast, .arg = 0),
     LAYER("Conv1D", 1, 1, 1, keras_conv, .arg = 0),
     LAYER("Conv1DTranspose", 1, 1, 1, keras_conv_transpose, .arg = 0),
     LAYER("Conv2D", 1, 1, 1, keras_conv, .arg = 0),
@@ -60,6 +57,7 @@ const wick_import_op keras_ops[] = {
     LAYER("ELU", 1, 1, 1, keras_activation_layer, .arg = 0),
     LAYER("EinsumDense", 1, 1, 1, keras_einsum_dense, .arg = 0),
     LAYER("Embedding", 1, 1, 1, keras_embedding, .arg = 0),
+    LAYER("Equalization", 1, 1, 1, keras_identity, .arg = 0),
     LAYER("Flatten", 1, 1, 1, keras_flatten, .arg = 0),
     LAYER("GRU", 1, WICK_ANY, WICK_ANY, keras_rnn, .arg = 0),
     LAYER("GRUCell", 2, WICK_ANY, WICK_ANY, keras_cell, .arg = 0),
@@ -73,8 +71,8 @@ const wick_import_op keras_ops[] = {
     LAYER("GlobalMaxPooling3D", 1, 2, 1, keras_global_pool, .op = WICK_OP_reduce_max),
     LAYER("GroupNormalization", 1, 1, 1, keras_group_norm, .arg = 0),
     LAYER("GroupQueryAttention", 2, WICK_ANY, 2, keras_multi_head, .arg = 1),
-    LAYER("HashedCrossing", 1, WICK_ANY, 1, NULL, .why = NO_HASH),
-    LAYER("Hashing", 1, 1, 1, NULL, .why = NO_HASH),
+    LAYER("HashedCrossing", 1, WICK_ANY, 1, keras_hashed_crossing, .arg = 0),
+    LAYER("Hashing", 1, 1, 1, keras_hashing, .arg = 0),
     LAYER("Identity", 1, 1, 1, keras_identity, .arg = 0),
     LAYER("IntegerLookup", 1, 1, 1, keras_lookup, .arg = 0),
     LAYER("LSTM", 1, WICK_ANY, WICK_ANY, keras_rnn, .arg = 0),
@@ -86,6 +84,7 @@ const wick_import_op keras_ops[] = {
     LAYER("LayerScale", 1, 1, 1, keras_layer_scale, .arg = 0), /* of ConvNeXt */
     LAYER("LeakyReLU", 1, 1, 1, keras_leaky_relu, .arg = 0),
     LAYER("Masking", 1, 1, 1, keras_masking, .arg = 0),
+    LAYER("MaxNumBoundingBoxes", 1, 1, 1, keras_identity, .arg = 0),
     LAYER("MaxPooling1D", 1, 1, 1, keras_pool, .op = WICK_OP_max_pool),
     LAYER("MaxPooling2D", 1, 1, 1, keras_pool, .op = WICK_OP_max_pool),
     LAYER("MaxPooling3D", 1, 1, 1, keras_pool, .op = WICK_OP_max_pool),

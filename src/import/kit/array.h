@@ -72,6 +72,15 @@ wick_value wick_array_einsum(wick_import_node *n, const char *equation, wick_val
  * (text). *found: whether they are there. Of equal keys the first counts. */
 wick_value wick_array_lookup(wick_import_node *n, const char *name, bool text, uint32_t count,
                              const int64_t *keys, wick_value x, wick_value *found);
+/* Hashes of TensorFlow (hashed.c), of type u64: of each string, FarmHash's or with a key of two numbers
+ * SipHash's; and of a combination of columns, strings or integers that broadcast. A bucket of `count`, in
+ * i64, is the remainder of a hash. */
+wick_value wick_array_hash(wick_import_node *n, wick_value x, const int64_t *key);
+wick_value wick_array_crossed(wick_import_node *n, uint32_t count, const wick_value *x,
+                              uint64_t key);
+wick_value wick_array_bucket(wick_import_node *n, wick_value hash, int64_t count);
+/* Integers as strings of decimal digits. */
+wick_value wick_array_decimal(wick_import_node *n, wick_value x);
 /* Colours along the last dimension, which has 3 elements of floats from 0 to 1 (color.c). */
 wick_value wick_array_rgb_to_hsv(wick_import_node *n, wick_value x);
 wick_value wick_array_hsv_to_rgb(wick_import_node *n, wick_value x);

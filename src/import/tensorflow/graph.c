@@ -33,6 +33,7 @@ static const struct {
     {"RefSwitch", "output_false output_true"},
     {"SelfAdjointEigV2", "e v"},
     {"SoftmaxCrossEntropyWithLogits", "loss backprop"},
+    {"SparseCross", "output_indices output_values output_shape"},
     {"SparseFillEmptyRows", "output_indices output_values empty_row_indicator reverse_index_map"},
     {"SparseReshape", "output_indices output_shape"},
     {"SparseSoftmaxCrossEntropyWithLogits", "loss backprop"},

@@ -1,6 +1,7 @@
 /* Strings. */
 #include <string.h>
 
+#include "import/kit/array.h"
 #include "import/tensorflow/ops.h"
 
 void wick_tf_import_text_case(wick_import_node *n) /* arg: the word of string_case */
@@ -43,4 +44,77 @@ void wick_tf_import_text_match(wick_import_node *n)
   int64_t id = wick_string_table_add(&n->c->module->strings, pattern, strlen(pattern), true);
   wick_emit_set_int(&e, "pattern", id);
   n->out[0] = wick_emit_end1(&e, n->in[0]);
+}
+
+/* Integers, and bools as words. Formats of floats and of widths are not read. */
+void wick_tf_import_as_string(wick_import_node *n)
+{
+  wick_elem e = wick_import_info(n, 0)->elem;
+  if (wick_import_int(n, "width", -1) > 0 || *wick_import_text(n, "fill", "")) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "digits are padded to a width");
+  } else if (e == WICK_BOOL) {
+    wick_string_table *t = &n->c->module->strings;
+    wick_type text = wick_type_tensor(n->c->module, WICK_STRING, 0, NULL);
+    wick_value yes = wick_build_const(n->b, text, 0, wick_string_table_add(t, "true", 4, true));
+    wick_value no = wick_build_const(n->b, text, 0, wick_string_table_add(t, "false", 5, true));
+    n->out[0] = wick_build3(n->b, WICK_OP_where, n->in[0], yes, no);
+  } else if (e == WICK_STRING) {
+    n->out[0] = n->in[0];
+  } else if (wick_elem_is_float(e)) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "floats as text");
+  } else {
+    n->out[0] = wick_array_decimal(n, n->in[0]);
+  }
+}
+
+/* arg 1: with a key */
+void wick_tf_import_text_bucket(wick_import_node *n)
+{
+  int64_t count = wick_import_int(n, "num_buckets", 0);
+  wick_import_attr key = wick_import_ints(n, "key");
+  if (count < 1 || (n->row->arg && key.n != 2))
+    wick_import_fail(n, WICK_EPARSE, "%lld buckets, a key of %u numbers", (long long)count, key.n);
+  else
+    n->out[0] =
+        wick_array_bucket(n, wick_array_hash(n, n->in[0], n->row->arg ? key.ints : NULL), count);
+}
+
+/* The combinations of dense columns [batch, m], [batch, k], ..., hashed: the indices of a sparse matrix
+ * that has all elements, their buckets, and its shape. */
+void wick_tf_import_sparse_cross(wick_import_node *n)
+{
+  wick_builder *b = n->b;
+  int64_t count = wick_import_int(n, "num_buckets", 0);
+  if (!wick_import_int(n, "hashed_output", 0) || wick_import_int(n, "N", 0) > 0 || count < 0) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "only dense columns with hashed results are supported");
+    return;
+  }
+  wick_value *column = wick_new(n->c->tmp, wick_value, n->nin);
+  for (uint32_t k = 0; k < n->nin; k++) {
+    if (!wick_import_rank(n, k, 2, 2)) return;
+    if (n->nin + 1 > WICK_MAX_RANK) {
+      wick_import_fail(n, WICK_EUNSUPPORTED, "%u columns are crossed", n->nin);
+      return;
+    }
+    column[k] = n->in[k]; /* with an axis of its own */
+    for (uint32_t j = 1; j <= n->nin; j++)
+      if (j != k + 1) column[k] = wick_emit_unsqueeze(b, column[k], j);
+  }
+  wick_value key_less =
+      wick_array_crossed(n, n->nin, column, (uint64_t)wick_import_int(n, "hash_key", 0));
+  wick_value y = wick_array_bucket(n, key_less, count ? count : INT64_MAX);
+  if (b->status) return;
+  const wick_dim shape[] = {wick_built_info(b, y)->dim[0], {-1}}, all[] = {{-1}};
+  y = wick_build_reshape(b, y, 2, shape);
+  if (b->status) return;
+  const wick_type_info *t = wick_built_info(b, y);
+  wick_value index[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    wick_value at = wick_emit_count_along(b, t->dim[k], k, 2);
+    at = wick_build_reshape(b, wick_emit_expand(b, at, 2, t->dim), 1, all);
+    index[k] = wick_emit_unsqueeze(b, at, 1);
+  }
+  n->out[0] = wick_build_concat(b, 1, 2, index);
+  n->out[1] = wick_build_reshape(b, y, 1, all);
+  n->out[2] = wick_array_sizes(n, 2, t->dim, WICK_I64);
 }

@@ -214,6 +214,33 @@ const wick_op wick_op_parse_number = {
     .batch.run = wick_batch_rows,
 };
 
+/* ---- hashes ---- */
+
+static wick_status string_hash_infer(wick_infer *c)
+{
+  const wick_attr *key = &c->attr[WICK_ATTR_string_hash_key];
+  uint32_t expected = c->attr[WICK_ATTR_string_hash_method].i ? 2 : 0;
+  if (key->n != expected)
+    return wick_infer_fail(c, WICK_ETYPE, "the key has %u numbers, expected %u", key->n, expected);
+  return text_parts(c, 0, WICK_I64);
+}
+
+const wick_op wick_op_string_hash = {
+    .name = "string_hash",
+    .doc = "The 64 bits of a hash of each string's bytes: FarmHash's fingerprint, or SipHash with "
+           "a key of two numbers",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"method", WICK_ATTR_ENUM, 0, true, "farmhash siphash", 0, 0},
+             {"key", WICK_ATTR_INTS, 0, false, NULL, 0, 0}},
+    .level = WICK_GRAPH | WICK_GROUP,
+    .host = "string_hash",
+    .infer = string_hash_infer,
+    .ref = wick_host_ref,
+    .grad = wick_grad_zero,
+    .batch.run = wick_batch_rows,
+};
+
 /* ---- patterns ---- */
 
 static wick_status regex_full_match_infer(wick_infer *c)
