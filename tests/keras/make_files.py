@@ -74,6 +74,16 @@ def float8(rng):
     np.savez_compressed(FILES / "quantized_float8.npz", input_0=x, output_0=y)
 
 
+def any_size(rng):
+    """Images of any size, whose borders depend on it, as in keras.applications without their top; one result is of integers."""
+    x = keras.Input((None, None, 3))
+    y = L.MaxPooling2D(3, 2, padding="same")(L.Conv2D(4, 3, 2, padding="same", activation="relu")(x))
+    y = L.GlobalAveragePooling2D()(L.SeparableConv2D(5, 5, 2, padding="same")(y))
+    model = keras.Model(x, [y, keras.ops.argmax(y, -1)])
+    layers.random_weights(model, rng)
+    keep("any_size", ".keras", ((21, 18, 3),), model, rng)
+
+
 @keras.saving.register_keras_serializable("mine")
 class Own(L.Layer):
     def call(self, x):
@@ -97,6 +107,7 @@ def main():
         keras.utils.clear_session(free_memory=False)
         keep(name, ".keras", *every_function(add), np.random.default_rng(5))
     float8(np.random.default_rng(5))
+    any_size(np.random.default_rng(5))
     x = keras.Input((4,), name="x")
     keras.Model(x, L.Dense(2)(L.Lambda(lambda v: v + 1, name="plus")(Own(name="twice")(x)))).save(FILES / "refused.keras")
     keras.Model(x, L.Dense(2)(x)).save_weights(FILES / "alone.weights.h5")

@@ -511,7 +511,9 @@ static uint32_t graph_outputs(wick_import *c, keras_layer *l)
     for (uint32_t k = 1; wick_names_find(&names, name, strlen(name)); k++)
       name = wick_str_printf(c->tmp, "%s_%u", ports.at[i].name, k);
     wick_names_add(&names, name, strlen(name));
-    wick_import_declare(c, name, (wick_type){0});
+    /* The file does not say what the results are. */
+    wick_import_declare(c, name,
+                        c->interface ? wick_import_open_type(c, WICK_F32) : (wick_type){0});
   }
   return ports.n;
 }
