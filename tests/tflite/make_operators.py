@@ -11,7 +11,7 @@ import tflite_recurrent
 from tflite_build import MAKERS, Case, Tensor, model, options
 
 FOLDER = pathlib.Path(__file__).parent / "operators"
-NAMES = "AudioSpectrogram", "COMPLEX_ABS", "DILATE", "EMBEDDING_LOOKUP_SPARSE", "HASHTABLE_LOOKUP", "IMAG", "MULTINOMIAL", "Mfcc", "RANDOM_STANDARD_NORMAL", "REAL", "REDUCE_WINDOW", "STABLEHLO_PAD", "UNIQUE"
+NAMES = "AudioSpectrogram", "COMPLEX_ABS", "DILATE", "EMBEDDING_LOOKUP_SPARSE", "HASHTABLE_LOOKUP", "IMAG", "MULTINOMIAL", "Mfcc", "RANDOM_STANDARD_NORMAL", "REAL", "REDUCE_WINDOW", "STABLEHLO_GATHER", "STABLEHLO_PAD", "STABLEHLO_RNG_BIT_GENERATOR", "STABLEHLO_SCATTER", "UNIQUE"
 
 
 def dynamic_range():

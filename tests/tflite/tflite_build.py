@@ -7,7 +7,7 @@ from ai_edge_litert import schema_py_generated as schema
 
 INT4 = np.dtype(ml_dtypes.int4)
 TYPES = {np.dtype(k): getattr(schema.TensorType, v) for k, v in
-         {"f4": "FLOAT32", "f2": "FLOAT16", "f8": "FLOAT64", "i4": "INT32", "u4": "UINT32", "u1": "UINT8", "i8": "INT64", "?": "BOOL", "c8": "COMPLEX64",
+         {"f4": "FLOAT32", "f2": "FLOAT16", "f8": "FLOAT64", "i4": "INT32", "u4": "UINT32", "u1": "UINT8", "i8": "INT64", "u8": "UINT64", "?": "BOOL", "c8": "COMPLEX64",
           "i2": "INT16", "u2": "UINT16", "i1": "INT8", INT4: "INT4"}.items()}  # fmt: skip
 QUANTIZED = "i1", "u1", "i2"
 
@@ -32,6 +32,7 @@ class Case:
         self.exact = None  # result 0 before it is rounded, and how far from a tie it may be rounded otherwise
         self.steps = None  # of a chain: (code, further operands, options) of each operator
         self.between = "c8"  # the type of their results but the last
+        self.body = None  # the operator of a subgraph that combines two elements
         self.frames = 1  # runs, between which variables keep their values
         self.real = None  # of an operator on 8 bits whose table holds a real function: that function, in float64
 
@@ -217,7 +218,24 @@ class Writer:
             op.builtinOptionsType, op.builtinOptions = getattr(schema.BuiltinOptions, case.options[0]), case.options[1]
         elif case.options:
             op.builtinOptions2Type, op.builtinOptions2 = getattr(schema.BuiltinOptions2, case.options[0]), case.options[1]
+        if case.body is not None:
+            case.options[1].updateComputationSubgraphIndex = self.body(case.body, case.operands[0].dtype)
         self.g.operators.append(op)
+
+    def body(self, code, dtype):
+        """Adds a subgraph that combines two scalars by an operator; "": its result is the second one."""
+        g = schema.SubGraphT()
+        g.tensors, g.operators, g.inputs, g.outputs = [], [], [0, 1], [2 if code else 1]
+        for k in range(3 if code else 2):
+            x = schema.TensorT()
+            x.shape, x.type, x.name = [], TYPES[dtype], f"s{k}"
+            g.tensors.append(x)
+        if code:
+            op = schema.OperatorT()
+            op.opcodeIndex, op.inputs, op.outputs = self.code(Case(code, 1, [], [], None)), [0, 1], [2]
+            g.operators.append(op)
+        self.m.subgraphs.append(g)
+        return len(self.m.subgraphs) - 1
 
     def bytes(self):
         b = flatbuffers.Builder(1024)

@@ -46,6 +46,8 @@ const wick_tflite_tensor *wick_tflite_in(const wick_import_node *n, uint32_t i);
 const wick_tflite_tensor *wick_tflite_out(const wick_import_node *n, uint32_t k);
 /* Options, by their field's number. */
 int64_t wick_tflite_byte(const wick_import_node *n, uint32_t field);
+/* The operator of a body of two operands (slices.c): none, if the body is empty. False after an error. */
+bool wick_tflite_combines(wick_import_node *n, uint32_t graph, wick_opcode *out);
 int64_t wick_tflite_i32(const wick_import_node *n, uint32_t field, int64_t otherwise);
 double wick_tflite_f32(const wick_import_node *n, uint32_t field);
 

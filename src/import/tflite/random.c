@@ -22,18 +22,37 @@ static wick_value random_high(wick_builder *b, wick_value x)
   return wick_emit_by(b, WICK_OP_shift_right, x, 32);
 }
 
-static random_words random_round(wick_builder *b, random_words c, uint32_t k0, uint32_t k1)
+/* k0, k1: of the key, in u64. */
+static random_words random_round(wick_builder *b, random_words c, wick_value k0, wick_value k1)
 {
   random_words r;
   wick_value p = wick_emit_by(b, WICK_OP_mul, c.at[0], 0xD2511F53),
              q = wick_emit_by(b, WICK_OP_mul, c.at[2], 0xCD9E8D57);
   r.at[0] = wick_build2(b, WICK_OP_bit_xor, random_high(b, q), c.at[1]);
-  r.at[0] = wick_emit_by(b, WICK_OP_bit_xor, r.at[0], k0);
+  r.at[0] = wick_build2(b, WICK_OP_bit_xor, r.at[0], k0);
   r.at[1] = random_low(b, q);
   r.at[2] = wick_build2(b, WICK_OP_bit_xor, random_high(b, p), c.at[3]);
-  r.at[2] = wick_emit_by(b, WICK_OP_bit_xor, r.at[2], k1);
+  r.at[2] = wick_build2(b, WICK_OP_bit_xor, r.at[2], k1);
   r.at[3] = random_low(b, p);
   return r;
+}
+
+/* The ten rounds of Philox for a key of two words of 32 bits, in u64. */
+static random_words random_philox(wick_builder *b, random_words c, wick_value k0, wick_value k1)
+{
+  for (int k = 0; k < 10; k++) {
+    c = random_round(b, c, k0, k1);
+    k0 = random_low(b, wick_emit_by(b, WICK_OP_add, k0, 0x9E3779B9));
+    k1 = random_low(b, wick_emit_by(b, WICK_OP_add, k1, 0xBB67AE85));
+  }
+  return c;
+}
+
+/* The words of each counter after one another. */
+static wick_value random_row(wick_import_node *n, uint32_t count, const wick_value *word)
+{
+  const wick_dim all = {-1};
+  return wick_build_reshape(n->b, wick_array_stack(n, count, word, 1), 1, &all);
 }
 
 /* The counter of the node, in blocks of four words: what it is when the node begins, and then `more`
@@ -59,7 +78,6 @@ static wick_value random_draw(wick_import_node *n, int64_t count, int64_t drawn)
   int64_t seed = (int32_t)wick_flat_int(wick_tflite_op_of(n)->options, 0, 8, 0),
           second = (int32_t)wick_flat_int(wick_tflite_op_of(n)->options, 1, 8, 0),
           blocks = (count + 3) / 4;
-  uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)((uint64_t)seed >> 32);
   wick_value at = random_counter(n, drawn);
   at = wick_build2(b, WICK_OP_add, wick_emit_count(b, wick_dim_const(blocks)), at);
   if (b->status) return at;
@@ -68,10 +86,9 @@ static wick_value random_draw(wick_import_node *n, int64_t count, int64_t drawn)
   wick_value none = wick_emit_by(b, WICK_OP_mul, at, 0);
   c.at[2] = wick_emit_by(b, WICK_OP_add, none, (uint32_t)second);
   c.at[3] = wick_emit_by(b, WICK_OP_add, none, (uint32_t)((uint64_t)second >> 32));
-  for (int k = 0; k < 10; k++, k0 += 0x9E3779B9, k1 += 0xBB67AE85) c = random_round(b, c, k0, k1);
-  const wick_dim all = wick_dim_const(4 * blocks);
-  wick_value words = wick_array_stack(n, 4, c.at, 1);
-  words = wick_build_reshape(b, words, 1, &all);
+  c = random_philox(b, c, wick_emit_number(b, at, (uint32_t)seed),
+                    wick_emit_number(b, at, (uint32_t)((uint64_t)seed >> 32)));
+  wick_value words = random_row(n, 4, c.at);
   if (!seed && !second)
     wick_import_remark(n->c, n->name, "its seeds are 0: its numbers are the same in each session");
   return wick_emit_slice(b, words, 0, wick_dim_const(0), wick_dim_const(count));
@@ -177,9 +194,92 @@ static void random_multinomial(wick_import_node *n)
   if (!b->status) n->out[0] = wick_build_cast(b, below, wick_tflite_out(n, 0)->elem);
 }
 
+/* ---- STABLEHLO_RNG_BIT_GENERATOR ---- */
+
+/* The twenty rounds of Threefry 2x32 for a key of two words, in u64. */
+static random_words random_threefry(wick_builder *b, random_words c, wick_value k0, wick_value k1)
+{
+  static const uint32_t turn[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
+  wick_value key[3] = {k0, k1, wick_build2(b, WICK_OP_bit_xor, k0, k1)};
+  key[2] = wick_emit_by(b, WICK_OP_bit_xor, key[2], 0x1BD11BDA);
+  wick_value x = random_low(b, wick_build2(b, WICK_OP_add, c.at[0], k0));
+  wick_value y = random_low(b, wick_build2(b, WICK_OP_add, c.at[1], k1));
+  for (uint32_t k = 0; k < 5; k++) {
+    for (uint32_t r = 0; r < 4; r++) {
+      x = random_low(b, wick_build2(b, WICK_OP_add, x, y));
+      wick_value turned = wick_emit_by(b, WICK_OP_mul, y, (double)((uint64_t)1 << turn[k % 2][r]));
+      y = wick_build2(b, WICK_OP_bit_or, random_low(b, turned), random_high(b, turned));
+      y = wick_build2(b, WICK_OP_bit_xor, y, x);
+    }
+    x = random_low(b, wick_build2(b, WICK_OP_add, x, key[(k + 1) % 3]));
+    y = wick_build2(b, WICK_OP_add, y, key[(k + 2) % 3]);
+    y = random_low(b, wick_emit_by(b, WICK_OP_add, y, k + 1));
+  }
+  return (random_words){{x, y}};
+}
+
+static wick_value random_state(wick_import_node *n, uint32_t k)
+{
+  return wick_emit_slice(n->b, n->in[0], 0, wick_dim_const(k), wick_dim_const(1));
+}
+
+/* The state is a key and a counter in u64, and for Philox the upper half of the counter, which is the key by
+ * default. The result's elements are words of the counter and those that follow it. */
+static void random_bits(wick_import_node *n)
+{
+  enum { THREEFRY = 2 };
+  wick_builder *b = n->b;
+  const wick_tflite_tensor *out = wick_tflite_out(n, 1);
+  int64_t algorithm = wick_flat_int(wick_tflite_op_of(n)->options2, 0, 1, 0), words = 1;
+  const wick_type_info *t = wick_import_info(n, 0);
+  bool wide = out->elem == WICK_I64 || out->elem == WICK_U64, threefry = algorithm == THREEFRY;
+  wick_dim dim[WICK_MAX_RANK], size = t->rank == 1 ? t->dim[0] : wick_dim_const(0);
+  for (uint32_t k = 0; k < out->rank && words >= 0 && words <= RANDOM_LARGEST; k++) {
+    words *= out->dim[k];
+    dim[k] = wick_dim_const(out->dim[k]);
+  }
+  bool known = wide || out->elem == WICK_I32 || out->elem == WICK_U32;
+  bool state =
+      t->elem == WICK_U64 && wick_dim_is_const(size) && (size.v == 2 || (size.v == 3 && !threefry));
+  if (words < 0 || words > RANDOM_LARGEST || !known || !state || algorithm < 0 ||
+      algorithm > THREEFRY) {
+    wick_import_fail(n, WICK_EUNSUPPORTED,
+                     "algorithm %lld with a state of %s and a result of %s is not supported",
+                     (long long)algorithm, wick_elem_name(t->elem), wick_elem_name(out->elem));
+    return;
+  }
+  int64_t numel = words, each = threefry ? 2 : 4;
+  words <<= wide;
+  int64_t blocks = (words + each - 1) / each;
+  wick_value key = random_state(n, 0), counter = random_state(n, 1);
+  wick_value at = wick_build_cast(b, wick_emit_count(b, wick_dim_const(blocks)), WICK_U64);
+  at = wick_build2(b, WICK_OP_add, at, counter);
+  wick_value upper = size.v == 3 ? random_state(n, 2) : key;
+  upper = wick_build2(b, WICK_OP_add, wick_emit_by(b, WICK_OP_mul, at, 0), upper);
+  random_words c = {
+      {random_low(b, at), random_high(b, at), random_low(b, upper), random_high(b, upper)}};
+  c = (threefry ? random_threefry : random_philox)(b, c, random_low(b, key), random_high(b, key));
+  wick_value x = wick_emit_slice(b, random_row(n, (uint32_t)each, c.at), 0, wick_dim_const(0),
+                                 wick_dim_const(words));
+  if (wide) {
+    const wick_dim pairs[] = {wick_dim_const(numel), wick_dim_const(2)};
+    x = wick_build_reshape(b, x, 2, pairs);
+    wick_value low = wick_emit_slice(b, x, 1, wick_dim_const(0), wick_dim_const(1));
+    wick_value high = wick_emit_slice(b, x, 1, wick_dim_const(1), wick_dim_const(1));
+    x = wick_build2(b, WICK_OP_bit_or, low, wick_emit_by(b, WICK_OP_shift_left, high, 32));
+  } else {
+    x = wick_build_cast(b, x, WICK_U32);
+  }
+  n->out[1] = wick_build_reshape(b, wick_emit_bits(b, x, out->elem), out->rank, dim);
+  wick_value next[3] = {key, wick_emit_by(b, WICK_OP_add, counter, (double)blocks), upper};
+  if (size.v == 3) next[2] = random_state(n, 2);
+  n->out[0] = wick_build_concat(b, 0, (uint32_t)size.v, next);
+}
+
 const wick_import_op wick_tflite_random_ops[] = {
     {"MULTINOMIAL", 1, {2, 2}, 1, NULL, random_multinomial, WICK_OP_none, 0, NULL, NULL},
     {"RANDOM_STANDARD_NORMAL", 1, {1, 1}, 1, NULL, random_numbers, WICK_OP_none, 1, NULL, NULL},
     {"RANDOM_UNIFORM", 1, {1, 1}, 1, NULL, random_numbers, WICK_OP_none, 0, NULL, NULL},
+    {"STABLEHLO_RNG_BIT_GENERATOR", 1, {1, 1}, 2, NULL, random_bits, WICK_OP_none, 0, NULL, NULL},
     {0},
 };

@@ -186,29 +186,6 @@ static void window_reduction(wick_import_node *n)
     window_reduce(n, n->in[0], size, stride, dilation, op[kind]);
 }
 
-/* The operator of a body of two operands. WICK_OP_none after a failure. */
-static wick_opcode window_body(wick_import_node *n, uint32_t graph)
-{
-  static const struct {
-    const char *name;
-    wick_opcode op;
-  } known[] = {{"ADD", WICK_OP_add},     {"MUL", WICK_OP_mul},       {"MULTIPLY", WICK_OP_mul},
-               {"MAXIMUM", WICK_OP_max}, {"MINIMUM", WICK_OP_min},   {"LOGICAL_AND", WICK_OP_and},
-               {"AND", WICK_OP_and},     {"LOGICAL_OR", WICK_OP_or}, {"OR", WICK_OP_or}};
-  static const char prefix[] = "STABLEHLO_";
-  const wick_tflite_at *at = n->data;
-  const wick_tflite_model *m = at->body->run->m;
-  if (graph < m->ngraph && m->graph[graph].nop == 1 && m->graph[graph].nin == 2) {
-    const char *name = m->graph[graph].op[0].name;
-    if (strncmp(name, prefix, sizeof prefix - 1) == 0) name += sizeof prefix - 1;
-    for (size_t k = 0; k < WICK_COUNT(known); k++)
-      if (strcmp(name, known[k].name) == 0) return known[k].op;
-  }
-  wick_import_fail(n, WICK_EUNSUPPORTED,
-                   "its body must be one sum, product, maximum, minimum, and, or");
-  return WICK_OP_none;
-}
-
 static void window_stablehlo(wick_import_node *n)
 {
   int64_t size[WICK_MAX_RANK], stride[WICK_MAX_RANK], base[WICK_MAX_RANK], dilation[WICK_MAX_RANK],
@@ -220,8 +197,14 @@ static void window_stablehlo(wick_import_node *n)
       !window_option(n, 3, "dilations", rank, 1, 1, dilation) ||
       !window_option(n, 4, "paddings", 2 * rank, -INT32_MAX, 0, pad))
     return;
-  wick_opcode op = window_body(n, (uint32_t)wick_flat_int(wick_tflite_op_of(n)->options2, 5, 4, 0));
-  if (op == WICK_OP_none) return;
+  wick_opcode op;
+  if (!wick_tflite_combines(n, (uint32_t)wick_flat_int(wick_tflite_op_of(n)->options2, 5, 4, 0),
+                            &op))
+    return;
+  if (op == WICK_OP_none) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "its body combines nothing");
+    return;
+  }
   for (uint32_t k = 0; k < rank; k++) low[k] = pad[2 * k], high[k] = pad[2 * k + 1], base[k] -= 1;
   wick_value x = window_pad(n, low, high, base, window_fill(n, 1));
   window_reduce(n, x, size, stride, dilation, op);
