@@ -41,7 +41,8 @@ def dynamic_range_back():
     return Case("TRANSPOSE_CONV", 4, operands, [Tensor([], "f4")], options("TransposeConvOptions", padding=0, strideH=2, strideW=2, fusedActivationFunction=1))
 
 
-OWN = {"basic_lstm": lambda: tflite_recurrent.lstm_basic(np.random.default_rng(5)), "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back}
+OWN = {"basic_lstm": lambda: tflite_recurrent.lstm_basic(np.random.default_rng(5)), "basic_lstm_fixed": lambda: tflite_recurrent.lstm_basic_fixed(np.random.default_rng(6)),
+       "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back}  # fmt: skip
 
 
 def main():

@@ -129,7 +129,7 @@ def lstm_options(rng, kind, layer, projection, **more):
 @maker("UNIDIRECTIONAL_SEQUENCE_LSTM", "LSTM")
 def lstm(rng, name):
     if name == "LSTM" and rng.random() < 0.2:
-        return lstm_basic(rng)
+        return lstm_basic_fixed(rng) if rng.random() < 0.5 else lstm_basic(rng)
     if rng.random() < 0.4:
         return lstm_fixed(rng, name)
     layer, major = Layer(rng), bool(rng.integers(0, 2))
@@ -152,6 +152,19 @@ def lstm_basic(rng):
     operands = [operand(rng, [batch, inputs], "f4"), operand(rng, [batch, cells], "f4"), operand(rng, [4 * cells, inputs + cells], "f4", fixed=True),
                 operand(rng, [4 * cells], "f4", fixed=True), operand(rng, [batch, cells], "f4")]  # fmt: skip
     return Case("LSTM", 2, operands, [Tensor([], "f4") for _ in range(4)], options("LSTMOptions", fusedActivationFunction=4, kernelType=1))
+
+
+def lstm_basic_fixed(rng):
+    """The same in 8 bits: activations from -1 to 127/128, a state of 16 bits from -16 to 16."""
+    batch, inputs, cells = (int(v) for v in rng.integers(1, 7, 3))
+    activation, state = ([2.0**-7], [128], 0), ([2.0**-11], [0], 0)
+    scale = f32(rng.uniform(0.004, 0.03))
+    w = Tensor([4 * cells, inputs + cells], "u1", ([scale], [zero_point(rng, "u1")], 0), numbers(rng, [4 * cells, inputs + cells], "u1"), True)
+    bias = Tensor([4 * cells], "i4", ([f32(scale * 2.0**-7)], [0], 0), rng.integers(-9000, 9000, 4 * cells).astype("i4"), True)
+    x, last = (Tensor([batch, n], "u1", activation, numbers(rng, [batch, n], "u1")) for n in (inputs, cells))
+    cell = Tensor([batch, cells], "i2", state, numbers(rng, [batch, cells], "i2"))
+    results = [Tensor([], "u1", activation), Tensor([], "i2", state), Tensor([], "u1", activation), Tensor([], "i2", ([2.0**-12], [0], 0))]
+    return Case("LSTM", 2, [x, last, w, bias, cell], results, options("LSTMOptions", fusedActivationFunction=4, kernelType=1))
 
 
 def lstm_fixed(rng, name):

@@ -154,7 +154,6 @@ static void recurrent_sequence_lstm(wick_import_node *n)
   n->out[0] = wick_recurrent_after(n, y, major, false);
 }
 
-/* One step of [batch, inputs]. */
 /* The basic kernel: x [batch, inputs], the last result, weights [4 * cells, inputs + cells], bias, the
  * last state. The gates are input, cell, forget, output. The third and the fourth result are what the
  * weights multiply, and the gates. */
@@ -165,8 +164,12 @@ static void recurrent_basic_lstm(wick_import_node *n)
       !wick_import_rank(n, 2, 2, 2) || !wick_import_rank(n, 3, 1, 1) ||
       !wick_import_rank(n, 4, 2, 2))
     return;
+  if (wick_import_info(n, 0)->elem == WICK_U8) {
+    wick_lstm_fixed_basic(n);
+    return;
+  }
   if (wick_import_info(n, 0)->elem != WICK_F32) {
-    wick_import_fail(n, WICK_EUNSUPPORTED, "the basic kernel is supported in f32 only");
+    wick_import_fail(n, WICK_EUNSUPPORTED, "the basic kernel is supported in f32 and u8 only");
     return;
   }
   wick_dim cells = wick_import_info(n, 4)->dim[1];
@@ -186,6 +189,7 @@ static void recurrent_basic_lstm(wick_import_node *n)
   n->out[1] = state, n->out[2] = x, n->out[3] = y;
 }
 
+/* One step of [batch, inputs]. */
 static void recurrent_one_lstm(wick_import_node *n)
 {
   wick_lstm l;

@@ -81,6 +81,8 @@ static inline const wick_tflite_tensor *wick_lstm_tensor(const wick_lstm *l, uin
 }
 
 /* 8 bits, with gates and a cell of 16 bits. Begin: false after a failure. */
+/* The kernel of five inputs in u8, with a state of 16 bits. */
+void wick_lstm_fixed_basic(wick_import_node *n);
 bool wick_lstm_fixed_begin(wick_lstm *l);
 void wick_lstm_fixed_products(wick_lstm *l, wick_value x);
 wick_recurrent_step wick_lstm_fixed_step;

@@ -305,3 +305,60 @@ void wick_lstm_fixed_step(void *layer, wick_value at, wick_value *state)
   state[0] = project ? fixed_project(l, v, (float)hidden->scale[0]) : v;
   state[1] = c;
 }
+
+/* ---- the basic kernel ---- */
+
+/* The product of two fractions of 15 bits, ties upwards. */
+static wick_value fixed_fraction(wick_builder *b, wick_value x, wick_value y)
+{
+  x = wick_emit_by(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, x, y), 1 << 14);
+  return wick_emit_by(b, WICK_OP_shift_right, x, 15);
+}
+
+/* The weights' sums for the gates, with three integer bits. */
+static wick_value fixed_basic_sums(wick_import_node *n, wick_value x)
+{
+  wick_builder *b = n->b;
+  const wick_tflite_quant *w = &wick_tflite_in(n, 2)->quant, *bias = &wick_tflite_in(n, 3)->quant;
+  wick_fixed f = wick_fixed_of(4096 * bias->scale[0]);
+  x = wick_emit_by(b, WICK_OP_sub, wick_build_cast(b, x, WICK_I32), 128);
+  wick_value weights = wick_build_cast(b, n->in[2], WICK_I32);
+  weights = wick_emit_by(b, WICK_OP_sub, weights, (double)w->zero[0]);
+  wick_value sum = wick_build2(b, WICK_OP_matmul, x, wick_build_swap(b, weights));
+  sum = wick_build2(b, WICK_OP_add, sum, n->in[3]);
+  return fixed_narrow(b, wick_fixed_mul_up(b, sum, 1, &f, 0));
+}
+
+void wick_lstm_fixed_basic(wick_import_node *n)
+{
+  enum { INTEGER = 4 }; /* bits of the state */
+  wick_builder *b = n->b;
+  const wick_tflite_quant *state = &wick_tflite_in(n, 4)->quant;
+  bool good = wick_tflite_in(n, 2)->quant.n == 1 && wick_tflite_in(n, 3)->quant.n == 1 &&
+              wick_import_info(n, 1)->elem == WICK_U8 && wick_import_info(n, 2)->elem == WICK_U8 &&
+              wick_import_info(n, 3)->elem == WICK_I32 && wick_import_info(n, 4)->elem == WICK_I16;
+  if (!good || state->n != 1 || fabs(log2(state->scale[0]) + 15 - INTEGER) > 1e-3) {
+    wick_import_fail(n, WICK_EUNSUPPORTED,
+                     "the basic kernel in 8 bits is supported with weights and a bias that have "
+                     "one scale, and a state of 16 bits with the scale 2^-11");
+    return;
+  }
+  wick_dim cells = wick_import_info(n, 4)->dim[1];
+  wick_value x = wick_build_concat(b, 1, 2, n->in), sums = fixed_basic_sums(n, x), gate[4];
+  wick_value sigmoid = fixed_table(n, wick_fixed_logistic, 3);
+  wick_value tanh_of = fixed_table(n, wick_fixed_tanh, 3);
+  for (uint32_t k = 0; k < 4 && !b->status; k++) {
+    wick_dim from = wick_dim_mul(n->c->module->dims, cells, wick_dim_const(k));
+    gate[k] = fixed_look(b, k == 1 ? tanh_of : sigmoid, wick_emit_slice(b, sums, 1, from, cells));
+  }
+  if (b->status) return;
+  wick_value kept = fixed_fraction(b, gate[2], wick_build_cast(b, n->in[4], WICK_I64));
+  wick_value fresh = wick_fixed_divide(b, fixed_fraction(b, gate[0], gate[1]), INTEGER);
+  wick_value cell = fixed_sum(b, fresh, kept);
+  wick_value y = fixed_narrow(b, wick_emit_by(b, WICK_OP_mul, cell, 1 << (INTEGER - 3)));
+  y = fixed_fraction(b, gate[3], fixed_look(b, tanh_of, y));
+  n->out[0] = wick_fixed_end(b, wick_fixed_divide(b, y, 8), 128, 0, UINT8_MAX, WICK_U8);
+  if (b->status) return;
+  n->out[1] = wick_build_cast(b, cell, WICK_I16);
+  n->out[2] = x, n->out[3] = wick_build_cast(b, sums, WICK_I16);
+}
