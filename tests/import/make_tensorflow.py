@@ -269,6 +269,9 @@ def main(root):
     frozen(root, "graph_resized", resized, [normal(2, 6, 7, 2)])
     frozen(root, "graph_signals", signals, [normal(2, 160)])
     frozen(root, "graph_linear", linear, [normal(2, 4, 4), normal(2, 4, 3)])
+    special = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, -2.5], np.float32)
+    y, x = np.meshgrid(special, special)
+    frozen(root, "graph_angles", lambda y, x: [tf.atan2(y, x), 1 / tf.atan2(y, tf.abs(x))], [y, x])
     words = ["", "a", "bc", "def", "word", "wörter", "sixteen letters!", "and seventeen of them", "more than thirty-two bytes in one text"]
     frozen(root, "graph_hashed", hashed, [np.array([0, -1, 7, 10**18, 5, 6, 77, 8, -9], np.int64), np.array(words)])
 

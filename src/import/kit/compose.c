@@ -1,5 +1,6 @@
 /* Helpers for operators of a format that are compositions of several operators of Wick. */
 #include <assert.h>
+#include <math.h>
 
 #include "import/kit/emit.h"
 
@@ -163,18 +164,34 @@ wick_value wick_emit_loop_end(wick_builder *b, uint32_t n, const wick_value *nex
   return wick_build_close(b);
 }
 
+/* Whether floats have their sign bit, -0 too. */
+static wick_value compose_negative(wick_builder *b, wick_value x)
+{
+  if (b->status) return x;
+  wick_elem e = wick_built_info(b, x)->elem;
+  x = wick_emit_bits(b, x, e == WICK_F64 ? WICK_I64 : e == WICK_F32 ? WICK_I32 : WICK_I16);
+  return wick_emit_by(b, WICK_OP_lt, x, 0);
+}
+
+static wick_value compose_both(wick_builder *b, wick_value x, wick_value y, double number)
+{
+  return wick_build2(b, WICK_OP_and, wick_emit_by(b, WICK_OP_eq, x, number),
+                     wick_emit_by(b, WICK_OP_eq, y, number));
+}
+
 wick_value wick_emit_atan2(wick_builder *b, wick_value y, wick_value x)
 {
   const double pi = 3.14159265358979323846;
-  wick_value zero = wick_emit_number(b, y, 0);
-  wick_value angle = wick_build1(b, WICK_OP_atan, wick_build2(b, WICK_OP_div, y, x));
-  wick_value left = wick_build2(b, WICK_OP_lt, x, zero),
-             below = wick_build2(b, WICK_OP_lt, y, zero);
-  wick_value down = wick_emit_number(b, y, -pi), up = wick_emit_number(b, y, pi);
-  wick_value turn = wick_build3(b, WICK_OP_where, below, down, up);
-  turn = wick_build3(b, WICK_OP_where, left, turn, zero);
-  wick_value no_y = wick_build2(b, WICK_OP_eq, y, zero), no_x = wick_build2(b, WICK_OP_eq, x, zero);
-  wick_value origin = wick_build2(b, WICK_OP_and, no_y, no_x);
-  wick_value sum = wick_build2(b, WICK_OP_add, angle, turn);
-  return wick_build3(b, WICK_OP_where, origin, y, sum);
+  wick_value left = compose_negative(b, x), below = compose_negative(b, y);
+  wick_value slope = wick_build2(b, WICK_OP_div, y, x), flat = wick_build1(b, WICK_OP_abs, y);
+  wick_value far = compose_both(b, flat, wick_build1(b, WICK_OP_abs, x), (double)INFINITY);
+  wick_value falls = wick_build2(b, WICK_OP_ne, left, below);
+  wick_value diagonal =
+      wick_build3(b, WICK_OP_where, falls, wick_emit_number(b, y, -1), wick_emit_number(b, y, 1));
+  slope = wick_build3(b, WICK_OP_where, far, diagonal, slope);
+  wick_value angle = wick_build1(b, WICK_OP_atan, slope);
+  angle = wick_build3(b, WICK_OP_where, compose_both(b, x, y, 0), y, angle);
+  wick_value turn =
+      wick_build3(b, WICK_OP_where, below, wick_emit_number(b, y, -pi), wick_emit_number(b, y, pi));
+  return wick_build3(b, WICK_OP_where, left, wick_build2(b, WICK_OP_add, angle, turn), angle);
 }

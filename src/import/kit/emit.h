@@ -64,7 +64,7 @@ wick_value wick_emit_loop_begin(wick_builder *b, wick_value count, uint32_t n,
                                 const wick_value *carried, uint32_t stacked, wick_dim most);
 wick_value wick_emit_loop_end(wick_builder *b, uint32_t n, const wick_value *next);
 
-/* The angle of the point (x, y), from -pi to pi. */
+/* The angle of the point (x, y), from -pi to pi, as C's atan2 has it for zeros and infinities. */
 wick_value wick_emit_atan2(wick_builder *b, wick_value y, wick_value x);
 /* Converts x to a type that Wick's operator accepts, if the format accepts more: integers to f64,
  * narrow floats to f32. */
