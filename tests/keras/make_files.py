@@ -1,10 +1,12 @@
 """Writes files/NAME.keras (or .h5) and files/NAME.npz, its inputs and what Keras computes from them, for test_keras.py.
 
-    python make_files.py     (needs keras with a backend)
+    python make_files.py                  (needs keras with a backend)
+    python make_files.py tf_functions     (needs tf_keras)
 
 The models are cases of layers.py, and some that are refused.
 """
 import pathlib
+import sys
 
 import functions as function_table
 import layers
@@ -84,6 +86,20 @@ def any_size(rng):
     keep("any_size", ".keras", ((21, 18, 3),), model, rng)
 
 
+def tf_functions(rng):
+    """Functions of TensorFlow in a model of Keras 2: needs tf_keras, in a process of its own."""
+    import tensorflow as tf
+    import tf_keras
+
+    x = tf_keras.Input((5, 6), batch_size=2)
+    u = tf.clip_by_value(x, -0.9, 0.9)
+    unary = [tf.math.acos(u), tf.math.asin(u), tf.math.acosh(u + 3.0), tf.math.asinh(x), tf.math.atan(x), tf.math.atanh(u), tf.math.cosh(u), tf.math.sinh(u), tf.math.tan(u), tf.nn.softsign(x), tf.nn.softplus(x)]
+    other = [x // 0.7, tf.math.floordiv(x, 0.3), tf.abs(x) ** 1.5, tf.argmax(x, 1), tf.argmin(x, axis=-1, output_type=tf.int32), tf.argmax(x), *tf.split(x, 3, axis=-1), *tf.split(x, [1, 3, 1], 1)]
+    model, v = tf_keras.Model(x, unary + other), rng.standard_normal((2, 5, 6)).astype("float32")
+    model.save(FILES / "tf_functions.h5")
+    np.savez_compressed(FILES / "tf_functions.npz", input_0=v, **{f"output_{k}": y for k, y in enumerate(model(v))})
+
+
 @keras.saving.register_keras_serializable("mine")
 class Own(L.Layer):
     def call(self, x):
@@ -114,4 +130,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    tf_functions(np.random.default_rng(3)) if "tf_functions" in sys.argv else main()

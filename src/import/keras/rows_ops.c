@@ -122,11 +122,12 @@ void keras_variance(wick_import_node *n)
   n->out[0] = n->row->arg ? wick_build1(n->b, WICK_OP_sqrt, y) : y;
 }
 
+/* arg 1: of TensorFlow, along the first axis by default, with positions in i64 */
 void keras_arg_extreme(wick_import_node *n)
 {
   wick_value x = keras_operand(n, 0, "x", (wick_value){0});
   uint32_t rank = keras_rank(n, x), axis = 0;
-  bool flat = !keras_attr(n, "axis", 'i').kind;
+  bool flat = !n->row->arg && !keras_attr(n, "axis", 'i').kind;
   if (n->failed || (!flat && !keras_axis(n, "axis", 0, rank, &axis))) return;
   if (flat) {
     wick_dim all = (wick_dim){-1};
@@ -135,7 +136,9 @@ void keras_arg_extreme(wick_import_node *n)
   wick_emit e = wick_emit_begin(n->b, n->row->op);
   wick_emit_set_int(&e, "axis", axis);
   wick_emit_set_int(&e, "keepdims", !flat && keras_is_true(n, "keepdims", false));
-  n->out[0] = wick_build_cast(n->b, wick_emit_end1(&e, x), WICK_I32);
+  wick_elem to =
+      n->row->arg ? keras_elem(wick_import_text(n, "output_type", NULL), WICK_I64) : WICK_I32;
+  n->out[0] = wick_build_cast(n->b, wick_emit_end1(&e, x), to);
 }
 
 void keras_clip_op(wick_import_node *n)
@@ -282,8 +285,10 @@ void keras_stack_op(wick_import_node *n)
 void keras_split_op(wick_import_node *n)
 {
   wick_value x = keras_operand(n, 0, "x", (wick_value){0});
-  wick_import_attr a = keras_attr(n, "indices_or_sections", 'I');
-  uint32_t axis, count = a.kind == 'I' ? a.n + 1 : (uint32_t)a.i;
+  /* TensorFlow's function has a list of sizes, Keras' one of positions but the last. */
+  wick_import_attr sizes = keras_attr(n, "num_or_size_splits", 'I');
+  wick_import_attr a = n->row->arg ? sizes : keras_attr(n, "indices_or_sections", 'I');
+  uint32_t axis, count = a.kind != 'I' ? (uint32_t)a.i : n->row->arg ? a.n : a.n + 1;
   if (n->failed || !keras_axis(n, "axis", 0, keras_rank(n, x), &axis)) return;
   wick_dims *t = n->c->module->dims;
   wick_dim size = keras_dims(n, x)[axis], at = wick_dim_const(0);
@@ -296,6 +301,7 @@ void keras_split_op(wick_import_node *n)
                        ? wick_dim_mul(t, wick_dim_floordiv(t, size, wick_dim_const(count)),
                                       wick_dim_const(i + 1))
                    : i + 1 == count ? size
+                   : n->row->arg    ? wick_dim_add(t, at, wick_dim_const(a.ints[i]))
                                     : wick_dim_const(a.ints[i]);
     n->out[i] = wick_emit_slice(n->b, x, axis, at, wick_dim_sub(t, end, at));
     at = end;
