@@ -129,3 +129,12 @@ def test_mutated(first):
     found = [f for seed in range(first, first + 8) for f in one(seed)]
     assert any(f[2] == "accepted" for f in found)
     assert not [f for f in found if f[2] not in COUNTED]
+
+
+def test_rows_print_what_they_all_compute_alike(tmp_path):
+    rows = "vmap(fn(x) { vmap(fn(y) { with_vjp(fn(z: f64) -> f64 { print(7); sin(z) }, fn(z, d) { d })(0.5) + y })(v) })(v)"
+    (tmp_path / "p.wick").write_text(f"fn main(v: f64[3]) {{ {rows} }}\n")
+    np.save(tmp_path / "v.npy", np.ones(3))
+    r = run("run", "p.wick", "--inputs", "v.npy", "--no-cache", cwd=tmp_path)
+    assert r.returncode == 0, r.stderr
+    assert r.stdout.splitlines().count("7") == 9

@@ -202,16 +202,23 @@ void wick_batch_through(wick_batching *a)
   vmap_body(b, f, &through);
 }
 
+static bool vmap_acts(const wick_func *f)
+{
+  for (uint32_t i = 0; i < f->nnode; i++)
+    if (wick_op_of(&f->node[i])->effect == WICK_EFFECT) return true;
+  return false;
+}
+
 bool vmap_has_form(const wick_func *f, wick_arena *mem)
 {
-  if (wick_func_reaches_recursion(f, mem)) return false;
+  if (wick_func_reaches_recursion(f, mem) || wick_func_reaches(f, vmap_acts, mem)) return false;
   for (uint32_t v = 1; v <= f->nvalue; v++)
     if (wick_info_of(f, (wick_value){v})->kind != WICK_TENSOR) return false;
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     const wick_func *g = wick_callee(f->module, n);
     bool flow = n->op == WICK_OP_if || n->op == WICK_OP_loop;
-    if (wick_op_of(n)->effect == WICK_EFFECT || (n->nregion && !flow)) return false;
+    if (n->nregion && !flow) return false;
     if (n->op == WICK_OP_call && (!g || !vmap_has_form(g, mem))) return false;
   }
   return true;
