@@ -165,6 +165,19 @@ static wick_value index_take(const index_rule *r, wick_value x)
                       r->indices);
 }
 
+/* Returns whether no two updates are for one element, since there is only one place for each. */
+static bool index_once(const index_rule *r)
+{
+  const wick_type_info *t = wick_built_info(r->b, r->indices);
+  uint32_t axis = (uint32_t)(r->axis < 0 ? r->axis + t->rank : r->axis);
+  bool once = true;
+  for (uint32_t k = 0; k < t->rank; k++) {
+    bool counts = r->scatter == WICK_OP_scatter_nd ? k + 1 < t->rank : k == axis;
+    once = once && (!counts || wick_dim_is(t->dim[k], 1));
+  }
+  return once;
+}
+
 /* Only the last update of an element has an effect. To find it, each update writes its number. */
 static void index_replace(const index_rule *r)
 {
@@ -172,6 +185,10 @@ static void index_replace(const index_rule *r)
   if (r->a->wanted[0])
     r->a->din[0] = index_put(r, INDEX_NONE, r->g, wick_grad_fill(b, r->updates, 0));
   if (!r->a->wanted[2] || b->status) return;
+  if (index_once(r)) {
+    r->a->din[2] = index_take(r, r->g);
+    return;
+  }
   wick_type x = wick_type_with_elem(b->module, wick_built_type(b, r->x), WICK_I64);
   const wick_type_info *t = wick_built_info(b, r->updates);
   wick_value number = wick_grad_count(b, index_product(b, t, 0, t->rank), 0, 1);
