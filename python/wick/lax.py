@@ -1,5 +1,6 @@
 """Names of jax.lax that programs use."""
 import builtins
+import functools
 import math
 
 from wick import numpy as wnp
@@ -11,7 +12,7 @@ from wick.lax_more import (FftType, broadcast_to_rank, clz, complex, dtype, fft,
 from wick.lax_solve import custom_linear_solve, custom_root  # noqa: F401
 from wick.nn import log_softmax, relu, sigmoid as logistic, softmax  # noqa: F401
 from wick.numpy import products as _products
-from wick.trace import elements, index, ops
+from wick.trace import elements, index, ops, spelling, tree
 from wick.trace.axes import (all_gather, all_to_all, axis_index, axis_size, pmax, pmean, pmin, ppermute, pshuffle,  # noqa: F401
                              psum)
 from wick.trace.control import associative_scan, cond, fori, map, scan, switch, while_loop  # noqa: F401
@@ -67,8 +68,9 @@ def div(x, y):
 
 @api
 def erfc(x):
-    """1 - erf(x)"""
-    return 1 - ops.unary("erf", ops.floating(x))
+    """1 - erf(x), with all its digits where it is small."""
+    from wick.scipy.special_series import erfc_of
+    return erfc_of(ops.floating(x))
 
 
 @api
@@ -88,7 +90,7 @@ def erf_inv(x):
     if x.elem == "f64":
         for _ in range(2):
             y = y - (ops.unary("erf", y) - x) / (2 / math.sqrt(math.pi) * wnp.exp(-y * y))
-    return wnp.where(wnp.abs(x) == 1, x * math.inf, y)
+    return wnp.where(x == 1, math.inf, wnp.where(x == -1, -math.inf, y))
 
 
 @api
@@ -315,15 +317,48 @@ def dynamic_update_index_in_dim(x, update, at, axis):
 # ---- reductions, sorting ----
 
 
-def reduce(x, init, computation, dimensions):
-    """A reduction by a function that is one of add, mul, max, min, and, or of this module or wick.numpy."""
-    kinds = {"add": wnp.sum, "multiply": wnp.prod, "maximum": wnp.max, "minimum": wnp.min, "logical_and": wnp.all, "logical_or": wnp.any,
-             "bitwise_and": wnp.all, "bitwise_or": wnp.any}
+_KINDS = {"add": wnp.sum, "multiply": wnp.prod, "maximum": wnp.max, "minimum": wnp.min, "logical_and": wnp.all, "logical_or": wnp.any}
+
+
+def _rows_combined(computation, leaves, structure, axis):
+    """The rows along an axis of several arrays as one, by an associative function of structures: in halves."""
+    n = leaves[0].shape[axis]
+    while n > 1:
+        half, odd = divmod(n, 2)
+        first, second = [structure.build(iter([ops.slice_axis(x, axis, k * half, half) for x in leaves])) for k in (0, 1)]
+        made = [ops.as_elem(m, x.elem) for m, x in zip(tree.leaves(computation(first, second)), leaves)]
+        leaves = [ops.concat([m, ops.slice_axis(x, axis, n - 1, 1)], axis) if odd else m for m, x in zip(made, leaves)]
+        n = half + odd
+    return leaves
+
+
+@api
+def _combined(computation, operands, init, axes, what):
+    """reduce by any associative function: of each axis by itself."""
+    leaves, structure = tree.flatten(operands)
+    leaves, starts = [ops.array(x) for x in leaves], tree.leaves(init)
+    if len(starts) != len(leaves):
+        fail(InvalidArgument, f"{what}: {len(leaves)} operands, and {len(starts)} initial values")
+    axes = sorted([ops.axis_of(what, a, leaves[0].ndim) for a in axes], reverse=True)
+    empty = 0 in [leaves[0].shape[a] for a in axes]
+    for axis in axes:
+        if not empty:
+            leaves = _rows_combined(computation, leaves, structure, axis)
+        leaves = [ops.full(x.shape[:axis] + x.shape[axis + 1:], 0, x.elem) if empty
+                  else ops.reshape(x, x.shape[:axis] + x.shape[axis + 1:]) for x in leaves]
+    starts = [ops.broadcast_to(ops.as_elem(v, x.elem), x.shape) for v, x in zip(starts, leaves)]
+    if empty:
+        return structure.build(iter(starts))
+    made = tree.leaves(computation(structure.build(iter(leaves)), structure.build(iter(starts))))
+    return structure.build(iter([ops.as_elem(m, x.elem) for m, x in zip(made, leaves)]))
+
+
+def reduce(operands, init_values, computation, dimensions):
+    """A reduction by an associative function of two arrays, or of two structures of arrays."""
     name = getattr(computation, "__name__", "")
-    if name not in kinds:
-        raise Unsupported(f"lax.reduce by {computation!r} is not supported: use one of {', '.join(sorted(kinds))}")
-    made = kinds[name](x, axis=tuple(dimensions))
-    return computation(made, init)
+    if name in _KINDS and getattr(wnp, name, None) is computation and not isinstance(operands, (tuple, list, dict)):
+        return computation(_KINDS[name](operands, axis=tuple(dimensions)), init_values)
+    return _combined(computation, operands, init_values, dimensions, "reduce")
 
 
 for _name, _op in {"sum": "sum", "prod": "prod", "max": "max", "min": "min", "and": "all", "or": "any"}.items():
@@ -370,10 +405,12 @@ argmax, argmin = _arg("argmax"), _arg("argmin")
 
 
 @api
-def top_k(x, k):
-    """(the k largest elements of each row in descending order, their positions)"""
+def top_k(x, k, axis=-1):
+    """(the k largest elements along an axis in descending order, their positions)"""
     x = ops.array(x)
     k = ops.whole("top_k", k)
+    if x.ndim and ops.axis_of("top_k", axis, x.ndim) != x.ndim - 1:
+        return tuple([wnp.moveaxis(v, -1, axis) for v in top_k(wnp.moveaxis(x, axis, -1), k)])
     if not x.ndim or k > x.shape[-1]:
         fail(InvalidArgument, f"top_k: {k} elements of an array of the shape {x.shape}")
     return tuple(ops.top_k(x, k, x.ndim - 1, False))
@@ -538,37 +575,35 @@ def _transposed_pads(k, s, d, padding):
 @api
 def reduce_window(x, init_value, computation, window_dimensions, window_strides=None, padding="VALID", base_dilation=None,
                   window_dilation=None):
-    """The sums, products, largest or least elements of windows; `computation` is lax.add, lax.mul, lax.max or lax.min."""
+    """What an associative function makes of windows: lax.add, lax.mul, lax.max, lax.min, or another one."""
     x = ops.array(x)
     kind = getattr(computation, "__name__", "")
-    if kind not in ("add", "multiply", "maximum", "minimum") or base_dilation is not None and builtins.any(b != 1 for b in base_dilation):
-        fail(Unsupported, f"reduce_window by {computation!r} is not supported: use lax.add, lax.mul, lax.max or lax.min, without base_dilation")
+    kind = kind if x.elem != "bool" and getattr(wnp, kind, None) is computation else None
+    start = ops.as_elem(init_value, x.elem)
+    if base_dilation is not None:
+        x = pad(x, start, [(0, 0, b - 1) for b in base_dilation])
     window = tuple(window_dimensions)
     stride, dilation = tuple(window_strides or (1,) * x.ndim), tuple(window_dilation or (1,) * x.ndim)
     pads = _pads(padding, x.shape, window, stride, dilation)
+    neutral = {"add": 0, "multiply": 1, "maximum": elements.lowest(x.elem), "minimum": elements.highest(x.elem)}.get(kind)
+    plain = ops.is_number(init_value) and (init_value == neutral or math.isinf(init_value) and kind in ("maximum", "minimum"))
     axes = [k for k in range(x.ndim) if (window[k], stride[k], pads[k]) != (1, 1, (0, 0))]
-    if not axes:
-        return x
-    neutral = {"add": 0, "multiply": 1, "maximum": elements.lowest(x.elem), "minimum": elements.highest(x.elem)}[kind]
-    made = _windows(x, kind, axes, window, stride, dilation, pads, neutral)
-    if ops.is_number(init_value) and (init_value == neutral or math.isinf(init_value) and kind in ("maximum", "minimum")):
-        return made
-    return ops.as_elem(computation(made, init_value), x.elem)
+    one = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}.get(kind)
+    both = (lambda a, b: ops.same(one, a, b)) if one else lambda a, b: ops.as_elem(computation(a, b), x.elem)
+    made = _windows(x, both, axes, window, stride, dilation, pads, neutral if plain else start)
+    return made if plain else ops.as_elem(computation(made, start), x.elem)
 
 
-def _windows(x, kind, axes, window, stride, dilation, pads, neutral):
+def _windows(x, both, axes, window, stride, dilation, pads, fill):
     """Each axis by itself: these functions may be applied one after another."""
     for a in axes:
         low, high = pads[a]
         if low or high:
-            part = lambda n: [ops.full(x.shape[:a] + (n,) + x.shape[a + 1:], neutral, x.elem)] if n else []
+            part = lambda n: [ops.broadcast_to(ops.as_elem(fill, x.elem), x.shape[:a] + (n,) + x.shape[a + 1:])] if n else []
             x = ops.concat(part(low) + [x] + part(high), a)
         count = (x.shape[a] - (window[a] - 1) * dilation[a] - 1) // stride[a] + 1
         parts = [ops.slice_axis(x, a, k * dilation[a], count, stride[a]) for k in range(window[a])]
-        made = parts[0]
-        for p in parts[1:]:
-            made = ops.same({"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}[kind], made, p)
-        x = made
+        x = functools.reduce(both, parts)
     return x
 
 
@@ -663,6 +698,9 @@ def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reducti
     """(the k least elements, their positions), exactly."""
     values, at = approx_max_k(wnp.negative(operand), k, reduction_dimension)
     return wnp.negative(values), at
+
+
+spelling.spell(__name__, globals())
 
 
 def __getattr__(name):

@@ -1,9 +1,10 @@
 """Functions of neural networks, as in jax.nn."""
+import functools
 import math
 
 from wick import numpy as wnp
 from wick.errors import InvalidArgument
-from wick.trace import elements, ops
+from wick.trace import elements, ops, spelling
 from wick.trace.eager import api
 from wick.trace.scope import emit, fail, name_of
 from wick.nn_initializers import initializers  # noqa: F401
@@ -196,8 +197,10 @@ def one_hot(x, num_classes, *, dtype=None, axis=-1):
 
 
 @api
-def dot_product_attention(query, key, value, bias=None, mask=None, *, scale=None, is_causal=False):
-    """Attention of [batch, positions, heads, features], as in jax.nn."""
+def dot_product_attention(query, key, value, bias=None, mask=None, *, scale=None, is_causal=False, query_seq_lengths=None,
+                          key_value_seq_lengths=None, local_window_size=None, implementation=None):
+    """Attention of [batch, positions, heads, features], as in jax.nn. Lengths are those of each row of the batch; a window
+    is (positions before, positions after), or one number for both."""
     query, key, value = ops.convert(query, key, value)
     batched = query.ndim == 4
     q, k, v = [wnp.swapaxes(x, -3, -2) for x in (query, key, value)]
@@ -210,7 +213,21 @@ def dot_product_attention(query, key, value, bias=None, mask=None, *, scale=None
         scores = wnp.where(mask_causal, scores, float(elements.finfo(scores.elem).min))
     if mask is not None:
         scores = wnp.where(mask, scores, float(elements.finfo(scores.elem).min))
+    seen = _seen(scores.shape, query_seq_lengths, key_value_seq_lengths, local_window_size)
+    if seen is not None:
+        scores = wnp.where(seen, scores, float(elements.finfo(scores.elem).min))
     return wnp.swapaxes(ops.matmul(softmax(scores), v), -3, -2) if batched or query.ndim == 3 else None
+
+
+def _seen(shape, query_lengths, key_lengths, window):
+    """Which keys each position sees, of the shape of the scores or one that broadcasts to it; None: all."""
+    queries, keys = wnp.arange(shape[-2])[:, None], wnp.arange(shape[-1])
+    parts = [at < wnp.reshape(ops.array(lengths), (-1, 1, 1, 1))
+             for at, lengths in ((queries, query_lengths), (keys, key_lengths)) if lengths is not None]
+    if window is not None:
+        before, after = window if isinstance(window, (tuple, list)) else (window, window)
+        parts.append((keys >= queries - before) & (keys <= queries + after))
+    return functools.reduce(wnp.logical_and, parts) if parts else None
 
 
 def scaled_matmul(x, y, scale):
@@ -240,3 +257,6 @@ def identity(x):
 
 
 tanh = wnp.tanh
+
+
+spelling.spell(__name__, globals())

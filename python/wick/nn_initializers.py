@@ -64,15 +64,32 @@ def _scaled(scale, mode, distribution):
 
 
 def orthogonal(scale=1.0, column_axis=-1, dtype=None):
-    """Orthogonal matrices."""
+    """Matrices with orthogonal columns or rows: those of `column_axis`, and all other axes as one."""
     def init(key, shape, dtype=dtype):
-        n = max(shape)
-        return wnp.multiply(random.orthogonal(key, n, (), dtype), scale)[:shape[0], :shape[1]]
+        if len(shape) < 2:
+            raise InvalidArgument(f"orthogonal: the shape {tuple(shape)} has fewer than two dimensions")
+        columns = shape[column_axis]
+        rows = math.prod(shape) // columns
+        made = wnp.multiply(random.orthogonal(key, max(rows, columns), (), dtype), scale)[:rows, :columns]
+        others = [n for k, n in enumerate(shape) if k != column_axis % len(shape)]
+        return wnp.moveaxis(wnp.reshape(made, (*others, columns)), -1, column_axis)
+    return init
+
+
+def delta_orthogonal(scale=1.0, column_axis=-1, dtype=None):
+    """Weights of convolutions that are orthogonal matrices at the middle of the window, and 0 elsewhere."""
+    def init(key, shape, dtype=dtype):
+        if len(shape) not in (3, 4, 5) or shape[-1] < shape[-2]:
+            raise InvalidArgument(f"delta_orthogonal: the shape {tuple(shape)} is none of 3 to 5 dimensions with at least as many outputs as inputs")
+        made = wnp.multiply(random.orthogonal(key, shape[-1], (), dtype), scale)[:shape[-2]]
+        at = tuple([(n - 1) // 2 for n in shape[:-2]])
+        return wnp.asarray(wnp.pad(made[(None,) * len(at)], [(k, n - 1 - k) for k, n in zip(at, shape)] + [(0, 0)] * 2))
     return init
 
 
 initializers = _types.SimpleNamespace(
     zeros=zeros, ones=ones, constant=constant, normal=normal, uniform=uniform, truncated_normal=truncated_normal, variance_scaling=variance_scaling, orthogonal=orthogonal,
+    delta_orthogonal=delta_orthogonal,
     glorot_normal=_scaled(1.0, "fan_avg", "truncated_normal"), glorot_uniform=_scaled(1.0, "fan_avg", "uniform"),
     lecun_normal=_scaled(1.0, "fan_in", "truncated_normal"), lecun_uniform=_scaled(1.0, "fan_in", "uniform"),
     he_normal=_scaled(2.0, "fan_in", "truncated_normal"), he_uniform=_scaled(2.0, "fan_in", "uniform"),

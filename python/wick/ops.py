@@ -12,7 +12,7 @@ def _segments(name, doc, reduction, neutral):
         data, ids = ops.array(data), ops.array(segment_ids)
         shape = (ops.whole("num_segments", num_segments),) + data.shape[ids.ndim:]
         start = ops.full(shape, neutral(data.elem), data.elem)
-        ids = ops.where(ids < 0, shape[0], ids)  # a negative number is no segment
+        ids = ops.where(ids < 0, 0 if mode == "clip" else shape[0], ids)  # a negative number does not count from the end
         return getattr(index.At(start)[ids], reduction)(data, mode="drop" if mode is None else mode)
     reduced.__name__, reduced.__doc__ = name, doc
     return api(reduced)

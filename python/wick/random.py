@@ -7,7 +7,7 @@ import numpy as np
 
 from wick import numpy as wnp
 from wick.errors import TypeMismatch
-from wick.trace import elements, index, ops
+from wick.trace import elements, index, ops, spelling
 from wick.trace.control import fori, while_loop
 from wick.trace.eager import api, made
 from wick.trace.scope import Traced, fail, name_of, type_text
@@ -380,9 +380,13 @@ def orthogonal(key, n, shape=(), dtype=None):
 
 
 @api
-def ball(key, d, shape=(), dtype=None):
-    """Points in the unit ball of d dimensions."""
+def ball(key, d, p=2, shape=(), dtype=None):
+    """Points in the unit ball of d dimensions, by the norm of order p."""
     one, two = split(key)
+    if p != 2:
+        parts = generalized_normal(one, p, _shape(shape) + (d,), dtype)
+        total = wnp.sum(wnp.abs(parts) ** p, axis=-1) + exponential(two, _shape(shape), dtype)
+        return parts / wnp.expand_dims(total ** (1 / p), axis=-1)
     z = normal(one, _shape(shape) + (d,), dtype)
     radius = uniform(two, _shape(shape) + (1,), dtype) ** (1.0 / d)
     return radius * z / wnp.linalg.vector_norm(z, axis=-1, keepdims=True)
@@ -459,3 +463,6 @@ def wald(key, mean, shape=None, dtype=None):
 def clone(key):
     """The same key."""
     return key
+
+
+spelling.spell(__name__, globals())

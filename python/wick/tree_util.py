@@ -3,6 +3,7 @@ import dataclasses
 import functools
 
 from wick import tree
+from wick.trace import spelling
 from wick.tree import (DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, Structure as PyTreeDef, all as tree_all,  # noqa: F401
                              broadcast as tree_broadcast, flatten as tree_flatten, flatten_with_path as tree_flatten_with_path, keystr,
                              leaves as tree_leaves, leaves_with_path as tree_leaves_with_path, map as tree_map,
@@ -29,12 +30,27 @@ def register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten_func=No
         children, data = flatten_with_keys(x)
         return [child for _, child in children], data
 
-    return tree.register(cls, flatten_func or flatten, unflatten)
+    return tree.register(cls, flatten_func or flatten, unflatten, lambda x: [key for key, _ in flatten_with_keys(x)[0]])
 
 
 def register_pytree_with_keys_class(cls):
     """A class with tree_flatten_with_keys(self) -> ([(key, child)], static data) and the class method tree_unflatten."""
     return register_pytree_with_keys(cls, lambda x: x.tree_flatten_with_keys(), cls.tree_unflatten)
+
+
+def treedef_is_leaf(treedef):
+    """Whether a structure is a leaf."""
+    return not treedef.children and treedef.count == 1
+
+
+def treedef_children(treedef):
+    """The structures inside of a structure."""
+    return list(treedef.children)
+
+
+def treedef_tuple(treedefs):
+    """The structure of a tuple of structures."""
+    return PyTreeDef(tuple, None, tuple(treedefs))
 
 
 def all_leaves(iterable, is_leaf=None):
@@ -55,9 +71,13 @@ def register_dataclass(cls, data_fields=None, meta_fields=None, drop_fields=()):
     def flatten(x):
         return [getattr(x, n) for n in data], tuple([getattr(x, n) for n in meta])
 
-    return tree.register(cls, flatten, lambda static, children: cls(**dict(zip(data, children)), **dict(zip(meta, static))))
+    return tree.register(cls, flatten, lambda static, children: cls(**dict(zip(data, children)), **dict(zip(meta, static))),
+                         lambda x: [GetAttrKey(n) for n in data])
 
 
 def register_static(cls):
     """A class whose instances are static, and have no leaves."""
     return tree.register(cls, lambda x: ((), x), lambda x, _: x)
+
+
+spelling.spell(__name__, globals())

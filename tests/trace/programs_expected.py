@@ -6,6 +6,7 @@ import pathlib
 import sys
 
 import jax
+import jax.experimental.ode  # noqa: F401
 import jax.flatten_util  # noqa: F401
 import jax.ops  # noqa: F401
 import jax.scipy.cluster.vq  # noqa: F401
@@ -20,6 +21,7 @@ import jax.scipy.sparse.linalg  # noqa: F401
 import jax.scipy.stats  # noqa: F401
 import numpy as np
 
+import programs_idioms  # noqa: F401
 import programs_learning  # noqa: F401
 import programs_names  # noqa: F401
 import programs_science  # noqa: F401

@@ -473,3 +473,44 @@ def test_special_matrices():
     close(stats.bernoulli.cdf(np.array([-1, 0, 1]), 0.3), [0, 0.7, 1])
     close(stats.gennorm.cdf(np.float32([-1, 0, 1]), 2.0), [0.5 - 0.5 * math.erf(1), 0.5, 0.5 + 0.5 * math.erf(1)])
     close(lax.tile(c, (2,)), np.tile(c, 2)), close(lax.fft(X, lax.FftType.RFFT, (4,)), np.fft.rfft(X))
+
+
+# ---- arguments as JAX has them ----
+
+
+def test_arguments_by_the_names_of_jax_and_in_its_order():
+    x = np.float32([[1, 2, 4], [8, 16, 32]])
+    same = lambda a, b: np.testing.assert_allclose(a, b)
+    same(wnp.sum(a=x, axis=0), x.sum(0)), same(wnp.sum(x, 0, None, None, True), x.sum(0, keepdims=True)), same(wnp.diff(x, 2), np.diff(x, 2))
+    same(wnp.linspace(0, 1, 5, False), np.linspace(0, 1, 5, False)), same(wnp.clip(x, 2, 8), np.clip(x, 2, 8)), same(wnp.nan_to_num(x, True, 0.0), x)
+    same(wnp.concatenate(arrays=[x, x]), np.concatenate([x, x])), same(wnp.linalg.eigvalsh(np.eye(2, dtype=np.float32), "L"), [1, 1])
+    same(wick.lax.dynamic_slice_in_dim(operand=x, start_index=1, slice_size=2, axis=1), x[:, 1:]), same(wnp.full_like(a=x, fill_value=2.0), x * 0 + 2)
+    total = lambda c, r: (c + r.sum(), None)
+    assert wick.function(lambda x: wick.lax.scan(f=total, init=0.0, xs=x)[0])(x) == 63
+    assert wick.function(lambda x: wick.lax.while_loop(cond_fun=lambda c: c < 9, body_fun=lambda c: c * 2, init_val=x))(2.0) == 16
+    assert wick.function(lambda x: wick.lax.fori_loop(lower=0, upper=3, body_fun=lambda k, c: c + k, init_val=x))(2) == 5
+    assert wick.function(lambda x: wick.lax.cond(pred=x > 0, true_fun=lambda: 1, false_fun=lambda: 2))(2.0) == 1
+    with pytest.raises(wick.Unsupported, match="argument out"):
+        wnp.sum(x, out=x)
+    with pytest.raises(TypeError):
+        wnp.sum(x, 0, axis=0)
+
+
+def test_methods_of_functions_of_elements():
+    x = np.float32([[1, 2, 4], [8, 16, 32]])
+    np.testing.assert_allclose(wnp.add.reduce(x, axis=1), [7, 56])
+    np.testing.assert_allclose(wnp.subtract.accumulate(x, axis=1), np.subtract.accumulate(x, axis=1))
+    np.testing.assert_allclose(wnp.maximum.outer(x[0], x[1]), np.maximum.outer(x[0], x[1]))
+    np.testing.assert_allclose(wnp.minimum.reduceat(x, [0, 2], axis=1), np.minimum.reduceat(x, [0, 2], axis=1))
+    np.testing.assert_allclose(wnp.add.at(x[0], np.array([0, 0]), 1.0, inplace=False), [3, 2, 4])
+    np.testing.assert_allclose(wnp.frompyfunc(lambda a, b: a * b + 1, 2, 1).reduce(x[0]), 13)
+    with pytest.raises(wick.Unsupported, match="inplace=False"):
+        wnp.add.at(x[0], np.array([0]), 1.0)
+
+
+@pytest.mark.parametrize("mode", ["linear_ramp", "mean", "median", "maximum", "minimum"])
+def test_pads_that_are_computed_from_the_ends(mode):
+    x = np.arange(12, dtype=np.float32).reshape(3, 4) ** 2
+    more = {"end_values": 2.0} if mode == "linear_ramp" else {"stat_length": 2}
+    np.testing.assert_allclose(wnp.pad(x, ((1, 2), (0, 3)), mode, **more), np.pad(x, ((1, 2), (0, 3)), mode, **more), rtol=1e-6)
+    np.testing.assert_allclose(wnp.pad(x, 2, "reflect", reflect_type="odd"), np.pad(x, 2, "reflect", reflect_type="odd"))

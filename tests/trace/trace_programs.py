@@ -10,7 +10,7 @@ PROGRAMS = {}
 def namespace(package):
     """What programs use of a package, jax or wick."""
     names = ("numpy lax nn ops scipy image tree tree_util flatten_util grad value_and_grad vmap jvp vjp hessian jacfwd jacrev custom_vjp custom_jvp checkpoint linearize jit "
-             "custom_gradient closure_convert linear_transpose named_scope named_call device_put devices default_backend eval_shape ShapeDtypeStruct")
+             "custom_gradient closure_convert linear_transpose checkpoint_policies remat random experimental named_scope named_call device_put devices default_backend eval_shape ShapeDtypeStruct")
     own = {name: getattr(package, name) for name in names.split()}
     lax = package.lax
     return types.SimpleNamespace(**own, np=package.numpy, scan=lax.scan, fori=lax.fori_loop, cond=lax.cond, while_loop=lax.while_loop,

@@ -5,7 +5,7 @@ import math
 
 import numpy as _np
 
-from wick.trace import eager as _eager
+from wick.trace import spelling as _spelling
 from wick.numpy import creation as _creation, elementwise as _elementwise, manipulation as _manipulation
 from wick.numpy import products as _products, reductions as _reductions, searching as _searching
 from wick.numpy import applied as _applied, comparison as _comparison, polynomials as _polynomials
@@ -24,6 +24,7 @@ for _module in (_creation, _elementwise, _manipulation, _products, _reductions, 
 
 from wick.numpy import fft, linalg  # noqa: E402, F401
 from wick.numpy.linalg import matrix_rank  # noqa: E402, F401
+from wick.numpy.ufuncs import frompyfunc, ufunc  # noqa: E402, F401
 
 mgrid, ogrid, r_, c_, s_, index_exp = (getattr(_applied, _name) for _name in "mgrid ogrid r_ c_ s_ index_exp".split())
 bool = bool_  # noqa: F821
@@ -38,9 +39,9 @@ floating, integer, inexact, number, signedinteger, unsignedinteger = (
 e, pi, inf, nan, newaxis, euler_gamma = math.e, math.pi, math.inf, math.nan, None, _np.euler_gamma
 complexfloating, character, flexible, object_ = _np.complexfloating, _np.character, _np.flexible, _np.object_
 csingle, cdouble, complex_ = complex64, complex128, complex64  # noqa: F821
-array_repr, array_str, set_printoptions, get_printoptions, printoptions, save, savez, load, einsum_path, ufunc = (
+array_repr, array_str, set_printoptions, get_printoptions, printoptions, save, savez, load = (
     getattr(_np, _name) for _name in
-    "array_repr array_str set_printoptions get_printoptions printoptions save savez load einsum_path ufunc".split())
+    "array_repr array_str set_printoptions get_printoptions printoptions save savez load".split())
 
 
 def i0(x):
@@ -50,3 +51,5 @@ def i0(x):
 
 
 __array_api_version__ = "2024.12"
+
+_spelling.spell(__name__, globals())

@@ -63,9 +63,10 @@ def _filled(what, shape, value, dtype):
     elem = elem_of(dtype)
     if is_traced(value):
         return ops.full(shape, value, elem or ops.elem_for(value)[0])
+    weak = not elem and ops.is_number(value)
     elem = elem or ops.elem_for(value)[0] if ops.is_number(value) or elem else elements.of_dtype(np.asarray(value).dtype)
     array = np.broadcast_to(np.asarray(value).astype(types.dtype(elem)), shape)
-    return made(array)
+    return made(array, (lambda: ops.broadcast_to(ops.number(value, elem, weak=True), shape)) if weak else None)
 
 
 @complex_too
@@ -131,7 +132,7 @@ def asarray(obj, /, dtype=None, device=None, copy=None):
         x = ops.array(obj)
         return ops.as_elem(x, elem or x.elem)
     if ops.is_number(obj):
-        return made(np.asarray(obj, types.dtype(elem or elements.number(obj))))
+        return made(np.asarray(obj, types.dtype(elem or elements.number(obj))), None if elem else lambda: ops.array(obj))
     if isinstance(obj, (list, tuple)):
         from wick.trace import tree
         leaves = tree.leaves(obj)
@@ -171,8 +172,12 @@ def arange(start, /, stop=None, step=1, dtype=None, device=None):
 
 
 @complex_too
-def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True, retstep=False):
-    """`num` numbers from start to stop, at equal distances."""
+def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True, retstep=False, axis=0):
+    """`num` numbers from start to stop, at equal distances, along an axis."""
+    if axis != 0:
+        from wick.numpy.manipulation import moveaxis
+        out = linspace(start, stop, num, dtype=dtype, endpoint=endpoint, retstep=retstep)
+        return (moveaxis(out[0], 0, axis), out[1]) if retstep else moveaxis(out, 0, axis)
     num = ops.whole("linspace: num", num)
     elem = elem_of(dtype, elements.FLOAT)
     if is_traced(start, stop):
@@ -334,8 +339,12 @@ def isdtype(dtype, kind):
 
 
 def issubdtype(a, b):
-    """As in NumPy."""
-    return np.issubdtype(dtype_of(a) if is_complex_type(a) else types.dtype(elem_of(a)), dtype_of(b) if is_complex_type(b) else b)
+    """As in NumPy; floats that NumPy lacks are floats."""
+    kind = dtype_of(a) if is_complex_type(a) else types.dtype(elem_of(a))
+    other = dtype_of(b) if is_complex_type(b) else b
+    if kind.kind == "V" and isinstance(b, type) and issubclass(b, np.generic):
+        return np.issubdtype(np.float16, b)
+    return np.issubdtype(kind, other)
 
 
 def _type_of(x):

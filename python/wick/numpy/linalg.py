@@ -4,10 +4,10 @@ import math
 
 from wick.errors import InvalidArgument, Unsupported
 from wick.numpy.elementwise import abs as abs_of
-from wick.numpy.manipulation import diagonal as _diagonal, matrix_transpose
+from wick.numpy.manipulation import diagonal as _diagonal, expand_dims, matrix_transpose, permute_dims
 from wick.numpy.products import cross, matmul, outer, tensordot, vecdot  # noqa: F401
 from wick.numpy.reductions import max as max_of, min as min_of, sum as sum_of
-from wick.trace import elements, ops, scope as scopes
+from wick.trace import elements, ops, scope as scopes, spelling
 from wick.trace.eager import api
 from wick.trace.scope import emit_all, fail, name_of
 
@@ -297,7 +297,10 @@ def norm(x, ord=None, axis=None, keepdims=False):
     if isinstance(axis, (tuple, list)) and len(axis) == 2:
         if ord in (None, "fro"):
             return vector_norm(x, axis=tuple(axis), keepdims=keepdims)
-        fail(Unsupported, "norm with an order along two named axes is not supported: use matrix_norm")
+        rank = len(x.shape)
+        first, second = axes = [ops.axis_of("norm", a, rank) for a in axis]
+        made = matrix_norm(permute_dims(x, [k for k in range(rank) if k not in axes] + [first, second]), ord=ord)
+        return expand_dims(made, axis=tuple(sorted(axes))) if keepdims else made
     if axis is None and ord is not None and len(x.shape) == 2:
         return matrix_norm(x, ord=ord, keepdims=keepdims)
     return vector_norm(x, axis=axis, keepdims=keepdims, ord=2 if ord is None else ord)
@@ -396,3 +399,6 @@ def eigvals(x):
 
 
 __all__ = [name for name, f in list(globals().items()) if not name.startswith("_") and getattr(f, "__module__", "").startswith("wick.numpy")]
+
+
+spelling.spell(__name__, globals())

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from wick.errors import InvalidArgument
-from wick.trace import index, ops
+from wick.errors import InvalidArgument, Unsupported
+from wick.trace import elements, index, ops
 from wick.trace.eager import api
 from wick.trace.scope import Traced, emit, fail, name_of, sizes
 
@@ -354,7 +354,7 @@ _MODES = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": 
 
 
 @api
-def pad(x, pad_width, mode="constant", *, constant_values=0):
+def pad(x, pad_width, mode="constant", *, constant_values=0, end_values=0, stat_length=None, reflect_type="even"):
     """x with elements added at the ends of its dimensions."""
     x = ops.array(x)
     if isinstance(pad_width, dict):
@@ -364,10 +364,12 @@ def pad(x, pad_width, mode="constant", *, constant_values=0):
     if any([w < 0 for row in widths for w in row]):
         fail(InvalidArgument, f"pad: a width in {pad_width} is negative")
     before, after = [w[0] for w in widths], [w[1] for w in widths]
-    if mode == "symmetric":
+    if mode == "symmetric" and reflect_type == "even":
         return _pad_symmetric(x, widths)
+    if mode in _OF_ENDS or reflect_type == "odd":
+        return _pad_by_ends(x, widths, mode, end_values, stat_length)
     if mode not in _MODES:
-        fail(InvalidArgument, f"pad: the mode {mode!r} is none of {', '.join(_MODES)}, symmetric")
+        fail(InvalidArgument, f"pad: the mode {mode!r} is none of {', '.join([*_MODES, *_OF_ENDS])}, symmetric")
     if mode == "constant" and isinstance(constant_values, (tuple, list)):
         return _pad_unequal(x, widths, constant_values)
     if mode == "wrap" or (mode == "reflect" and any([builtins.max(w) >= n for w, n in zip(widths, x.shape)])):
@@ -375,6 +377,52 @@ def pad(x, pad_width, mode="constant", *, constant_values=0):
     if x.elem == "bool":
         return ops.as_elem(ops.pad(ops.as_elem(x, "u8"), before, after, mode, constant_values), "bool")
     return ops.pad(x, before, after, mode, constant_values)
+
+
+_OF_ENDS = ("linear_ramp", "maximum", "minimum", "mean", "median", "empty")
+
+
+def _pad_by_ends(x, widths, mode, end_values, stat_length):
+    """Of each axis by itself: numbers that are computed from the elements at its ends."""
+    goals = np.broadcast_to(np.asarray(end_values), (x.ndim, 2)).tolist()
+    lengths = None if stat_length is None else np.broadcast_to(np.asarray(stat_length), (x.ndim, 2)).tolist()
+    for a, ends in enumerate(widths):
+        parts = []
+        for high, n in enumerate(ends):
+            turned = ops.slice_axis(x, a, x.shape[a] - 1, x.shape[a], -1) if high else x
+            length = None if lengths is None else lengths[a][high]
+            part = _end(turned, a, n, mode, goals[a][high], length) if n else None
+            parts.append(ops.slice_axis(part, a, n - 1, n, -1) if n and high else part)
+        x = ops.concat([p for p in (parts[0], x, parts[1]) if p is not None], a)
+    return x
+
+
+def _end(x, axis, n, mode, goal, length):
+    """The n elements that come before those of an axis."""
+    shape = x.shape[:axis] + (n,) + x.shape[axis + 1:]
+    if mode == "empty":
+        return ops.full(shape, 0, x.elem)
+    if mode in ("reflect", "symmetric"):
+        first, skipped = ops.slice_axis(x, axis, 0, 1), int(mode == "reflect")
+        if n > x.shape[axis] - skipped:
+            fail(Unsupported, f"pad: odd reflections of more than the {x.shape[axis]} elements of an axis are not supported")
+        turned = ops.slice_axis(x, axis, n - 1 + skipped, n, -1)
+        return ops.same("sub", ops.same("add", first, first), turned)
+    if mode == "linear_ramp":
+        at = ops.reshape(ops.constant((np.arange(n) / n).astype(np.float32)), [n if k == axis else 1 for k in range(x.ndim)])
+        first = ops.floating(ops.slice_axis(x, axis, 0, 1))
+        ramp = ops.binary("add", goal, ops.binary("mul", ops.binary("sub", first, goal), ops.as_elem(at, first.elem)))
+        return ops.as_elem(ramp, x.elem)
+    from wick.numpy import reductions
+    some = x if length is None else ops.slice_axis(x, axis, 0, builtins.min(length, x.shape[axis]))
+    if mode == "median":
+        from wick.numpy.searching import median
+        made = median(some, axis=axis, keepdims=True)
+    else:
+        made = getattr(reductions, {"maximum": "max", "minimum": "min", "mean": "mean"}[mode])(some, axis=axis, keepdims=True)
+    if not elements.is_float(x.elem):
+        made = ops.unary("round_even", made) if elements.is_float(made.elem) else made
+    return ops.broadcast_to(ops.as_elem(made, x.elem), shape)
 
 
 def _pad_by_positions(x, widths, mode):
@@ -404,11 +452,17 @@ def append(x, values, axis=None):
 
 
 @api
-def delete(x, at, axis=None):
-    """x without the elements at static positions."""
+def delete(x, at, axis=None, *, assume_unique_indices=False):
+    """x without the elements at static positions, or at traced ones that are different."""
     x = ops.array(x)
     if axis is None:
         x, axis = ops.reshape(x, (x.size,)), 0
+    if isinstance(at, Traced) and (at.size == 1 or assume_unique_indices):
+        from wick.numpy.searching import nonzero
+        axis = ops.axis_of("delete", axis, x.ndim)
+        kept = index.At(ops.full((x.shape[axis],), True, "bool"))[ops.reshape(at, (at.size,))].set(False)
+        at, = nonzero(kept, size=x.shape[axis] - at.size)
+        return index.get(x, (builtins.slice(None),) * axis + (at,))
     kept = np.delete(np.arange(x.shape[axis]), at)
     return index.get(x, (builtins.slice(None),) * ops.axis_of("delete", axis, x.ndim) + (kept,))
 
@@ -489,8 +543,9 @@ def take(x, indices, /, axis=None, *, mode=None, fill_value=None, unique_indices
 
 
 @api
-def take_along_axis(x, indices, /, axis=-1):
-    """For each element of the indices the element of x at this position along an axis."""
+def take_along_axis(x, indices, /, axis=-1, *, mode="clip", fill_value=None):
+    """For each element of the indices the element of x at this position along an axis; with the mode "fill", `fill_value`
+    for positions outside."""
     x, indices = ops.array(x), ops.as_elem(indices, "i64")
     if axis is None:
         x, axis = ops.reshape(x, (x.size,)), 0
@@ -500,7 +555,10 @@ def take_along_axis(x, indices, /, axis=-1):
     shape = ops.broadcast_shapes("take_along_axis", x.shape[:axis] + (1,) + x.shape[axis + 1:], indices.shape[:axis] + (1,) + indices.shape[axis + 1:])
     x = ops.broadcast_to(x, shape[:axis] + (x.shape[axis],) + shape[axis + 1:])
     indices = ops.broadcast_to(indices, shape[:axis] + (indices.shape[axis],) + shape[axis + 1:])
-    return ops.gather_elements(x, index._clamped(indices, x.shape[axis]), axis)
+    made = ops.gather_elements(x, index._clamped(indices, x.shape[axis]), axis)
+    if getattr(mode, "name", mode) not in ("fill", "FILL_OR_DROP"):
+        return made
+    return ops.where(index._inside(indices, x.shape[axis]), made, index.missing(x.elem) if fill_value is None else fill_value)
 
 
 @api

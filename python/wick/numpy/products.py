@@ -2,22 +2,29 @@
 import builtins
 import math
 
+import numpy as np
+
 from wick.errors import InvalidArgument
-from wick.trace import ops
+from wick.trace import elements, ops
 from wick.trace.eager import api
 from wick.trace.scope import fail
 
 
+def _operands(x, y, dtype):
+    """The operands of a product, in their common type or that of the result that is asked for."""
+    return ops.convert(x, y) if dtype is None else [ops.as_elem(ops.array(v), elements.of_dtype(dtype)) for v in (x, y)]
+
+
 @api
-def matmul(x, y, /):
+def matmul(x, y, /, *, precision=None, preferred_element_type=None):
     """The matrix product of the last two dimensions."""
-    return ops.matmul(x, y)
+    return ops.matmul(*_operands(x, y, preferred_element_type))
 
 
 @api
-def dot(x, y, /):
+def dot(x, y, /, *, precision=None, preferred_element_type=None):
     """The sum over the last dimension of x and the last but one of y."""
-    x, y = ops.convert(x, y)
+    x, y = _operands(x, y, preferred_element_type)
     if not x.ndim or not y.ndim:
         return ops.same("mul", x, y)
     if y.ndim <= 2:
@@ -26,9 +33,9 @@ def dot(x, y, /):
 
 
 @api
-def vdot(x, y, /):
+def vdot(x, y, /, *, precision=None, preferred_element_type=None):
     """The sum of the products of all elements."""
-    x, y = ops.convert(x, y)
+    x, y = _operands(x, y, preferred_element_type)
     return ops.matmul(ops.reshape(x, (x.size,)), ops.reshape(y, (y.size,)))
 
 
@@ -42,9 +49,9 @@ def vecdot(x, y, /, *, axis=-1):
 
 
 @api
-def inner(x, y, /):
+def inner(x, y, /, *, precision=None, preferred_element_type=None):
     """The sum over the last dimensions."""
-    x, y = ops.convert(x, y)
+    x, y = _operands(x, y, preferred_element_type)
     if not x.ndim or not y.ndim:
         return ops.same("mul", x, y)
     return tensordot(x, y, ((-1,), (-1,)))
@@ -69,10 +76,17 @@ def kron(x, y, /):
 
 
 @api
-def cross(x, y, /, *, axis=-1):
-    """The vector product of vectors with three elements; of vectors in a plane, its third element alone."""
+def cross(x, y, /, *, axis=-1, axisa=-1, axisb=-1, axisc=-1):
+    """The vector product of vectors with three elements; of vectors in a plane, its third element alone. The vectors are
+    along `axis`, or those of x along `axisa`, of y along `axisb`, of the result along `axisc`."""
     from wick.trace import index
     x, y = ops.convert(x, y)
+    if axis is None:
+        axis = -1
+    if (axisa, axisb, axisc) != (-1, -1, -1):
+        made = cross(*[ops.move(v, ops.axis_of("cross", a, v.ndim), v.ndim - 1) for v, a in ((x, axisa), (y, axisb))])
+        flat = made.ndim < max(x.ndim, y.ndim)
+        return made if flat else ops.move(made, made.ndim - 1, ops.axis_of("cross", axisc, made.ndim))
     sizes = [v.shape[ops.axis_of("cross", axis, v.ndim)] for v in (x, y)]
     if any([n not in (2, 3) for n in sizes]):
         fail(InvalidArgument, f"cross: the vectors have {sizes[0]} and {sizes[1]} elements, expected 3 or 2")
@@ -90,9 +104,9 @@ def cross(x, y, /, *, axis=-1):
 
 
 @api
-def tensordot(x, y, /, axes=2):
+def tensordot(x, y, /, axes=2, *, precision=None, preferred_element_type=None):
     """The sum over pairs of dimensions: the last and first ones, or those that are named."""
-    x, y = ops.convert(x, y)
+    x, y = _operands(x, y, preferred_element_type)
     if isinstance(axes, (tuple, list)):
         a, b = [ops.axes_of("tensordot", v if isinstance(v, (tuple, list)) else (v,), w.ndim) for v, w in zip(axes, (x, y))]
     else:
@@ -121,11 +135,11 @@ def contract(x, y, sums, batch):
 
 
 @api
-def einsum(subscripts, /, *operands, **_):
+def einsum(subscripts, /, *operands, preferred_element_type=None, **_):
     """Sums of products by letters: "ij,jk->ik". Operands are multiplied in pairs, the cheapest first."""
     if not isinstance(subscripts, str):
         subscripts, operands = _of_sublists((subscripts, *operands))
-    xs = ops.convert(*operands)
+    xs = ops.convert(*operands) if preferred_element_type is None else [ops.as_elem(ops.array(x), elements.of_dtype(preferred_element_type)) for x in operands]
     terms, out = _subscripts(subscripts.replace(" ", ""), xs)
     sizes = {}
     for x, term in zip(xs, terms):
@@ -290,3 +304,10 @@ def vecmat(x1, x2, /):
     x1, x2 = ops.convert(x1, x2)
     made = ops.matmul(ops.reshape(x1, x1.shape[:-1] + (1,) + x1.shape[-1:]), x2)
     return ops.reshape(made, made.shape[:-2] + made.shape[-1:])
+
+
+def einsum_path(subscripts, /, *operands, optimize="greedy"):
+    """(the pairs of operands that NumPy would multiply, a text about their cost); einsum finds its own."""
+    blank = [np.empty(x.shape, np.int8) if hasattr(x, "shape") else x for x in (subscripts, *operands)]
+    path, text = np.einsum_path(*blank, optimize=optimize)
+    return path[1:], text

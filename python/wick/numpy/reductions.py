@@ -2,6 +2,8 @@
 import builtins
 import math
 
+import numpy as np
+
 from wick.errors import InvalidArgument
 from wick.trace import elements, ops
 from wick.trace.eager import api
@@ -136,15 +138,15 @@ def _truth(op, x, axis, keepdims):
 
 
 @api
-def all(x, /, axis=None, *, keepdims=False):
-    """Whether all elements along axes are true."""
-    return _truth("all", x, axis, keepdims)
+def all(x, /, axis=None, *, keepdims=False, where=None):
+    """Whether all elements along axes are true, of those where `where` is true."""
+    return _truth("all", _masked(x, where, True), axis, keepdims)
 
 
 @api
-def any(x, /, axis=None, *, keepdims=False):
-    """Whether an element along axes is true."""
-    return _truth("any", x, axis, keepdims)
+def any(x, /, axis=None, *, keepdims=False, where=None):
+    """Whether an element along axes is true, of those where `where` is true."""
+    return _truth("any", _masked(x, where, False), axis, keepdims)
 
 
 @api
@@ -182,13 +184,18 @@ def _cumulative(op, x, axis, dtype, initial, neutral):
 
 
 def cumsum(x, /, axis=None, dtype=None):
-    """The sums of the elements up to each position; without an axis those of the flat array."""
-    return cumulative_sum(_flat(x, axis), axis=0 if axis is None else axis, dtype=dtype)
+    """The sums of the elements up to each position, in their type; without an axis those of the flat array."""
+    return cumulative_sum(_flat(x, axis), axis=0 if axis is None else axis, dtype=_own(x, dtype))
 
 
 def cumprod(x, /, axis=None, dtype=None):
-    """The products of the elements up to each position; without an axis those of the flat array."""
-    return cumulative_prod(_flat(x, axis), axis=0 if axis is None else axis, dtype=dtype)
+    """The products of the elements up to each position, in their type; without an axis those of the flat array."""
+    return cumulative_prod(_flat(x, axis), axis=0 if axis is None else axis, dtype=_own(x, dtype))
+
+
+def _own(x, dtype):
+    """The type of a running sum or product: that of whole numbers, else the default."""
+    return dtype if dtype is not None or np.dtype(getattr(x, "dtype", bool)).kind not in "iu" else x.dtype
 
 
 def _flat(x, axis):
@@ -234,9 +241,12 @@ def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
     return x
 
 
-def ediff1d(x):
-    """The differences of neighbours of the flat array."""
-    return diff(_flat(x, None))
+def ediff1d(x, to_end=None, to_begin=None):
+    """The differences of neighbours of the flat array, between numbers that are given."""
+    from wick.numpy.manipulation import concat
+    made = diff(_flat(x, None))
+    parts = [ops.as_elem(v, made.elem) for v in (to_begin, made, to_end) if v is not None]
+    return concat([ops.reshape(p, (p.size,)) for p in parts])
 
 
 @api
@@ -294,18 +304,18 @@ nanmin = _without("nanmin", min, lambda x: elements.highest(x.elem))
 
 
 @api
-def nanmean(x, /, axis=None, *, keepdims=False):
+def nanmean(x, /, axis=None, *, keepdims=False, where=None):
     """The mean without elements that are no numbers."""
     from wick.numpy.elementwise import isnan
-    x = ops.floating(x)
+    x = _masked(ops.floating(x), where, math.nan)
     return mean(x, axis=axis, keepdims=keepdims, where=ops.unary("not", isnan(x)))
 
 
 @api
-def nanvar(x, /, axis=None, *, keepdims=False, ddof=0):
+def nanvar(x, /, axis=None, *, keepdims=False, ddof=0, where=None):
     """The variance without elements that are no numbers."""
     from wick.numpy.elementwise import isnan
-    x = ops.floating(x)
+    x = _masked(ops.floating(x), where, math.nan)
     good = ops.unary("not", isnan(x))
     apart = ops.same("sub", x, nanmean(x, axis=axis, keepdims=True))
     total = sum(ops.same("mul", apart, apart), axis=axis, keepdims=keepdims, where=good)
@@ -313,9 +323,9 @@ def nanvar(x, /, axis=None, *, keepdims=False, ddof=0):
 
 
 @api
-def nanstd(x, /, axis=None, *, keepdims=False, ddof=0):
+def nanstd(x, /, axis=None, *, keepdims=False, ddof=0, where=None):
     """The standard deviation without elements that are no numbers."""
-    return ops.unary("sqrt", nanvar(x, axis=axis, keepdims=keepdims, ddof=ddof))
+    return ops.unary("sqrt", nanvar(x, axis=axis, keepdims=keepdims, ddof=ddof, where=where))
 
 
 @api

@@ -65,8 +65,8 @@ def lexsort(keys, axis=-1):
 
 
 @api
-def searchsorted(x1, x2, /, *, side="left", sorter=None):
-    """Where elements of x2 belong in the ascending vector x1."""
+def searchsorted(x1, x2, /, *, side="left", sorter=None, method=None):
+    """Where elements of x2 belong in the ascending vector x1. `method` changes nothing."""
     x1, x2 = ops.convert(x1, x2)
     if sorter is not None:
         x1 = index.get(x1, (sorter if isinstance(sorter, np.ndarray) else ops.array(sorter),))
@@ -123,11 +123,16 @@ def argwhere(x, *, size=None, fill_value=0):
 
 
 @api
-def compress(condition, x, /, axis=None):
-    """The elements of x where a static condition is true."""
+def compress(condition, x, /, axis=None, *, size=None, fill_value=0):
+    """The elements of x where a static condition is true; with `size` the first ones where any is, and `fill_value` after them."""
     x = ops.array(x)
     if axis is None:
         x, axis = ops.reshape(x, (x.size,)), 0
+    if size is not None:
+        axis, condition = ops.axis_of("compress", axis, x.ndim), ops.array(condition)
+        x = ops.slice_axis(x, axis, 0, builtins.min(condition.size, x.shape[axis]))
+        at, = nonzero(ops.slice_axis(condition, 0, 0, x.shape[axis]), size=size, fill_value=x.shape[axis])
+        return index.At(x)[(builtins.slice(None),) * axis + (at,)].get(mode="fill", fill_value=fill_value)
     if not isinstance(condition, (np.ndarray, list, tuple)):
         fail(Unsupported, "compress needs a condition that is known when the function is compiled")
     at = np.flatnonzero(np.asarray(condition))
@@ -297,9 +302,16 @@ def median(x, axis=None, *, keepdims=False):
 
 
 @api
-def interp(x, xp, fp, left=None, right=None):
-    """The piecewise linear function through the points (xp, fp)."""
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """The piecewise linear function through the points (xp, fp); with a period, between the last point and the first one, too."""
     x, xp, fp = [ops.floating(v) for v in ops.convert(x, xp, fp)]
+    if period is not None:
+        x, xp = [ops.binary("mod", v, builtins.abs(period)) for v in (x, xp)]
+        order = argsort(xp)
+        xp, fp = ops.gather(xp, order, 0), ops.gather(fp, order, 0)
+        around = lambda v, by: ops.concat([ops.binary("sub", index.get(v, builtins.slice(-1, None)), by), v,
+                                           ops.binary("add", index.get(v, builtins.slice(0, 1)), by)], 0)
+        xp, fp = around(xp, builtins.abs(period)), around(fp, 0)
     n = xp.shape[0]
     k = emit(f"op.clip({name_of(searchsorted(xp, x, side='right'))}, (1 : i64), ({n - 1} : i64))", "i64", x.shape) if n > 1 else None
     if k is None:

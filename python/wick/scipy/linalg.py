@@ -5,7 +5,7 @@ from wick import numpy as wnp
 from wick.errors import InvalidArgument
 from wick.numpy.linalg import cho_solve, det, eigh as _eigh, expm, inv, norm, pinv, solve_triangular as _triangular  # noqa: F401
 from wick.numpy import linalg as _own
-from wick.trace import ops
+from wick.trace import ops, spelling
 from wick.trace.control import fori
 from wick.trace.transform import jvp, vmap
 from wick.trace.eager import api
@@ -278,3 +278,6 @@ def dft(n, scale=None):
     made = np.exp(-2j * np.pi * (np.outer(np.arange(n), np.arange(n)) % n) / n)
     by = {None: 1.0, "sqrtn": n ** -0.5, "n": 1 / n}[scale]
     return wnp.asarray((made * by).astype(np.complex64))
+
+
+spelling.spell(__name__, globals())

@@ -7,7 +7,8 @@ from wick.errors import InvalidArgument
 from wick.lax import erf, erf_inv as erfinv, erfc  # noqa: F401
 from wick import nn
 from wick.nn import logsumexp, sigmoid as expit  # noqa: F401
-from wick.trace import ops
+from wick.scipy.special_series import boxcox, boxcox1p, comb, erfcx, fresnel, hyp1f1, hyp2f1, owens_t, sici  # noqa: F401
+from wick.trace import ops, spelling
 from wick.trace.control import fori, scan
 from wick.trace.custom import custom_jvp
 from wick.trace.eager import api
@@ -259,36 +260,18 @@ def kl_div(p, q):
 @api
 def ndtr(x, /):
     """The probability that a normal number is at most x."""
-    x = ops.floating(x)
-    half = math.sqrt(0.5)
-    return wnp.where(wnp.abs(x) < 1, 0.5 + 0.5 * erf(x * half), wnp.where(x > 0, 1 - 0.5 * erfc(x * half), 0.5 * _erfc_above(wnp.abs(x) * half)))
-
-
-def _terms(x):
-    """How deep Laplace's continued fraction is evaluated, for numbers from 2 on."""
-    return 150 if x.elem == "f64" else 40
-
-
-def _erfc_above(x):
-    """erfc(x) for x >= 0, with all its digits where it is small: Laplace's continued fraction from 2 on."""
-    far, inside = _between(x, 2.0, math.inf)
-    t = far
-    for k in range(_terms(x), 0, -1):
-        t = far + (k / 2) / t
-    return wnp.where(inside, wnp.exp(-far * far) / (t * math.sqrt(math.pi)), erfc(wnp.where(inside, 0.0, x)))
+    return 0.5 * erfc(ops.floating(x) * -math.sqrt(0.5))
 
 
 @api
 def log_ndtr(x, /):
     """log(ndtr(x)), exact in the lower tail."""
     x = ops.floating(x)
-    low, inside = _between(-x, 2.0, math.inf)
-    t = low
-    for k in range(_terms(x), 0, -1):
-        t = low + k / t
-    tail = -0.5 * low * low - 0.5 * math.log(2 * math.pi) - wnp.log(t)
-    above = wnp.where(inside, 0.0, x)
-    return wnp.where(inside, tail, wnp.where(x > 2, wnp.log1p(-ndtr(-above)), wnp.log(ndtr(wnp.where(x > 2, 0.0, above)))))
+    low = x < -1
+    below = wnp.where(low, x, -1.0) * -math.sqrt(0.5)
+    upper = x > 1
+    return wnp.where(low, wnp.log(0.5 * erfcx(below)) - below * below,
+                     wnp.where(upper, wnp.log1p(-ndtr(wnp.where(upper, -x, 0.0))), wnp.log(ndtr(wnp.where(low | upper, 0.0, x)))))
 
 
 @api
@@ -505,3 +488,6 @@ def bessel_jn(z, *, v, n_iter=50):
 def sinc(x, /):
     """sin(pi x) / (pi x)"""
     return wnp.sinc(x)
+
+
+spelling.spell(__name__, globals())

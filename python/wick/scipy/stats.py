@@ -134,6 +134,7 @@ def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
         less = wnp.sum(a[..., None, :] < a[..., :, None], axis=-1)
         most = wnp.sum(a[..., None, :] <= a[..., :, None], axis=-1)
         out = {"min": lambda: less + 1, "max": lambda: most, "average": lambda: (less + 1 + most) / 2}[method]()
+    out = ops.as_elem(out, "f32")
     return out if axis is None else wnp.moveaxis(out, -1, axis)
 
 

@@ -73,16 +73,20 @@ class Array(Traced):
     def __array_ufunc__(self, ufunc, method, *inputs, **named):
         """NumPy's functions of elements are those of wick.numpy; np_array + x comes here, too."""
         f = getattr(_numpy(), _UFUNCS.get(ufunc.__name__, ufunc.__name__), None)
-        if method != "__call__" or f is None or named:
+        if method != "__call__":
+            f = getattr(f, method, None)
+        elif named:
+            f = None
+        if f is None:
             self._unknown(f"np.{ufunc.__name__}", "Use the functions of wick.numpy instead of NumPy's")
-        return f(*inputs)
+        return f(*inputs, **named)
 
     def __array_function__(self, f, kinds, args, named):
         own = _numpy()
         for part in f.__module__.split(".")[1:]:
             own = getattr(own, part, None)
         own = getattr(own, f.__name__, None)
-        if own is None:
+        if own is None or own is f:
             self._unknown(f"np.{f.__name__}", "Use the functions of wick.numpy instead of NumPy's")
         return own(*args, **named)
 

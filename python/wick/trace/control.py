@@ -59,7 +59,7 @@ def _arms(what, calls):
 
 def _unified(what, arms):
     """The arms with results of common types."""
-    kinds = []
+    kinds, weaknesses = [], []
     for column in zip(*[leaves for _, leaves in arms]):
         elem, weak = column[0].elem, column[0].weak
         for x in column[1:]:
@@ -68,12 +68,13 @@ def _unified(what, arms):
                 fail(TypeMismatch, f"{what}: the results of the branches have different types: {type_of(column[0])} and {type_of(x)}")
             elem, weak = made
         kinds.append(elem)
+        weaknesses.append(weak)
     for inner, leaves in arms:
         inner.open = True
         with scopes.recording(inner):
             leaves[:] = [ops.as_elem(x, e) for x, e in zip(leaves, kinds)]
             inner.add(result_text(leaves) if leaves else "()")
-    return [(e, x.shape) for e, x in zip(kinds, arms[0][1])]
+    return [(e, x.shape, w) for e, x, w in zip(kinds, arms[0][1], weaknesses)]
 
 
 def _pattern(results):
@@ -113,19 +114,21 @@ def _condition(what, c):
 
 
 @_outside
-def cond(condition, true, false, *operands, operand=None):
-    """true(*operands) if the condition is true, else false(*operands)."""
+def cond(pred, true_fun, false_fun, *operands, operand=None):
+    """true_fun(*operands) if pred is true, else false_fun(*operands)."""
     if operand is not None and not operands:
         operands = (operand,)
-    c = _condition("cond", condition)
+    c = _condition("cond", pred)
     if not isinstance(c, Traced):
-        return (true if c else false)(*operands)
-    return _chain("cond", [c], [lambda: true(*operands), lambda: false(*operands)])
+        return (true_fun if c else false_fun)(*operands)
+    return _chain("cond", [c], [lambda: true_fun(*operands), lambda: false_fun(*operands)])
 
 
 @_outside
-def switch(index, branches, *operands):
+def switch(index, branches, *operands, operand=None):
     """branches[index](*operands); an index outside is clamped."""
+    if operand is not None and not operands:
+        operands = (operand,)
     branches = list(branches)
     if not branches:
         fail(InvalidArgument, "switch: there are no branches")
@@ -159,6 +162,7 @@ class _Loop:
             if wider is None:
                 break
             self.leaves = [ops.as_elem(x, e) for x, e in zip(self.leaves, wider)]
+        self.weak = [x.weak and s.weak for x, s in zip(out, self.leaves)]
         inner.open = True
         with scopes.recording(inner):
             out = [ops.as_elem(x, s.elem) for x, s in zip(out, self.leaves)]
@@ -188,7 +192,7 @@ class _Loop:
 
     @property
     def results(self):
-        return [(x.elem, x.shape) for x in self.leaves]
+        return [(x.elem, x.shape, k < len(self.weak) and self.weak[k]) for k, x in enumerate(self.leaves)]
 
     @property
     def first(self):
@@ -207,15 +211,15 @@ class _Loop:
 
 
 @_outside
-def while_loop(condition, body, start):
-    """Applies the body while condition(value) is true; gives the last value."""
-    loop = _Loop("while_loop", start)
-    inner, names = loop.body(body)
+def while_loop(cond_fun, body_fun, init_val):
+    """Applies body_fun while cond_fun(value) is true; gives the last value."""
+    loop = _Loop("while_loop", init_val)
+    inner, names = loop.body(body_fun)
     outer = scopes.current()
     test = outer.root.fresh("c")
     with scopes.nested() as check:
         params = nest.parameters(check, [(x.elem, x.shape, False) for x in loop.leaves])
-        c = condition(loop.structure.build(iter(params)))
+        c = cond_fun(loop.structure.build(iter(params)))
         c = _condition("while_loop", ops.array(c))
         last = name_of(c)
     heads = ", ".join([f"{p.name}: {type_of(p)}" for p in params])
@@ -233,17 +237,17 @@ def _bound(what, x):
 
 
 @_outside
-def fori(first, end, body, start, *, unroll=None):
-    """body(i, value) for i from first up to end, without it; gives the last value."""
-    a, b = _bound("fori", first), _bound("fori", end)
+def fori(lower, upper, body_fun, init_val, *, unroll=None):
+    """body_fun(i, value) for i from lower up to upper, without it; gives the last value."""
+    a, b = _bound("fori", lower), _bound("fori", upper)
     i = scopes.current().root.fresh("i")
-    loop = _Loop("fori", start)
-    kind = first.elem if isinstance(first, Traced) else end.elem if isinstance(end, Traced) else elements.INT
+    loop = _Loop("fori", init_val)
+    kind = lower.elem if isinstance(lower, Traced) else upper.elem if isinstance(upper, Traced) else elements.INT
 
     def step(value):
         from wick.trace.array import Array
         at = Array(scopes.current(), i, "i64", ())
-        return body(ops.as_elem(at, kind), value)
+        return body_fun(ops.as_elem(at, kind), value)
 
     inner, names = loop.body(step)
     return loop.finish(f"for {i} in {a}..{b} with {loop.carried(names)} = {loop.first}", inner)
@@ -264,11 +268,13 @@ def _rows(what, xs, length):
 
 
 @_outside
-def scan(f, start, xs=None, length=None, reverse=False, unroll=1):
+def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
     """f(carried, row of xs) -> (carried, row of the result), from the first row to the last; gives the last carried value
     and the rows of the result."""
     from wick.trace.array import Array
     leaves, structure, count = _rows("scan", xs, length)
+    if not count:
+        return _no_rows(f, init, leaves, structure)
     i = scopes.current().root.fresh("i")
     last = {}  # of the body: its position, and the row that it gives
 
@@ -289,11 +295,26 @@ def scan(f, start, xs=None, length=None, reverse=False, unroll=1):
             out.append((rows, emit(f"{name_of(rows)} with [{name_of(last['at'])}] = {name_of(x)}", x.elem, rows.shape)))
         return out
 
-    loop = _Loop("scan", start)
+    loop = _Loop("scan", init)
     inner, names = loop.body(body, stacked)
     loop.leaves += [ops.full((count,) + x.shape, 0, x.elem) for x in last["row"]]
     value = loop.finish(f"for {i} in 0..{count} with {loop.carried(names)} = {loop.first}", inner)
     return value, last["structure"].build(iter(loop.rest))
+
+
+def _no_rows(f, init, leaves, structure):
+    """The result of a scan without rows; f is recorded once, aside, for the types."""
+    loop, last = _Loop("scan", init), {}
+
+    def body(value):
+        carried, last["row"] = f(value, structure.build(iter([ops.full(x.shape[1:], 0, x.elem) for x in leaves])))
+        return carried
+
+    with scopes.nested():
+        loop.body(body)
+    rows, kept = tree.flatten(last["row"])
+    rows = [ops.array(x) for x in rows]
+    return loop.structure.build(iter(loop.leaves)), kept.build(iter([ops.full((0,) + x.shape, 0, x.elem) for x in rows]))
 
 
 def map(f, xs, *, batch_size=None):
@@ -302,9 +323,9 @@ def map(f, xs, *, batch_size=None):
 
 
 @_outside
-def associative_scan(f, xs, reverse=False, axis=0):
-    """The results of f on the rows up to each one, for an associative f on whole batches of rows: log2(n) steps."""
-    leaves, structure = tree.flatten(xs)
+def associative_scan(fn, elems, reverse=False, axis=0):
+    """The results of fn on the rows up to each one, for an associative fn on whole batches of rows: log2(n) steps."""
+    leaves, structure = tree.flatten(elems)
     leaves = [ops.move(ops.array(x), ops.axis_of("associative_scan", axis, ops.array(x).ndim), 0) for x in leaves]
     n = leaves[0].shape[0]
     turn = lambda x: ops.slice_axis(x, 0, n - 1, n, -1) if reverse and n else x
@@ -313,7 +334,7 @@ def associative_scan(f, xs, reverse=False, axis=0):
     while step < n:
         early = structure.build(iter([ops.slice_axis(x, 0, 0, n - step) for x in leaves]))
         late = structure.build(iter([ops.slice_axis(x, 0, step, n - step) for x in leaves]))
-        made = [ops.array(x) for x in tree.leaves(f(early, late))]
+        made = [ops.array(x) for x in tree.leaves(fn(early, late))]
         leaves = [ops.concat([ops.slice_axis(x, 0, 0, step), ops.as_elem(m, x.elem)], 0) for x, m in zip(leaves, made)]
         step *= 2
     return structure.build(iter([ops.move(turn(x), 0, ops.axis_of("associative_scan", axis, x.ndim)) for x in leaves]))

@@ -1,6 +1,7 @@
 """Functions with derivatives of their own."""
 import contextlib
 import functools
+import inspect
 
 from wick.errors import InvalidArgument, Unsupported
 from wick.trace import elements, ops, scope as scopes, tree
@@ -14,9 +15,11 @@ class custom_vjp:
     """A function with a derivative of its own: defvjp(fwd, bwd) with fwd(*args) -> (result, kept) and
     bwd(kept, cotangent) -> the cotangents of the arguments."""
 
-    def __init__(self, f, nondiff_argnums=()):
+    def __init__(self, f, nondiff_argnums=(), nondiff_argnames=()):
         functools.update_wrapper(self, f)
-        self._f, self._static = f, (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        static = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else tuple(nondiff_argnums)
+        names = list(inspect.signature(f).parameters) if nondiff_argnames else ()
+        self._f, self._static = f, tuple(sorted({*static, *[names.index(n) for n in nondiff_argnames]}))
         self._forward = self._backward = None
         self._captures = False  # whether traced arrays that it refers to count as constants
         self._depth = 0  # of its derivatives that are being recorded, which may call the function itself
@@ -33,7 +36,8 @@ class custom_vjp:
         made.defvjp(fwd, bwd)
         return made
 
-    def __call__(self, *args):
+    def __call__(self, *args, **named):
+        args = self._by_place(args, named)
         if scopes.current() is None:
             return Function(self.__call__)(*args)
         if self._depth > 1:
@@ -64,6 +68,17 @@ class custom_vjp:
                                   "pass it as an argument")
         text = self._with(inner, back, leaves, list(captured.values()))
         return inner.structure.build(iter(emit_all(call_text(text, leaves + list(captured.values())), inner.types())))
+
+    def _by_place(self, args, named):
+        """All arguments by place, those that are not given by their defaults."""
+        try:
+            bound = inspect.signature(self._f).bind(*args, **named)
+        except ValueError:  # a function without a signature
+            return args
+        bound.apply_defaults()
+        if bound.kwargs:
+            fail(InvalidArgument, f"{type(self).__name__}: {self._f.__name__} has arguments that can only be named: {', '.join(bound.kwargs)}")
+        return bound.args
 
     @contextlib.contextmanager
     def _deeper(self, levels):
@@ -112,8 +127,8 @@ class custom_jvp(custom_vjp):
     """A function with a derivative of its own in forward mode: defjvp(rule) with rule(primals, tangents) -> (result, tangent
     of the result). In reverse mode the rule, which is linear in the tangents, is transposed."""
 
-    def __init__(self, f, nondiff_argnums=()):
-        super().__init__(f, nondiff_argnums)
+    def __init__(self, f, nondiff_argnums=(), nondiff_argnames=()):
+        super().__init__(f, nondiff_argnums, nondiff_argnames)
         self._rule = None
 
     def defjvp(self, rule, symbolic_zeros=False):

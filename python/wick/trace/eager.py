@@ -21,6 +21,8 @@ def _is_array(x):
 def run(f, called, args, named, floats):
     """Arrays are arguments of the compiled function, and with `floats` Python's floats; all else is static."""
     leaves, structure = tree.flatten((args, named))
+    if floats and any([_is_array(x) and getattr(x, "dtype", None) == np.float64 for x in leaves]):
+        leaves = [np.asarray(x) if type(x) is float else x for x in leaves]  # with all of their digits
     dynamic = [_is_array(x) or (floats and type(x) is float) for x in leaves]
     static = tuple([None if d else x for x, d in zip(leaves, dynamic)])
     key = f, structure, static, tuple(map(type, static)), tuple(dynamic)

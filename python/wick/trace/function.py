@@ -393,8 +393,22 @@ def jit(f=None, *, static_argnums=(), static_argnames=(), donate_argnums=(), don
     return function(f, static=both(static_argnums, static_argnames), donate=both(donate_argnums, donate_argnames), **options)
 
 
+def _shapes_aside(f, args, named):
+    """eval_shape inside of a trace: f may refer to its arrays. What f records is left out."""
+    from wick.trace import nest, ops
+    leaves, structure = tree.flatten((args, named))
+    kinds = [(elements.of_dtype(x.dtype), tuple(x.shape), False) if hasattr(x, "dtype") else (*ops.elem_for(x)[:1], ops.array(x).shape, False)
+             for x in leaves]
+    with scopes.nested() as inner:
+        args, named = structure.build(iter(nest.parameters(inner, kinds)))
+        out = f(*args, **named)
+        return tree.map(lambda x: ShapeDtype(x.shape, x.dtype), tree.map(ops.array, out))
+
+
 def eval_shape(f, *args, **named):
     """The structure of f(*args), with ShapeDtype for each array; nothing is computed."""
+    if scopes.current() is not None:
+        return _shapes_aside(f, args, named)
     args, named = tree.map(lambda x: ShapeDtype(x.shape, x.dtype) if isinstance(x, scopes.Traced) else x, (args, named))
     lowered = (f if isinstance(f, Function) else Function(f)).lower(*args, **named)
     return lowered.structure.build(iter([ShapeDtype(shape, types.dtype(elem)) for elem, shape, _ in lowered.results]))

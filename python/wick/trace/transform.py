@@ -242,9 +242,12 @@ def _vjp_outside(f, primals, has_aux):
     return (value[0], pull, aux) if has_aux else (value, pull)
 
 
-def linearize(f, *primals):
-    """(f(*primals), the derivative as a function of tangents)"""
-    return Function(f)(*primals), lambda *tangents: jvp(f, primals, tangents)[1]
+def linearize(f, *primals, has_aux=False):
+    """(f(*primals), the derivative as a function of tangents); of a function that gives (value, aux) also aux."""
+    out = Function(f)(*primals)
+    if has_aux:
+        return out[0], lambda *tangents: jvp(f, primals, tangents, True)[1], out[1]
+    return out, lambda *tangents: jvp(f, primals, tangents)[1]
 
 
 def linear_transpose(f, *primals):
@@ -269,11 +272,16 @@ def _jvp(f, primals, tangents):
     return inner.structure.build(iter(made)), inner.structure.build(iter(tangent))
 
 
-def jvp(f, primals, tangents):
-    """(f(*primals), the derivative of f in the direction of the tangents)"""
+def jvp(f, primals, tangents, has_aux=False):
+    """(f(*primals), the derivative of f in the direction of the tangents); of a function that gives (value, aux) also aux."""
     if scopes.current() is None:
-        return Function(lambda p, t: _jvp(f, p, t))(tuple(primals), tuple(tangents))
-    return _jvp(f, primals, tangents)
+        return Function(lambda p, t: jvp(f, p, t, has_aux))(tuple(primals), tuple(tangents))
+    out, slopes = _jvp(f, primals, tangents)
+    if not has_aux:
+        return out, slopes
+    if not isinstance(out, tuple) or len(out) != 2:
+        fail(TypeMismatch, "jvp: with has_aux the function has to return a pair (value, aux)")
+    return out[0], slopes[0], out[1]
 
 
 @transformed
@@ -375,10 +383,18 @@ def _jacobian(f, argnums, rows):
     return jacobian_f
 
 
+def _with_aux(derivative, f, *how):
+    """The derivative of f's value beside its aux, of a function that gives (value, aux)."""
+    of_value = derivative(lambda *args, **named: f(*args, **named)[0], *how)
+    return lambda *args, **named: (of_value(*args, **named), f(*args, **named)[1])
+
+
 @transformed
-def jacfwd(f, argnums=0):
+def jacfwd(f, argnums=0, has_aux=False, holomorphic=False):
     """The derivative of each element of f's result by each element of the arguments, in forward mode: result + argument
-    dimensions."""
+    dimensions. With `has_aux` f gives (value, aux), and (derivative, aux) is given."""
+    if has_aux:
+        return _with_aux(jacfwd, f, argnums)
 
     def rows(call, leaves):
         table, found = [], []
@@ -400,8 +416,10 @@ def jacfwd(f, argnums=0):
 
 
 @transformed
-def jacrev(f, argnums=0):
+def jacrev(f, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
     """The same as jacfwd, in reverse mode."""
+    if has_aux:
+        return _with_aux(jacrev, f, argnums)
 
     def rows(call, leaves):
         inner = Nested(call, [_strong(x) for x in leaves], differentiated=True)
@@ -424,6 +442,6 @@ def jacrev(f, argnums=0):
 jacobian = jacrev
 
 
-def hessian(f, argnums=0):
-    """The second derivatives of f."""
-    return jacfwd(jacrev(f, argnums), argnums)
+def hessian(f, argnums=0, has_aux=False, holomorphic=False):
+    """The second derivatives of f; of a function that gives (value, aux) also aux."""
+    return jacfwd(jacrev(f, argnums, has_aux), argnums, has_aux)

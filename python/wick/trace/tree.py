@@ -36,12 +36,13 @@ def _paired(re, im):
     return made.view(type(re)) if isinstance(re, np.ndarray) else made[()]
 
 
-_CLASSES = {}  # class: (flatten, unflatten), from register
+_CLASSES = {}  # class: (flatten, unflatten, keys), from register
 
 
-def register(cls, flatten, unflatten):
-    """Makes instances of a class structures: flatten(x) -> (children, static data), unflatten(data, children) -> x."""
-    _CLASSES[cls] = flatten, unflatten
+def register(cls, flatten, unflatten, keys=None):
+    """Makes instances of a class structures: flatten(x) -> (children, static data), unflatten(data, children) -> x. keys(x)
+    are those of the children in paths, by default their numbers."""
+    _CLASSES[cls] = flatten, unflatten, keys
     return cls
 
 
@@ -126,7 +127,7 @@ def _parts(x):
         return kind, None, x
     if isinstance(x, dict):
         try:
-            keys = tuple(sorted(x))
+            keys = tuple(x) if kind is collections.OrderedDict else tuple(sorted(x))
         except TypeError:
             keys = tuple(x)
         made = collections.OrderedDict if kind is collections.OrderedDict else dict
@@ -263,36 +264,36 @@ GetAttrKey = collections.namedtuple("GetAttrKey", "name")
 FlattenedIndexKey = collections.namedtuple("FlattenedIndexKey", "key")
 
 
-def keystr(path):
-    """A path as Python writes it: ['w'][0].name."""
-    return "".join([f".{k.name}" if isinstance(k, GetAttrKey) else f"[{k[0]!r}]" for k in path])
+def keystr(path, *, simple=False, separator=""):
+    """A path as Python writes it: ['w'][0].name; simple: the keys alone."""
+    if simple:
+        return separator.join([str(k[0]) for k in path])
+    return separator.join([f".{k.name}" if isinstance(k, GetAttrKey) else f"[{k[0]!r}]" for k in path])
 
 
-def _keys(s):
-    """The keys of the children of a structure."""
-    if s.kind is dict:
-        return [DictKey(k) for k in s.data[0]]
-    if s.kind in (tuple, list):
-        return [SequenceKey(k) for k in range(len(s.children))]
-    if s.kind in _CLASSES:
-        return [FlattenedIndexKey(k) for k in range(len(s.children))]
-    names = getattr(s.kind, "_fields", None) or s.data or range(len(s.children))
-    return [GetAttrKey(n) if isinstance(n, str) else SequenceKey(n) for n in names]
+def _keys(x, kind, data, children):
+    """The keys of the children of x."""
+    if kind is dict:
+        return [DictKey(k) for k in data[0]]
+    if kind in _CLASSES:
+        keys = _CLASSES[kind][2]
+        return [FlattenedIndexKey(k) for k in range(len(children))] if keys is None else keys(x)
+    names = None if kind in (tuple, list) else getattr(kind, "_fields", None) or data
+    return [GetAttrKey(n) for n in names] if names else [SequenceKey(k) for k in range(len(children))]
 
 
-def _paths(s, path, out):
-    if s.kind is _LEAF:
-        out.append(path)
-    elif s.kind is not None:
-        for key, child in zip(_keys(s), s.children):
-            _paths(child, path + (key,), out)
-    return out
+def _paths(x, is_leaf, path=()):
+    """The path of each leaf of x."""
+    parts = None if is_leaf is not None and is_leaf(x) else _parts(x)
+    if parts is None:
+        return [path]
+    return [p for key, child in zip(_keys(x, *parts), parts[2]) for p in _paths(child, is_leaf, path + (key,))]
 
 
 def flatten_with_path(x, is_leaf=None):
     """([(path, leaf)], structure)"""
     found, s = flatten(x, is_leaf)
-    return list(zip(_paths(s, (), []), found)), s
+    return list(zip(_paths(x, is_leaf), found)), s
 
 
 def leaves_with_path(x, is_leaf=None):
@@ -303,7 +304,7 @@ def map_with_path(f, x, *others, is_leaf=None):
     """f of the path of each leaf, the leaf, and the parts of the other structures at its place."""
     s = structure(x, is_leaf)
     rest = [_as(s, o) for o in (x, *others)]
-    return s.build(iter([f(*row) for row in zip(_paths(s, (), []), *rest)]))
+    return s.build(iter([f(*row) for row in zip(_paths(x, is_leaf), *rest)]))
 
 
 def transpose(outer, inner, x, is_leaf=None):
