@@ -1,0 +1,2 @@
+"""Names of jax.experimental."""
+from wick.experimental import ode  # noqa: F401
