@@ -65,7 +65,7 @@ _TRACED |= {"remat": "transform", "jacobian": "transform", "Array": "array"}
 _ENVIRONMENT = frozenset("check_tracer_leaks checking_leaks checkpoint_policies clear_caches config custom_gradient default_backend default_device default_matmul_precision device_count device_get device_put devices disable_jit effects_barrier enable_checks "
                          "ensure_compile_time_eval host_count host_id io_callback local_device_count local_devices log_compiles make_jaxpr named_call "
                          "named_scope numpy_dtype_promotion numpy_rank_promotion pmap process_count process_index pure_callback shard_map transfer_guard typeof".split())
-_MODULES = frozenset("debug experimental flatten_util image lax nn numpy ops random scipy tree tree_util typing".split())
+_MODULES = frozenset("debug dtypes experimental flatten_util image lax nn numpy ops random scipy tree tree_util typing".split())
 
 
 def __getattr__(name):

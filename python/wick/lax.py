@@ -688,6 +688,16 @@ def conv_general_dilated_patches(lhs, filter_shape, window_strides, padding, lhs
     return conv_general_dilated(x, one, window_strides, padding, lhs_dilation, rhs_dilation, texts, channels)
 
 
+@api
+def conv_general_dilated_local(lhs, rhs, window_strides, padding, filter_shape, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
+                               precision=None):
+    """A convolution with weights of its own at each position: rhs has (channels * window) inputs, and the spatial sizes of the result."""
+    texts = _layout(dimension_numbers, ops.array(lhs).ndim)
+    windows = conv_general_dilated_patches(lhs, filter_shape, window_strides, padding, lhs_dilation, rhs_dilation, texts)
+    letters = lambda text, names: "".join([names.get(c, c.lower()) for c in text])
+    return wnp.einsum(f"{letters(texts[2], {'C': 'i'})},{letters(texts[1], {})}->{letters(texts[2], {'C': 'o'})}", windows, rhs)
+
+
 def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True):
     """(the k largest elements, their positions), exactly."""
     moved = wnp.moveaxis(operand, reduction_dimension, -1)

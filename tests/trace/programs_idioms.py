@@ -833,3 +833,20 @@ def special_functions_by_series(jax):
         )
 
     return f
+
+
+@given(normal(2, 3, 6, 5), normal(4, 3, 2, 3), normal(2, 4, 6))
+def convolutions_of_complex_numbers_and_local_ones(jax):
+    jnp = jax.numpy
+
+    def f(x, w, q):
+        z, v = x * (1 + 1j) + 2j * x[::-1], w - 1j * w[::-1]
+        parts = lambda z: (z.real, z.imag)
+        local, numbers = jax.lax.conv_general_dilated_local, ("NHWC", "HWIO", "NHWC")
+        return (
+            parts(jax.lax.conv_general_dilated(z, v, (1, 2), "SAME")), parts(jax.lax.conv(z, v, (1, 1), "VALID")), parts(jnp.sort(z, axis=2)), jnp.argsort(z[0, 0]),
+            local(q, jnp.arange(120.0).reshape(3, 8, 5), (1,), "VALID", (2,)),
+            local(x.transpose(0, 2, 3, 1), jnp.ones((5, 3, 18, 4)), (1, 1), "VALID", (2, 3), dimension_numbers=numbers),
+        )
+
+    return f

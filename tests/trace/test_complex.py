@@ -45,6 +45,7 @@ ROWS = {
                                              n.isclose(a, b), n.array_equal(a, a), n.array_equal(a, b)],
     "creation": lambda n, a, b, c, s, x: [n.zeros((2, 2), dtype=n.complex64), n.ones(3, n.complex64), n.zeros_like(a), n.ones_like(a), n.full_like(a, 2j),
                                           n.eye(3, dtype=n.complex64), x.astype(n.complex64), n.asarray(x, dtype=n.complex64), n.full((2,), np.complex64(1 + 2j))],
+    "orders": lambda n, a, b, c, s, x: [n.sort(a), n.sort(a, axis=0), n.sort(a, axis=None), n.argsort(a), n.sort(a.real + 1j * x)],
     "numbers of one row": lambda n, a, b, c, s, x: [n.exp(-2j * np.pi * np.float32(0.25) * x), n.exp(1j * x) * a, a * np.complex64(2 + 1j)],
 }
 

@@ -514,3 +514,10 @@ def test_pads_that_are_computed_from_the_ends(mode):
     more = {"end_values": 2.0} if mode == "linear_ramp" else {"stat_length": 2}
     np.testing.assert_allclose(wnp.pad(x, ((1, 2), (0, 3)), mode, **more), np.pad(x, ((1, 2), (0, 3)), mode, **more), rtol=1e-6)
     np.testing.assert_allclose(wnp.pad(x, 2, "reflect", reflect_type="odd"), np.pad(x, 2, "reflect", reflect_type="odd"))
+
+
+def test_types():
+    assert wick.dtypes.canonicalize_dtype(float) == np.float32 and wick.dtypes.canonicalize_dtype("int8") == np.int8
+    assert wick.dtypes.canonicalize_dtype(complex) == np.complex64
+    assert wnp.issubdtype(wick.random.key(0).dtype, wick.dtypes.prng_key) and wnp.issubdtype(wnp.bfloat16, wnp.floating)
+    assert not wnp.issubdtype(wnp.bfloat16, wnp.integer)

@@ -10,7 +10,7 @@ import numpy as np
 
 from wick.errors import InvalidArgument, Unsupported
 from wick.trace import ops
-from wick.trace.complex import Complex, dtype_of, is_complex, is_complex_type, pair, parts
+from wick.trace.complex import Complex, dtype_of, is_complex, is_complex_type, pair, parts, real_type
 from wick.trace.scope import Traced, fail
 
 #: Functions that are linear in the operands at these positions, where numbers and arrays are values; all others stay.
@@ -26,7 +26,8 @@ LINEAR |= {"concat": (0,), "concatenate": (0,), "stack": (0,), "vstack": (0,), "
            "choose": (1,), "select": (1, 2), "lax.select": (1, 2), "lax.pad": (0, 1), "broadcast_arrays": None, "dynamic_update_slice": (0, 1), "fill_diagonal": (0, 1),
            "dynamic_update_slice_in_dim": (0, 1), "dynamic_update_index_in_dim": (0, 1), "select_n": None}
 #: Products: linear in each of their operands.
-PRODUCTS = dict.fromkeys("multiply matmul dot tensordot outer inner kron convolve cross multi_dot dot_general matvec".split(), (0, 1))
+PRODUCTS = dict.fromkeys("multiply matmul dot tensordot outer inner kron convolve cross multi_dot dot_general matvec "
+                         "batch_matmul conv conv_general_dilated conv_with_general_padding conv_transpose".split(), (0, 1))
 PRODUCTS["einsum"] = None
 #: Functions whose first operand of a pair is conjugated.
 CONJUGATED = ("vdot", "vecdot", "vecmat")
@@ -355,7 +356,29 @@ def _matrix_power(a, n):
     return made
 
 
+def _argsort(z, /, *, axis=-1, descending=False, stable=True):
+    """The order by the real parts, and by the imaginary parts where these are equal."""
+    re, im = parts(complex_of(z))
+    at = _numpy().lexsort((im, re), axis=axis)
+    return _numpy().flip(at, axis=axis) if descending else at
+
+
+def _sort(z, /, *, axis=-1, **how):
+    if axis is None:
+        z, axis = _numpy().ravel(z), 0
+    return _numpy().take_along_axis(z, _argsort(z, axis=axis, **how), axis=axis)
+
+
+def _normal(key, shape=(), dtype=None):
+    """Numbers whose parts have the normal distribution, each with half of the variance."""
+    from wick import random
+    one, two = random.split(key)
+    kind = real_type(dtype_of(dtype))
+    return pair(random.normal(one, shape, kind), random.normal(two, shape, kind)) * math.sqrt(0.5)
+
+
 _OWN = {
+    "sort": _sort, "argsort": _argsort, "normal": _normal,
     "divide": _divide, "div": _divide, "reciprocal": lambda z: _divide(1.0, z), "abs": _split(_abs), "conj": conj, "angle": _split(_angle),
     "real": lambda z: parts(z)[0], "imag": lambda z: parts(complex_of(z))[1], "exp": _split(_exp), "log": _split(_log),
     "sqrt": _split(_sqrt), "pow": _power, "square": lambda z: z * z, "integer_pow": _power,
