@@ -1,5 +1,6 @@
 """Names of jax.lax that programs use."""
 import builtins
+import collections
 import functools
 import math
 
@@ -483,9 +484,16 @@ def _layout(numbers, rank):
     return tuple(texts)
 
 
+ConvDimensionNumbers = collections.namedtuple("ConvDimensionNumbers", "lhs_spec rhs_spec out_spec")
+
+
 def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers):
-    """The layouts of a convolution."""
-    return _layout(dimension_numbers, len(lhs_shape))
+    """The dimensions of batch, channels and space of a convolution's operands and result."""
+    if isinstance(dimension_numbers, ConvDimensionNumbers):
+        return dimension_numbers
+    texts = _layout(dimension_numbers, len(lhs_shape))
+    spatial = "".join([c for c in texts[1] if c not in "OI"])
+    return ConvDimensionNumbers(*[tuple([t.index(c) for c in first + spatial]) for t, first in zip(texts, ("NC", "OI", "NC"))])
 
 
 @api

@@ -3,10 +3,9 @@ import functools
 import math
 
 from wick import numpy as wnp
-from wick.errors import InvalidArgument
 from wick.trace import elements, ops, spelling
 from wick.trace.eager import api
-from wick.trace.scope import emit, fail, name_of
+from wick.trace.scope import emit, name_of
 from wick.nn_initializers import initializers  # noqa: F401
 
 #: Functions of floats that are operators.
@@ -153,10 +152,10 @@ def log_softmax(x, /, axis=-1, *, where=None):
 
 @api
 def logsumexp(x, axis=None, b=None, keepdims=False, return_sign=False, where=None):
-    """log(sum(exp(x))) along axes, with weights b."""
+    """log(sum(exp(x))) along axes, with weights b; with `return_sign` (the logarithm of the size of the sum, its sign)."""
     x = ops.floating(x)
-    if return_sign:
-        fail(InvalidArgument, "logsumexp: return_sign is not supported")
+    if return_sign and b is None:
+        b = 1.0
     if where is not None:
         x = ops.where(where, x, -math.inf)
     if b is None:
@@ -164,8 +163,11 @@ def logsumexp(x, axis=None, b=None, keepdims=False, return_sign=False, where=Non
     most = ops.unary("stop_gradient", ops.reduce("max", x, axis, True))
     most = ops.where(wnp.isfinite(most), most, 0)
     total = ops.reduce("sum", ops.binary("mul", ops.unary("exp", ops.same("sub", x, most)), b), axis, True)
-    made = ops.same("add", ops.unary("log", total), most)
-    return made if keepdims else wnp.squeeze(made, axis=axis)
+    size = ops.unary("abs", total) if return_sign else total
+    made = ops.same("add", ops.unary("log", size), most)
+    out = [made, wnp.sign(total)] if return_sign else [made]
+    out = out if keepdims else [wnp.squeeze(v, axis=axis) for v in out]
+    return tuple(out) if return_sign else out[0]
 
 
 @api

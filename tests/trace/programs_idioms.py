@@ -1,6 +1,5 @@
 """Idioms of JAX's users, compared with results of JAX: structures, modes, dimension numbers, names, methods and transformations of all kinds."""
 import collections
-import contextlib
 import dataclasses
 import functools
 import operator

@@ -521,3 +521,12 @@ def test_types():
     assert wick.dtypes.canonicalize_dtype(complex) == np.complex64
     assert wnp.issubdtype(wick.random.key(0).dtype, wick.dtypes.prng_key) and wnp.issubdtype(wnp.bfloat16, wnp.floating)
     assert not wnp.issubdtype(wnp.bfloat16, wnp.integer)
+
+
+def test_logsumexp_with_signs():
+    x, b = np.float32([[0.5, 2, -1], [3, 0, 1]]), np.float32([1, -2, 0.5])
+    total = (b * np.exp(x)).sum(1)
+    value, sign = wick.scipy.special.logsumexp(x, axis=1, b=b, return_sign=True)
+    close(value, np.log(np.abs(total))), close(sign, np.sign(total))
+    numbers = lax.conv_dimension_numbers((1, 4, 4, 3), (2, 2, 3, 5), ("NHWC", "HWIO", "NHWC"))
+    assert numbers.lhs_spec == (0, 3, 1, 2) and numbers.rhs_spec == (3, 2, 0, 1) and numbers.out_spec == (0, 3, 1, 2)

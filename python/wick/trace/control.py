@@ -36,7 +36,7 @@ def _outside(f):
     return called
 
 
-_STATIC_NAMES = frozenset(("axis", "length", "reverse", "unroll", "batch_size"))
+_STATIC_NAMES = frozenset(("axis", "length", "reverse", "unroll", "batch_size", "_split_transpose"))
 _STATIC = {"fori": (0, 1), "fori_loop": (0, 1), "scan": (), "map": (), "associative_scan": ()}
 
 
@@ -268,7 +268,7 @@ def _rows(what, xs, length):
 
 
 @_outside
-def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
+def scan(f, init, xs=None, length=None, reverse=False, unroll=1, _split_transpose=False):
     """f(carried, row of xs) -> (carried, row of the result), from the first row to the last; gives the last carried value
     and the rows of the result."""
     from wick.trace.array import Array
