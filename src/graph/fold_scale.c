@@ -33,6 +33,9 @@ typedef struct fold_scale_chain {
   const wick_node *last;      /* NULL: nothing to fold */
 } fold_scale_chain;
 
+/* Returns true if products of ordinary numbers by c neither overflow nor lose digits in f32. */
+static bool fold_scale_is_moderate(double c) { return fabs(c) > 1e-30 && fabs(c) < 1e30; }
+
 /* ---- the chain ---- */
 
 /* Reads one node of the chain: *k is the operand that is the chain's value, and ch->step gets the
@@ -249,7 +252,8 @@ static bool fold_scale_before(fold_scale *s, const wick_node *n)
     return false;
   const wick_type_info *t = wick_info_of(s->k.f, v);
   ch.rank = t->rank, ch.axis = u->op == WICK_OP_matmul ? t->rank - 1u : 1;
-  if (!wick_dim_is_const(t->dim[ch.axis])) return false;
+  /* the weights of a narrow range, as those of f16, could overflow or lose digits */
+  if (!wick_dim_is_const(t->dim[ch.axis]) || t->elem == WICK_F16) return false;
   ch.channels = t->dim[ch.axis].v;
   ch.step = wick_new(s->mem, double, (size_t)ch.channels);
   uint32_t k = wick_type_eq(wick_type_of(s->k.f, n->in[0]), wick_type_of(s->k.f, v)) ? 0 : 1;
@@ -261,7 +265,7 @@ static bool fold_scale_before(fold_scale *s, const wick_node *n)
   }
   for (int64_t i = 0; i < ch.channels; i++) {
     if (n->op == WICK_OP_div) ch.step[i] = 1 / ch.step[i];
-    if (!isfinite(ch.step[i])) return false;
+    if (!fold_scale_is_moderate(ch.step[i])) return false;
   }
   if (rectifier && !fold_scale_is_positive(&ch)) return false;
   s->before[u->first.id] = ch.step;
@@ -321,7 +325,7 @@ static bool fold_scale_quotient(fold_scale *s, const wick_node *n)
   double c;
   wick_elem e = wick_info_of(s->k.f, n->first)->elem;
   if (n->op != WICK_OP_div || (e != WICK_F32 && e != WICK_F64)) return false;
-  if (!wick_match_number(&s->k, n->in[1], &c) || !(fabs(c) > 1e-30 && fabs(c) < 1e30)) return false;
+  if (!wick_match_number(&s->k, n->in[1], &c) || !fold_scale_is_moderate(c)) return false;
   uint32_t first = s->k.uses.first[n->first.id], end = s->k.uses.first[n->first.id + 1];
   for (uint32_t u = first; u < end; u++)
     if (!(wick_op_of(&s->k.f->node[s->k.uses.use[u]])->ulp > 0)) return false;

@@ -188,8 +188,8 @@ static const char *template_out_order(template_state *t, const template_roles *r
            : lines               ? "lines"
            : k == r->o && !group ? template_channels_loop(t, r)
                                  : template_loop(t, out, k);
-      serial = serial || rows || columns || lines || (t->cut && k == r->v) ||
-               (order->panel && pass == 3);
+      serial =
+          serial || rows || columns || lines || (t->cut && k == r->v) || (t->panel && pass == 3);
       wick_text_printf(&t->steps, " %s", at);
       if (task) wick_text_printf(parallel, " %s.%s", out->name, task);
       task = serial ? NULL : at;

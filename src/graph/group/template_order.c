@@ -148,7 +148,7 @@ bool template_panel_order(const template_state *t, const template_roles *r, cons
           own = template_extent(t, t->out, r->x) * t->lanes;
   for (uint32_t k = 0; k < v; k++)
     if (k != r->x) tasks *= template_extent(t, t->out, k);
-  *out = (template_order){.axis = UINT32_MAX, .panel = true, .columns = n};
+  *out = (template_order){.axis = UINT32_MAX, .columns = n};
   while (out->columns > LEAST &&
          (order_panel(t, r, fold, vectors, out) > most - own * out->columns ||
           tasks * wick_ceildiv_i64(n, out->columns) < TASKS))

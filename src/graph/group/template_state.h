@@ -127,7 +127,6 @@ typedef struct template_order {
   int64_t columns;
   int64_t lines; /* whole rows along o in a block; 0: one row, or a part of it */
   bool serial;   /* the innermost loop is inside of the tasks */
-  bool panel;    /* what a block of columns reads is copied first */
 } template_order;
 
 /* Writes the loops of the output around a tile. Returns the innermost loop, which will contain the
