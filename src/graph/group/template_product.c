@@ -585,10 +585,12 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   if (t->panel) stream.each = stream.all = 0, stream.far = stream.visit = 0;
   template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);
   template_order order = {.channels_outside = outside, .axis = UINT32_MAX};
-  if (t->panel && template_panel_order(t, &r, fold, vectors, &order))
-    order.columns = wick_ceildiv_i64(order.columns, tile.vb) * tile.vb;
-  else if (outside)
+  if (t->panel && template_panel_order(t, &r, fold, vectors, &order)) {
+    int64_t whole = wick_ceildiv_i64(order.columns, tile.vb) * tile.vb; /* tiles */
+    if (whole < all.vb) order.columns = whole;                          /* a block stays a block */
+  } else if (outside) {
     order = template_order_of(t, &r, &tile, fold, shared);
+  }
   if (!t->knobs.outside && !t->panel)
     order = template_order_columns(t, &r, &tile, fold, vectors, stream.beside, &order);
   if (t->rows) order = (template_order){.channels_outside = true, .axis = n - 3, .rows = t->rows};
