@@ -85,12 +85,13 @@ static bool ownership_takes(const wick_func *f, const wick_node *n, const bool *
   return false;
 }
 
-/* Finds more values of function i that are owned. Returns whether there were any. */
-static bool ownership_step(wick_ownership *o, uint32_t i, wick_arena *mem)
+/* Finds more values of function i that are owned. recurs: which functions call themselves. Returns
+ * whether there were any. */
+static bool ownership_step(wick_ownership *o, uint32_t i, const bool *recurs, wick_arena *mem)
 {
   const wick_func *f = o->func[i];
   const uint32_t *definer = NULL;
-  bool *owns = o->owns[i], more = false, recurs = wick_func_recurs(f, mem);
+  bool *owns = o->owns[i], more = false;
   for (uint32_t at = f->nnode; at-- > 0;) {
     const wick_node *n = &f->node[at];
     for (uint32_t k = 0; k < n->nin; k++) {
@@ -105,7 +106,7 @@ static bool ownership_step(wick_ownership *o, uint32_t i, wick_arena *mem)
     /* A call at the end of a recursion stays one if nothing must be released after it. */
     const wick_func *g = wick_callee(f->module, n);
     uint32_t to = g ? ownership_find(o, g) : o->n;
-    if (to == o->n || !recurs || !wick_func_recurs(g, mem) || !wick_is_last(f, at)) continue;
+    if (to == o->n || !recurs[i] || !recurs[to] || !wick_is_last(f, at)) continue;
     if (!definer) definer = wick_definers_of(f, mem);
     for (uint32_t k = 0; k < n->nin; k++) {
       bool made = wick_is_object(f, n->in[k]) && definer[n->in[k].id] != UINT32_MAX;
@@ -147,12 +148,16 @@ wick_ownership wick_ownership_of(const wick_module *m, wick_arena *mem)
     if (m->funcs.at[i]->level == WICK_GRAPH && ownership_has_objects(m->funcs.at[i]))
       wick_push(mem, &func, m->funcs.at[i]);
   wick_ownership o = {func.n, func.at, wick_new(mem, bool *, func.n + 1u)};
-  for (uint32_t i = 0; i < o.n; i++) o.owns[i] = wick_new(mem, bool, o.func[i]->nvalue + 1u);
+  bool *recurs = wick_new(mem, bool, func.n + 1u);
+  for (uint32_t i = 0; i < o.n; i++) {
+    o.owns[i] = wick_new(mem, bool, o.func[i]->nvalue + 1u);
+    recurs[i] = wick_func_recurs(o.func[i], mem);
+  }
   for (bool more = true; more;) {
     more = false;
     for (uint32_t i = 0; i < o.n; i++) {
       more = ownership_entry(&o, i) || more;
-      more = ownership_step(&o, i, mem) || more;
+      more = ownership_step(&o, i, recurs, mem) || more;
     }
   }
   return o;

@@ -446,6 +446,7 @@ wick_status wick_build_end(wick_builder *b, wick_func **out)
                    .constraint = b->constraints.at,
                    .schedule = b->schedule,
                    .contract = b->contract};
+  wick_func_note_callees(f, b->mem);
   *out = f;
   return NULL;
 }

@@ -28,6 +28,23 @@ bool wick_node_names(const wick_node *n, const wick_func *f)
   return false;
 }
 
+void wick_func_note_callees(wick_func *f, wick_arena *mem)
+{
+  wick_list(wick_use_of_func) all = {0};
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    const wick_node *n = &f->node[i];
+    const char *name;
+    f->acts = f->acts || wick_op_of(n)->effect == WICK_EFFECT;
+    for (uint32_t k = 0; (name = wick_named_func(n, k)); k++) {
+      uint32_t at = 0;
+      while (at < all.n && all.at[at].name != name) at++;
+      if (at == all.n) wick_push(mem, &all, ((wick_use_of_func){name, false}));
+      all.at[at].run = all.at[at].run || wick_func_run(n, k);
+    }
+  }
+  f->ncallee = all.n, f->callee = all.at;
+}
+
 typedef wick_list(const wick_func *) call_list;
 
 static bool call_listed(const call_list *list, const wick_func *f)
@@ -43,11 +60,10 @@ static void call_reach(const wick_func *f, wick_arena *mem, call_list *out)
 {
   const wick_func *of = f;
   for (uint32_t at = out->n; of; of = at < out->n ? out->at[at++] : NULL)
-    for (uint32_t i = 0; i < of->nnode; i++)
-      for (uint32_t k = 0; wick_named_func(&of->node[i], k); k++) {
-        const wick_func *g = wick_module_find(f->module, wick_named_func(&of->node[i], k));
-        if (g && !call_listed(out, g)) wick_push(mem, out, g);
-      }
+    for (uint32_t i = 0; i < of->ncallee; i++) {
+      const wick_func *g = wick_module_find(f->module, of->callee[i].name);
+      if (g && !call_listed(out, g)) wick_push(mem, out, g);
+    }
 }
 
 bool wick_func_recurs(const wick_func *f, wick_arena *tmp)
@@ -115,8 +131,8 @@ bool wick_func_is_called(const wick_func *f)
 {
   const wick_module *m = f->module;
   for (uint32_t k = 0; k < m->funcs.n; k++)
-    for (uint32_t i = 0; i < m->funcs.at[k]->nnode; i++)
-      if (wick_node_names(&m->funcs.at[k]->node[i], f)) return true;
+    for (uint32_t i = 0; i < m->funcs.at[k]->ncallee; i++)
+      if (m->funcs.at[k]->callee[i].name == f->name) return true;
   return false;
 }
 
@@ -147,14 +163,16 @@ wick_effects wick_effects_of(const wick_module *m, wick_arena *mem)
 {
   bool *acts = wick_new(mem, bool, m->funcs.n + 1);
   wick_list(call_edge) edges = {0};
-  for (uint32_t k = 0; k < m->funcs.n; k++)
-    for (uint32_t i = 0; i < m->funcs.at[k]->nnode && !acts[k]; i++) {
-      const wick_node *n = &m->funcs.at[k]->node[i];
-      acts[k] = wick_op_of(n)->effect == WICK_EFFECT || call_unknown(m, n);
-      const char *name;
-      for (uint32_t j = 0; !acts[k] && (name = wick_func_run(n, j)); j++)
-        wick_push(mem, &edges, (call_edge){k, wick_module_index(m, name)});
+  for (uint32_t k = 0; k < m->funcs.n; k++) {
+    const wick_func *f = m->funcs.at[k];
+    acts[k] = f->acts;
+    for (uint32_t i = 0; i < f->ncallee && !acts[k]; i++) {
+      if (!f->callee[i].run) continue;
+      const wick_func *g = wick_module_find(m, f->callee[i].name);
+      acts[k] = !g || g->head;
+      if (!acts[k]) wick_push(mem, &edges, (call_edge){k, wick_module_index(m, g->name)});
     }
+  }
   for (bool more = true; more;) {
     more = false;
     for (uint32_t i = edges.n; i-- > 0;) {

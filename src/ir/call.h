@@ -13,10 +13,12 @@ const char *wick_named_func(const wick_node *n, uint32_t k);
 /* The same for the functions that n runs: the one that it calls, or those that it transforms. */
 const char *wick_func_run(const wick_node *n, uint32_t k);
 bool wick_node_names(const wick_node *n, const wick_func *f);
+/* Fills `acts` and `callee` of a function that is built. */
+void wick_func_note_callees(wick_func *f, wick_arena *mem);
 
 /* Which functions of a module have effects: those that reach an operator of WICK_EFFECT, or a call
  * of a function that is not defined (yet). Stale once a function is replaced by one that has more
- * effects, which no pass does. Time: linear in the nodes of the module. */
+ * effects, which no pass does. Time: linear in the functions of the module and their callees. */
 typedef struct wick_effects {
   const wick_module *module;
   const bool *acts; /* by index in the module's functions */

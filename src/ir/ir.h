@@ -163,6 +163,11 @@ static inline uint32_t wick_given_result(wick_qualifier q)
   return (uint32_t)q - (uint32_t)(wick_is_state(q) ? WICK_STATE : WICK_GIVEN);
 }
 
+typedef struct wick_use_of_func {
+  const char *name; /* interned */
+  bool run;         /* some node runs it; else closures name it */
+} wick_use_of_func;
+
 struct wick_func {
   wick_module *module;
   const char *name;
@@ -180,6 +185,9 @@ struct wick_func {
   const char *contract; /* groups: NULL until formed */
   bool
       head; /* only the types of its parameters and results are known; the parser defines it later */
+  bool acts;        /* one of its operators has an effect by itself */
+  uint32_t ncallee; /* the functions that its nodes name, each once, in their order */
+  const wick_use_of_func *callee;
 };
 
 static inline wick_type wick_type_of(const wick_func *f, wick_value v)
