@@ -15,6 +15,7 @@ enum {
   PARTIAL_CALLS = 2000,
   PARTIAL_DEPTH = 400,
   PARTIAL_REGIONS = 32,
+  PARTIAL_UNDECIDED = 48, /* branches that stay, beyond which more must be decided */
   PARTIAL_INSTANCES = 40, /* of one function */
   PARTIAL_INSTANCE_NODES = 20000,
   PARTIAL_SPENT = 100000 /* nodes that are built and not used; after that, there are no instances */
@@ -57,15 +58,22 @@ typedef struct partial_run {
   bool off;              /* no instances are made */
 } partial_run;
 
+typedef struct partial_refusal { /* a function whose calls exceeded the limits */
+  const char *name;
+  bool poor; /* most branches stayed: it has no instances, either */
+} partial_refusal;
+
 typedef struct partial_state {
   wick_builder b;
   partial_run *run;
   wick_list(uint32_t) definer; /* by new value: the node without regions that defines it, + 1 */
   uint32_t nseen;              /* nodes whose results are in `definer` */
   uint32_t depth, ncall;
-  uint32_t base, nopen;     /* before the outermost call that is unrolled: nodes; open regions */
-  bool exhausted, instance; /* instance: the function that is built is one */
-  wick_list(const char *) refused; /* functions whose calls exceeded the limits */
+  uint32_t base, nopen; /* before the outermost call that is unrolled: nodes; open regions */
+  uint32_t ndecided, nundecided; /* branches in the outermost call that is unrolled */
+  bool exhausted, instance;      /* instance: the function that is built is one */
+  bool poor;                     /* exhausted, because most branches stay */
+  wick_list(partial_refusal) refused;
 } partial_state;
 
 /* ---- what is known ---- */
@@ -206,10 +214,15 @@ static bool partial_unroll(partial_state *s, const wick_func *f, const wick_valu
   wick_builder *b = &s->b;
   uint32_t nnode = b->nodes.n, nvalue = b->values.n, nconstraint = b->constraints.n,
            nbranch = b->branch_constraints.n;
-  if (!s->depth) s->base = nnode, s->nopen = b->open.n, s->ncall = 0, s->exhausted = false;
+  if (!s->depth) {
+    s->base = nnode, s->nopen = b->open.n, s->ncall = s->ndecided = s->nundecided = 0;
+    s->exhausted = s->poor = false;
+  }
   s->exhausted = s->exhausted || s->depth >= PARTIAL_DEPTH || ++s->ncall > PARTIAL_CALLS ||
                  nnode - s->base > PARTIAL_NODES || b->open.n - s->nopen > PARTIAL_REGIONS ||
                  b->open.n + partial_nested(f) > WICK_MAX_DEPTH;
+  if (!s->exhausted && s->nundecided > PARTIAL_UNDECIDED && s->nundecided > s->ndecided)
+    s->exhausted = s->poor = true;
   if (s->exhausted) return false;
   s->depth++;
   partial_body(s, f, in, out);
@@ -394,11 +407,11 @@ static void partial_emit(partial_state *s, const wick_func *of, const wick_node 
   for (uint32_t k = 0; k < n->nout; k++) out[k] = (wick_value){first.id + k};
 }
 
-static bool partial_refused(const partial_state *s, const wick_func *f)
+static const partial_refusal *partial_refused(const partial_state *s, const wick_func *f)
 {
   for (uint32_t i = 0; i < s->refused.n; i++)
-    if (s->refused.at[i] == f->name) return true;
-  return false;
+    if (s->refused.at[i].name == f->name) return &s->refused.at[i];
+  return NULL;
 }
 
 static void partial_call(partial_state *s, const wick_func *of, const wick_node *n,
@@ -412,12 +425,14 @@ static void partial_call(partial_state *s, const wick_func *of, const wick_node 
     known = partial_operands(s, f, in, &leaves);
     i = partial_find(s->run, f, known);
   }
-  if (f && !i && !partial_refused(s, f) && partial_unroll(s, f, in, out)) return;
+  const partial_refusal *refused = f ? partial_refused(s, f) : NULL;
+  if (f && !i && !refused && partial_unroll(s, f, in, out)) return;
   if (f && !i && !s->depth) {
     if (!known) known = partial_operands(s, f, in, &leaves);
-    i = partial_add(s->run, f, known, n->loc);
-    if (!i && !partial_refused(s, f)) {
-      wick_push(s->b.mem, &s->refused, f->name);
+    bool poor = refused ? refused->poor : s->poor;
+    if (!poor) i = partial_add(s->run, f, known, n->loc);
+    if (!i && !refused) {
+      wick_push(s->b.mem, &s->refused, ((partial_refusal){f->name, poor}));
       if (partial_worth(f, known)) /* recursion that counts is meant to stay */
         wick_push(s->run->tmp, &s->run->stops, (partial_stop){f, n->loc});
     }
@@ -445,6 +460,7 @@ static bool partial_switch(wick_replay *r, const wick_node *n, const wick_value 
   partial_state *s = r->arg;
   const wick_node *made = partial_known(s, in[0], WICK_OP_construct);
   const wick_ctor *only = s->instance || s->depth ? partial_only_ctor(s, in[0]) : NULL;
+  s->ndecided += made != NULL, s->nundecided += !made && !only;
   if (!made && !only) return false;
   const wick_region *g = &n->region[made ? made->attr[WICK_ATTR_construct_ctor].i : 0];
   wick_value first = made ? (wick_value){0} : partial_unpack(s, in[0], only);
@@ -456,7 +472,10 @@ static bool partial_switch(wick_replay *r, const wick_node *n, const wick_value 
 static bool partial_if(wick_replay *r, const wick_node *n, const wick_value *in, wick_value *out)
 {
   int64_t condition;
-  if (!partial_number(r->arg, in[0], &condition)) return false;
+  partial_state *s = r->arg;
+  bool known = partial_number(s, in[0], &condition);
+  s->ndecided += known, s->nundecided += !known;
+  if (!known) return false;
   wick_build_taken(r->b, &n->attr[!condition], n->loc);
   return partial_region(r, n, &n->region[!condition], out);
 }
@@ -568,8 +587,9 @@ static void partial_remark(const partial_run *run, const wick_pass_context *pass
     const char *what =
         wick_str_printf(pass->tmp,
                         "stays a call, though some of its arguments are known: written out it "
-                        "exceeds %d nodes, %d calls inside each other, or %d undecided branches",
-                        PARTIAL_NODES, PARTIAL_DEPTH, PARTIAL_REGIONS);
+                        "exceeds %d nodes, %d calls inside each other, %d undecided branches "
+                        "inside each other, or %d that are most of its branches",
+                        PARTIAL_NODES, PARTIAL_DEPTH, PARTIAL_REGIONS, PARTIAL_UNDECIDED);
     if (!partial_stops(run, i, at->of)) partial_say(run, pass, at->loc, at->of, what);
   }
   for (uint32_t i = 0; i < run->general.n && pass->remarks; i++) {
