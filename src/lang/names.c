@@ -266,7 +266,7 @@ static void names_params(names *s, wick_ast *list)
   names_number(s, list);
   for (uint32_t i = 0; i < list->nkid; i++) {
     wick_ast *n = list->kid[i];
-    for (uint32_t k = mark; k < s->undo.n; k++)
+    for (uint32_t k = mark; k < s->undo.n && strcmp(n->name, "_") != 0; k++)
       if (s->undo.at[k].name == n->name)
         wick_lang_report(&s->p->sources, n->name_at, "two parameters have the name `%s`", n->name);
     names_number(s, n);
