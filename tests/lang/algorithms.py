@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.integrate
 import scipy.optimize
+from abstract import ABSTRACT
 from containers import LIBRARY
 from library_numbers import LIBRARY_NUMBERS
 from models import FORMULAS, LEARNING
@@ -395,6 +396,7 @@ FILES = {
     },
     "structures": STRUCTURES,
     "mixed": MIXED,
+    "abstract": ABSTRACT,
     "functional": FUNCTIONAL,
     "formulas": FORMULAS,
     "learning": LEARNING,

@@ -20,6 +20,106 @@ const lowered *wick_lowering_argument(lowering *s, lowering_frame *f, wick_lang_
   return y;
 }
 
+/* ---- functions that grow ---- */
+
+static void instances_fixed_key(const wick_lang_entity *e, const wick_static *fixed, wick_text *out)
+{
+  for (uint32_t i = 0; i < e->decl->kid[0]->nkid; i++) {
+    if (fixed[i].word) wick_text_printf(out, "\"%s\"", fixed[i].word);
+    for (uint32_t k = 0; k < fixed[i].n; k++)
+      wick_text_printf(out, "=%lld,%a", (long long)fixed[i].ints[k], fixed[i].f);
+    wick_text_char(out, ';');
+  }
+}
+
+static bool instances_same_code(const lowered_code *a, const lowered_code *b)
+{
+  return a->entity == b->entity && a->node == b->node && a->half == b->half;
+}
+
+static bool instances_same(const lowered *a, const lowered *b)
+{
+  if (a->kind != b->kind || a->n != b->n) return false;
+  if (a->kind == LOWERED_ONE && a->in.id != b->in.id) return false;
+  if (a->kind == LOWERED_FN && !instances_same_code(a->code, b->code)) return false;
+  for (uint32_t i = 0; i < a->n; i++)
+    if (!instances_same(a->item[i], b->item[i])) return false;
+  return true;
+}
+
+/* Whether a known function in x has captured `part`. */
+static bool instances_captures(const lowered *x, const lowered *part, bool captured)
+{
+  if (captured && instances_same(x, part)) return true;
+  captured = captured || x->kind == LOWERED_FN;
+  for (uint32_t i = 0; i < x->n; i++)
+    if (instances_captures(x->item[i], part, captured)) return true;
+  return false;
+}
+
+/* Whether x has captured a known function of `old`. */
+static bool instances_outgrows(const lowered *x, const lowered *old)
+{
+  if (old->kind == LOWERED_FN) return instances_captures(x, old, false);
+  for (uint32_t i = 0; i < old->n; i++)
+    if (instances_outgrows(x, old->item[i])) return true;
+  return false;
+}
+
+static bool instances_same_types(lowering *s, const lowering_instance *p, const lowered *const *arg,
+                                 const wick_static *fixed)
+{
+  wick_text a = wick_text_begin(s->tmp), b = wick_text_begin(s->tmp);
+  for (uint32_t i = 0; i < p->narg; i++) {
+    if (p->arg[i]->type) wick_lowering_type_key(s, p->arg[i]->type, &a);
+    if (arg[i]->type) wick_lowering_type_key(s, arg[i]->type, &b);
+  }
+  if (fixed && p->fixed) {
+    instances_fixed_key(p->fn->code->entity, p->fixed, &a);
+    instances_fixed_key(p->fn->code->entity, fixed, &b);
+  }
+  return strcmp(a.at, b.at) == 0;
+}
+
+/* Returns whether the argument k of a recursive call is a function that has captured one which the
+ * caller, or a caller of that, got itself: then there would be no end of instances. */
+static bool instances_grows(lowering *s, const lowering_instance *from, const lowered_code *code,
+                            uint32_t narg, const lowered *const *arg, const wick_static *fixed,
+                            uint32_t k)
+{
+  for (uint32_t i = 0; i < s->growing.n; i++)
+    if (s->growing.at[i].param == k && instances_same_code(s->growing.at[i].code, code))
+      return true;
+  for (const lowering_instance *p = from; p; p = p->parent) {
+    if (!instances_same_code(p->fn->code, code) || p->narg != narg) continue;
+    bool grows = false;
+    for (uint32_t i = 0; i < narg; i++) grows = grows || instances_outgrows(arg[k], p->arg[i]);
+    if (!grows || !instances_same_types(s, p, arg, fixed)) continue;
+    wick_push(s->tmp, &s->growing, ((lowering_growth){code, k}));
+    return true;
+  }
+  return false;
+}
+
+static bool instances_has_known(const lowered *x)
+{
+  bool is = x->kind == LOWERED_FN;
+  for (uint32_t i = 0; i < x->n; i++) is = is || instances_has_known(x->item[i]);
+  return is;
+}
+
+/* Makes known functions that grow from call to call values of the graph. */
+static void instances_arguments(lowering *s, lowering_frame *f, wick_lang_at at, const lowered *fn,
+                                uint32_t narg, const lowered **arg, const wick_static *fixed)
+{
+  for (uint32_t i = 0; i < narg && !s->failed; i++)
+    if (arg[i]->type && instances_has_known(arg[i]) &&
+        instances_grows(s, f->instance, fn->code, narg, arg, fixed, i))
+      arg[i] = wick_lowering_plain(s, f, at, arg[i], arg[i]->type);
+}
+
+/* ---- types ---- */
+
 static wick_ty *instances_want(lowering *s, uint32_t narg, const lowered *const *arg,
                                const wick_ty *fn, wick_ty *result)
 {
@@ -108,16 +208,6 @@ static wick_ty *instances_with_fixed(lowering *s, const wick_lang_entity *e, wic
   return wick_ty_fn(s->t, list->nkid, param, want->arg[want->n - 1]);
 }
 
-static void instances_fixed_key(const wick_lang_entity *e, const wick_static *fixed, wick_text *out)
-{
-  for (uint32_t i = 0; i < e->decl->kid[0]->nkid; i++) {
-    if (fixed[i].word) wick_text_printf(out, "\"%s\"", fixed[i].word);
-    for (uint32_t k = 0; k < fixed[i].n; k++)
-      wick_text_printf(out, "=%lld,%a", (long long)fixed[i].ints[k], fixed[i].f);
-    wick_text_char(out, ';');
-  }
-}
-
 /* The types in the body follow from those of the arguments, so that instances which differ in known
  * functions share them: then equal literals of theirs are equal functions. */
 static const wick_typed *instances_typed(lowering *s, lowering_instance *i, wick_ty *want,
@@ -196,7 +286,9 @@ lowering_instance *wick_lowering_instance(lowering *s, lowering_frame *f, wick_l
                            .param = types.at,
                            .nparam = types.n,
                            .plain = plain,
-                           .at = at};
+                           .at = at,
+                           .parent = f->instance,
+                           .fixed = fixed};
   wick_push(s->tmp, &s->instances, i);
   s->slots.at[slot] = s->instances.n;
   instances_infer(s, f, i, want, fixed);
@@ -287,7 +379,7 @@ void wick_lowering_body(lowering *s, lowering_instance *i)
   }
   wick_builder b;
   wick_func *func;
-  lowering_frame f = {.b = &b, .typed = i->typed};
+  lowering_frame f = {.b = &b, .typed = i->typed, .instance = i};
   f.local = wick_new(s->tmp, const lowered *, i->typed->entity->number + 1u);
   wick_build_begin(&b, s->module, WICK_GRAPH, i->name, s->mem);
   const char *const *name = instances_param_names(s, i);
@@ -426,6 +518,7 @@ const lowered *wick_lowering_call(lowering *s, lowering_frame *f, const wick_ast
   }
   const lowered **arg = wick_new(s->tmp, const lowered *, narg);
   for (uint32_t i = 0; i < narg; i++) arg[i] = wick_lowering_argument(s, f, n->at, given[i]);
+  instances_arguments(s, f, n->at, fn, narg, arg, fixed);
   lowering_instance *i =
       s->failed ? NULL : wick_lowering_instance(s, f, n->at, fn, narg, arg, fixed, result, false);
   bool open = i && wick_lowering_has_fn(s, i->result_type);

@@ -36,7 +36,8 @@ struct lowered {
   const lowered_code *code;
 };
 
-typedef struct lowering_instance {
+typedef struct lowering_instance lowering_instance;
+struct lowering_instance {
   const char *key, *name;
   const char *typed_key;   /* of what `typed` follows from; NULL: some of it is not known */
   const lowered *fn;       /* as in `key`; its values are those of the first use */
@@ -49,22 +50,31 @@ typedef struct lowering_instance {
   wick_ty *result_type;
   bool plain; /* its result has no known functions */
   bool begun, done;
-  const lowered *result; /* after it is done; values count from 1 */
-  wick_lang_at at;       /* of the first use */
-} lowering_instance;
+  const lowered *result;           /* after it is done; values count from 1 */
+  wick_lang_at at;                 /* of the first use */
+  const lowering_instance *parent; /* whose body has the first use; NULL: the entry */
+  const wick_static *fixed;
+};
 
 /* A graph function that is being built. */
 typedef struct lowering_frame {
   wick_builder *b;
   const wick_typed *typed;
-  const lowered **local; /* by number */
-  bool placed;           /* nodes keep the location of the builder */
+  const lowering_instance *instance; /* whose body this is; NULL: of none */
+  const lowered **local;             /* by number */
+  bool placed;                       /* nodes keep the location of the builder */
 } lowering_frame;
 
 typedef struct lowering_data {
   const char *key;
   wick_type type;
 } lowering_data;
+
+/* A parameter that gets ever larger known functions. */
+typedef struct lowering_growth {
+  const lowered_code *code;
+  uint32_t param;
+} lowering_growth;
 
 typedef struct lowering {
   wick_lang_program *p;
@@ -76,6 +86,7 @@ typedef struct lowering {
   uint32_t next;             /* the first instance whose body may not be lowered yet */
   wick_list(uint32_t) slots; /* hash table of instances, by key; 0: empty */
   wick_list(lowering_data) datas;
+  wick_list(lowering_growth) growing;
   uint64_t nnode; /* that have been built */
   const char *stack;
 } lowering;
