@@ -111,7 +111,10 @@ static void infer_expr_pattern_ctor(infer *s, wick_ast *n, wick_ty *t)
   wick_ty *c = e && e->scheme ? wick_infer_instance(s, e->scheme, n->at) : NULL;
   bool fields = c && c->kind == WICK_TY_FN;
   uint32_t nfield = fields ? c->n - 1 : 0;
-  if (c) wick_infer_expect(s, n, fields ? c->arg[nfield] : c, t, "the pattern");
+  wick_ty *of = wick_ty_of(t);
+  bool cot = of->kind == WICK_TY_COT; /* its fields are the cotangents of those of the data */
+  if (cot) of = wick_ty_of(of->arg[0]);
+  if (c) wick_infer_expect(s, n, fields ? c->arg[nfield] : c, cot ? of : t, "the pattern");
   bool named = n->nkid && n->kid[0]->kind == WICK_AST_NAMED;
   if (c && (named ? n->nkid > nfield : n->nkid != nfield)) {
     wick_lang_report(&s->p->sources, n->at, "`%s` has %u field%s, found %u", n->name, nfield,
@@ -132,7 +135,8 @@ static void infer_expr_pattern_ctor(infer *s, wick_ast *n, wick_ty *t)
       k->i = at;
       k = k->kid[0];
     }
-    wick_infer_pattern(s, k, c && at < nfield ? c->arg[at] : s->t->error);
+    wick_ty *field = c && at < nfield ? c->arg[at] : s->t->error;
+    wick_infer_pattern(s, k, cot ? wick_infer_cotangent_of(s, n, field) : field);
   }
 }
 
@@ -250,7 +254,9 @@ static wick_ty *infer_expr_if(infer *s, wick_ast *n)
 
 static wick_ty *infer_expr_match(infer *s, wick_ast *n)
 {
+  uint32_t from = s->pending.n;
   wick_ty *value = wick_infer_expr(s, n->kid[0]), *out = NULL;
+  if (wick_ty_of(value)->kind == WICK_TY_VAR) wick_infer_solve(s, from);
   for (uint32_t i = 1; i < n->nkid; i++) {
     wick_ast *arm = n->kid[i];
     wick_infer_pattern(s, arm->kid[0], value);

@@ -57,7 +57,7 @@ wick_ty *wick_infer_cotangent(infer *s, wick_ty *x)
 {
   wick_ty *a = wick_ty_of(x);
   infer_seen seen = {0};
-  if (a->kind == WICK_TY_ERROR || wick_ty_step(s->t)) return a;
+  if (a->kind == WICK_TY_ERROR || a->kind == WICK_TY_COT || wick_ty_step(s->t)) return a;
   if (a->kind == WICK_TY_VAR) return NULL;
   if (a->kind == WICK_TY_TENSOR || a->kind == WICK_TY_DATA) {
     infer_floats f = infer_form_floats(s, a, &seen);
@@ -91,6 +91,12 @@ static wick_ty *infer_form_cot(infer *s, const wick_constraint *c, wick_ty *x)
   k.arg = wick_dup(s->mem, wick_ty *, ((wick_ty *[]){x, t}), 2);
   wick_push(s->mem, &s->pending, k);
   return t;
+}
+
+wick_ty *wick_infer_cotangent_of(infer *s, const wick_ast *n, wick_ty *x)
+{
+  const wick_constraint c = {.node = n, .at = n->at};
+  return infer_form_cot(s, &c, x);
 }
 
 /* ---- named static arguments: wrt = 0, axes = (0, -1) ---- */

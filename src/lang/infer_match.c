@@ -89,6 +89,8 @@ static const char *infer_match_in(match *m, uint32_t n, const match_row *const *
   const match_types *types = type->next;
   uint32_t k = 0;
   wick_ty *t = wick_ty_of(type->type);
+  bool cot = t->kind == WICK_TY_COT;
+  if (cot) t = wick_ty_of(t->arg[0]);
   for (uint32_t i = 0; i < n; i++) {
     const wick_ast *p = row[i]->pattern;
     bool same = infer_match_any(p) || (ctor   ? p->ref == ctor
@@ -98,11 +100,12 @@ static const char *infer_match_in(match *m, uint32_t n, const match_row *const *
   }
   for (uint32_t i = nfield; i--;) {
     match_types *x = wick_new(m->s->mem, match_types, 1);
-    *x = (match_types){t->kind == WICK_TY_DATA && ctor
-                           ? wick_lang_field_type(m->s->t, t, ctor->index, i)
-                       : t->kind == WICK_TY_TUPLE && i < t->n ? t->arg[i]
-                                                              : m->s->t->error,
-                       types};
+    wick_ty *field = t->kind == WICK_TY_DATA && ctor
+                         ? wick_lang_field_type(m->s->t, t, ctor->index, i)
+                     : t->kind == WICK_TY_TUPLE && i < t->n ? t->arg[i]
+                                                            : NULL;
+    if (field && cot) field = wick_infer_cotangent(m->s, field);
+    *x = (match_types){field ? field : m->s->t->error, types};
     types = x;
   }
   const char *rest = infer_match_missing(m, k, sub, types);
@@ -118,6 +121,7 @@ static const char *infer_match_missing(match *m, uint32_t n, const match_row *co
   if (m->gave_up) return NULL;
   if (!type) return n ? NULL : "";
   const wick_ty *t = wick_ty_of(type->type);
+  if (t->kind == WICK_TY_COT) t = wick_ty_of(t->arg[0]);
   const wick_ast *head = NULL;
   for (uint32_t i = 0; i < n && !head; i++)
     if (!infer_match_any(row[i]->pattern)) head = row[i]->pattern;

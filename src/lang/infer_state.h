@@ -89,6 +89,8 @@ void wick_infer_call_sizes(infer *s, const wick_ast *n, const wick_op *op, wick_
 wick_ty *wick_infer_global(infer *s, wick_ast *n);
 /* The cotangent of a type; NULL if it is not known yet. */
 wick_ty *wick_infer_cotangent(infer *s, wick_ty *x);
+/* The same, or an unknown that becomes it. */
+wick_ty *wick_infer_cotangent_of(infer *s, const wick_ast *n, wick_ty *x);
 bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wick_static *out);
 /* The same for an argument of a static parameter, which may be a size, too. */
 bool wick_infer_static_argument(infer *s, const wick_ast *n, wick_static *out);

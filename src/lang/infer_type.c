@@ -45,11 +45,12 @@ static void infer_type_visit(infer *s, wick_ast *n, wick_ty_sort sort, bool *cha
   }
   const wick_lang_entity *e = n->ref;
   bool data = e && (e->kind == WICK_ENTITY_TYPE || e->kind == WICK_ENTITY_STRUCT);
-  if (!e && !infer_type_is(n, "Ref")) return; /* there is no such type, as is said already */
+  bool wraps = infer_type_is(n, "Ref") || infer_type_is(n, "Cotangent");
+  if (!e && !wraps) return; /* there is no such type, as is said already */
   if (e && e->kind == WICK_ENTITY_VARIABLE)
     infer_type_sort(s, n, n->flag ? WICK_SORT_ELEM : WICK_SORT_TYPE, changed);
   for (uint32_t i = 0; i < n->nkid; i++) {
-    wick_ty_sort k = infer_type_is(n, "Ref") ? WICK_SORT_TYPE : WICK_SORT_SIZE;
+    wick_ty_sort k = wraps ? WICK_SORT_TYPE : WICK_SORT_SIZE;
     if (data) {
       const wick_lang_entity *v = e->variable[i < e->nvariable ? i : e->nvariable - 1];
       if (!e->nvariable || !v->assigned) continue;
@@ -357,6 +358,17 @@ static wick_ty *infer_type_data(infer *s, wick_ast *n, wick_lang_entity *e)
   return a;
 }
 
+static wick_ty *infer_type_cotangent(infer *s, const wick_ast *n, wick_ty *of)
+{
+  wick_entity_kind kind = s->typed->entity->kind;
+  wick_ty *t = NULL;
+  if (kind == WICK_ENTITY_TYPE || kind == WICK_ENTITY_STRUCT)
+    wick_lang_report(&s->p->sources, n->at, "`Cotangent` is a type of signatures, not of fields");
+  else if (!(t = wick_infer_cotangent(s, of)))
+    wick_lang_report(&s->p->sources, n->at, "the type whose cotangent this is is not known");
+  return t ? t : s->t->error;
+}
+
 wick_ty *wick_infer_annotation(infer *s, wick_ast *n)
 {
   wick_ty *out = s->t->error;
@@ -379,13 +391,14 @@ wick_ty *wick_infer_annotation(infer *s, wick_ast *n)
     return out;
   } else if (n->kind == WICK_AST_TYPE_NAME && e) {
     out = infer_type_data(s, n, e);
-  } else if (infer_type_is(n, "Ref") && !n->module) {
+  } else if ((infer_type_is(n, "Ref") || infer_type_is(n, "Cotangent")) && !n->module) {
     if (n->nkid == 1) {
-      const wick_lang_entity any = {.name = "Ref", .state = WICK_SORT_TYPE};
+      const wick_lang_entity any = {.name = n->name, .state = WICK_SORT_TYPE};
       arg[0] = infer_type_argument(s, n->kid[0], &any);
-      out = wick_ty_new(s->t, WICK_TY_REF, 1, arg);
+      out = infer_type_is(n, "Ref") ? wick_ty_new(s->t, WICK_TY_REF, 1, arg)
+                                    : infer_type_cotangent(s, n, arg[0]);
     } else {
-      wick_lang_report(&s->p->sources, n->at, "`Ref` takes 1 argument, found %u", n->nkid);
+      wick_lang_report(&s->p->sources, n->at, "`%s` takes 1 argument, found %u", n->name, n->nkid);
     }
   }
   if (out->kind != WICK_TY_ERROR) out->at = n->at;

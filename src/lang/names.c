@@ -155,7 +155,8 @@ static void names_type_name(names *s, wick_ast *n)
   } else if (n->name[0] >= 'A' && n->name[0] <= 'Z') {
     n->ref = wick_lang_map_get(&s->m->types, n->name);
     const wick_lang_map *map = &s->m->types;
-    if (!n->ref && strcmp(n->name, "Ref") != 0 && !names_lost(s, n->name))
+    if (!n->ref && strcmp(n->name, "Ref") != 0 && strcmp(n->name, "Cotangent") != 0 &&
+        !names_lost(s, n->name))
       names_unknown(s, n, "type", 1, &map);
   } else {
     n->ref = wick_lang_map_get(&s->p->elements, n->name);

@@ -58,4 +58,6 @@ ABSTRACT = {
     "inferred": lambda: (1, shape(((4, 4), (4, 4))), -1, -1, shape((1, 1)), -1),
     "streams": streams,
     "heaps": heaps,
+    # 2 x^2 + y^2 at 1 and 3, each x three times 0.6 x, y 0.8 y; the gradient of 16 x^2 + 4 y^2; 16 x^2 + 16 + 36
+    "descended": lambda: (2 * 0.6**6 + (3 * 0.8**3) ** 2, 32.0**2 + 24.0**2, 32.0, [68.0, 116.0]),
 }

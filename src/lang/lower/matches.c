@@ -179,7 +179,9 @@ static const lowered *matches_switch(matches *m, uint32_t n, const matches_row *
   lowering *s = m->s;
   lowering_frame *f = m->f;
   const lowered *x = row[0].test.at[0].x;
-  const wick_lang_entity *data = x->type->data;
+  bool cot = x->type->kind == WICK_TY_COT;
+  wick_ty *type = cot ? wick_ty_of(x->type->arg[0]) : x->type;
+  const wick_lang_entity *data = type->data;
   matches_row *left = wick_new(s->tmp, matches_row, n);
   wick_lowering_at(s, f, m->node->at);
   wick_build_open(f->b, WICK_OP_switch, 1, &x->v, NULL, 0, NULL);
@@ -189,8 +191,10 @@ static const lowered *matches_switch(matches *m, uint32_t n, const matches_row *
     const lowered **field = wick_new(s->tmp, const lowered *, nfield);
     wick_value next = wick_region_begin(f->b, c->nfield, c->field);
     if (!wick_lowering_ok(s, f)) return wick_lowering_unit(s);
-    for (uint32_t i = 0; i < nfield; i++)
-      field[i] = wick_lowering_unflatten(s, f, wick_lang_field_type(s->t, x->type, k, i), &next);
+    for (uint32_t i = 0; i < nfield; i++) {
+      wick_ty *t = wick_lang_field_type(s->t, type, k, i);
+      field[i] = wick_lowering_unflatten(s, f, cot ? wick_lowering_cotangent(s, t) : t, &next);
+    }
     uint32_t count = matches_built(m, n, row, x, data->ctor[k], field, left);
     const lowered *y = matches_rows(m, count, left);
     wick_lowering_yield(s, f, m->node->at, y, m->type);

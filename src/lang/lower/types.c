@@ -211,6 +211,7 @@ wick_ty *wick_lowering_cotangent(lowering *s, wick_ty *type)
     return wick_ty_new(s->t, WICK_TY_TUPLE, a->n, item);
   }
   if (a->kind == WICK_TY_FN || a->kind == WICK_TY_REF) return s->t->unit;
+  if (a->kind == WICK_TY_COT) return a;
   if (types_all_floats(s, a, &seen)) return a;
   return a->kind == WICK_TY_TENSOR ? s->t->unit : wick_ty_new(s->t, WICK_TY_COT, 1, &a);
 }
