@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "lang/library.h"
+
 typedef struct names_undo {
   const char *name;
   wick_lang_entity *before;
@@ -67,14 +69,49 @@ static const char *names_elsewhere(const names *s, const wick_ast *n)
   return best ? wick_str_printf(s->p->mem, "%s.%s", best, n->name) : NULL;
 }
 
+/* Returns whether the line declares a type of that name, or one with that constructor. */
+static const char *names_declares(const char *line, const char *name, wick_arena *mem)
+{
+  const char *at = strncmp(line, "type ", 5) == 0 ? line + 5 : line + 7;
+  size_t n = strcspn(at, " [{\n"), most = strcspn(at, "\n"), length = strlen(name);
+  bool found = n == length && strncmp(at, name, n) == 0;
+  int depth = 0;
+  for (size_t i = 0; i < most && !found && strncmp(line, "type ", 5) == 0; i++) {
+    depth += (at[i] == '(' || at[i] == '[') - (at[i] == ')' || at[i] == ']');
+    bool begins =
+        i >= 2 && depth == 0 && at[i - 1] == ' ' && (at[i - 2] == '{' || at[i - 2] == ',');
+    found = begins && strncmp(at + i, name, length) == 0 && strcspn(at + i, "(,} ") == length;
+  }
+  return found ? wick_str_dupn(mem, at, n) : NULL;
+}
+
+/* The use of the library that brings a type or a constructor; NULL: it has none of that name. */
+static const char *names_of_library(const names *s, const char *name)
+{
+  for (const wick_lang_library *l = wick_lang_libraries; l->name; l++)
+    for (const char *line = l->text; line;
+         line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+      if (strncmp(line, "type ", 5) != 0 && strncmp(line, "struct ", 7) != 0) continue;
+      const char *type = names_declares(line, name, s->p->mem);
+      if (type) return wick_str_printf(s->p->mem, "use %s { %s }", l->name, type);
+    }
+  return NULL;
+}
+
 static void names_unknown(names *s, const wick_ast *n, const char *what, uint32_t nmap,
                           const wick_lang_map *const *map)
 {
   bool many = s->p->sources.problems.n > WICK_LANG_MOST_PROBLEMS;
   const char *near = many ? NULL : names_elsewhere(s, n);
   if (!near && !many) near = wick_lang_nearest(n->name, nmap, map);
-  wick_lang_report(&s->p->sources, n->name_at, "there is no %s `%s`%s%s%s", what, n->name,
-                   near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+  const char *brings =
+      many || near || n->module || strcmp(what, "value") == 0 ? NULL : names_of_library(s, n->name);
+  if (brings)
+    wick_lang_report(&s->p->sources, n->name_at,
+                     "there is no %s `%s`; `%s` brings that of the library", what, n->name, brings);
+  else
+    wick_lang_report(&s->p->sources, n->name_at, "there is no %s `%s`%s%s%s", what, n->name,
+                     near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
 }
 
 /* A name that an import of a file with mistakes would have brought. */

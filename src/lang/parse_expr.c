@@ -111,6 +111,21 @@ static bool parse_is_item(const wick_lang_parser *p)
          parse_is_word(p, 0, "type") || parse_is_word(p, 0, "struct") || parse_is_word(p, 0, "use");
 }
 
+static bool parse_is_return(const wick_ast *n)
+{
+  return n->kind == WICK_AST_NAME && n->name && strcmp(n->name, "return") == 0;
+}
+
+/* Takes the `}` for the `{` at token `open`. */
+static void parse_close(wick_lang_parser *p, uint32_t open)
+{
+  bool wrong = !p->panic && !parse_is(p, '}');
+  wick_lang_parse_need(p, '}', "`}`");
+  const wick_lang_token *t = &p->token[open];
+  if (wrong)
+    wick_lang_note(p->sources, (wick_lang_at){p->source, t->begin, t->end}, "this `{` has no end");
+}
+
 void wick_lang_parse_body(wick_lang_parser *p, wick_ast_list *out)
 {
   while (!p->panic && !parse_is(p, '}') && !parse_is(p, WICK_TOKEN_END) && !parse_is_item(p)) {
@@ -123,6 +138,9 @@ void wick_lang_parse_body(wick_lang_parser *p, wick_ast_list *out)
       wick_lang_parse_wrong(p, (wick_lang_at){p->source, t->begin, t->end},
                             "values do not change: `let x = v` gives a name, `x with [i] = v` is "
                             "another tensor, and `write(r, v)` changes a reference");
+    else if (!t->newline && t->kind != ';' && t->kind != '}' && parse_is_return(n))
+      wick_lang_parse_wrong(
+          p, n->at, "there is no `return`: the last expression of a function is what it gives");
     else if (!t->newline && t->kind != ';' && t->kind != '}')
       wick_lang_parse_expected(p, "an operator, or the end of the line");
   }
@@ -136,7 +154,7 @@ wick_ast *wick_lang_parse_block(wick_lang_parser *p)
   p->joined = false;
   wick_lang_parse_need(p, '{', "`{`");
   wick_lang_parse_body(p, &kids);
-  wick_lang_parse_need(p, '}', "`}`");
+  parse_close(p, begin);
   p->joined = joined;
   return wick_lang_parse_node(p, WICK_AST_BLOCK, begin, kids.n, kids.at);
 }
