@@ -16,7 +16,10 @@ enum {
   PARTIAL_DEPTH = 400,
   PARTIAL_REGIONS = 32,
   PARTIAL_UNDECIDED = 48, /* branches that stay, beyond which more must be decided */
+  PARTIAL_GROWTH = 2,     /* calls inside each other for which only more is known each time */
+  PARTIAL_SMALL = 40,     /* nodes of such a function that is worth instances */
   PARTIAL_INSTANCES = 40, /* of one function */
+  PARTIAL_FUNCTION_NODES = 1000, /* in instances of one function */
   PARTIAL_INSTANCE_NODES = 20000,
   PARTIAL_SPENT = 100000 /* nodes that are built and not used; after that, there are no instances */
 };
@@ -26,6 +29,7 @@ typedef struct partial_instance {
   const char *name;
   const wick_known *known; /* by parameter of `of` */
   wick_loc loc;            /* of the first call */
+  uint32_t nnode;
 } partial_instance;
 
 typedef struct partial_general { /* how general a parameter is in all instances */
@@ -60,19 +64,26 @@ typedef struct partial_run {
 
 typedef struct partial_refusal { /* a function whose calls exceeded the limits */
   const char *name;
-  bool poor; /* most branches stayed: it has no instances, either */
+  bool poor; /* it has no instances, either */
 } partial_refusal;
+
+typedef struct partial_open_call { /* a call that is being written out */
+  const wick_func *of;
+  const wick_value *in;
+  uint32_t nopen; /* regions around it */
+} partial_open_call;
 
 typedef struct partial_state {
   wick_builder b;
   partial_run *run;
   wick_list(uint32_t) definer; /* by new value: the node without regions that defines it, + 1 */
   uint32_t nseen;              /* nodes whose results are in `definer` */
+  wick_list(partial_open_call) calls;
   uint32_t depth, ncall;
   uint32_t base, nopen; /* before the outermost call that is unrolled: nodes; open regions */
   uint32_t ndecided, nundecided; /* branches in the outermost call that is unrolled */
   bool exhausted, instance;      /* instance: the function that is built is one */
-  bool poor;                     /* exhausted, because most branches stay */
+  bool poor;                     /* exhausted, and not worth an instance */
   wick_list(partial_refusal) refused;
 } partial_state;
 
@@ -165,6 +176,57 @@ static wick_value partial_opened(partial_state *s, wick_value v)
   return wick_build_construct(&s->b, wick_built_type(&s->b, v), 0, n, field);
 }
 
+/* ---- growth ---- */
+
+static bool partial_contains(const wick_known *x, const wick_known *part)
+{
+  for (uint32_t k = 0; k < x->n; k++)
+    if (wick_known_eq(&x->part[k], part) || partial_contains(&x->part[k], part)) return true;
+  return false;
+}
+
+/* Returns whether all that is known in `old` is known in `now`, of some parameter as a part of more. */
+static bool partial_grown(uint32_t nparam, const wick_known *now, const wick_known *old)
+{
+  bool any = false;
+  for (uint32_t k = 0; k < nparam; k++) {
+    if (wick_known_eq(&now[k], &old[k])) continue;
+    bool made = old[k].kind == WICK_KNOWN_MADE || old[k].kind == WICK_KNOWN_CLOSURE;
+    if (!made || !partial_contains(&now[k], &old[k])) return false;
+    any = true;
+  }
+  return any;
+}
+
+static wick_known *partial_all(partial_state *s, const wick_func *f, const wick_value *in)
+{
+  wick_known_values leaves = {0};
+  wick_known *known = wick_new(s->run->tmp, wick_known, f->nparam + 1);
+  wick_known_reader r = {
+      .b = &s->b, .mem = s->run->tmp, .node = partial_node, .arg = s, .leaves = &leaves};
+  for (uint32_t k = 0; k < f->nparam; k++)
+    known[k] = wick_known_read(&r, in[k], f->value[1 + k].type, WICK_KNOWN_ALL);
+  return known;
+}
+
+/* Returns whether f is a recursion, as of continuations, whose end only the run decides, and of whose
+ * arguments more is known at each call, and nothing else: writing it out has no end. */
+static bool partial_is_endless(partial_state *s, const wick_func *f, const wick_value *in)
+{
+  const wick_known *now = NULL;
+  uint32_t count = 0, seen = 0;
+  wick_mark mark = wick_arena_mark(s->run->tmp);
+  for (uint32_t i = s->calls.n; i-- > 0 && seen <= PARTIAL_GROWTH;) {
+    const partial_open_call *at = &s->calls.at[i];
+    if (at->of != f || at->nopen >= s->b.open.n) continue;
+    if (!now) now = partial_all(s, f, in);
+    seen++;
+    count += partial_grown(f->nparam, now, partial_all(s, f, at->in));
+  }
+  wick_arena_rewind(s->run->tmp, mark);
+  return count >= PARTIAL_GROWTH;
+}
+
 /* ---- calls ---- */
 
 static bool partial_instead(wick_replay *r, const wick_node *n, const wick_value *in,
@@ -221,11 +283,17 @@ static bool partial_unroll(partial_state *s, const wick_func *f, const wick_valu
   s->exhausted = s->exhausted || s->depth >= PARTIAL_DEPTH || ++s->ncall > PARTIAL_CALLS ||
                  nnode - s->base > PARTIAL_NODES || b->open.n - s->nopen > PARTIAL_REGIONS ||
                  b->open.n + partial_nested(f) > WICK_MAX_DEPTH;
-  if (!s->exhausted && s->nundecided > PARTIAL_UNDECIDED && s->nundecided > s->ndecided)
-    s->exhausted = s->poor = true;
+  if (!s->exhausted) {
+    bool endless = partial_is_endless(s, f, in);
+    s->poor = (s->nundecided > PARTIAL_UNDECIDED && s->nundecided > s->ndecided) ||
+              (endless && f->nnode > PARTIAL_SMALL);
+    s->exhausted = s->poor || endless;
+  }
   if (s->exhausted) return false;
   s->depth++;
+  wick_push(b->mem, &s->calls, ((partial_open_call){f, in, b->open.n}));
   partial_body(s, f, in, out);
+  s->calls.n--;
   s->depth--;
   if (s->depth || !s->exhausted || b->status) return true;
   s->run->nspent += b->nodes.n - nnode;
@@ -305,10 +373,13 @@ static bool partial_worth(const wick_func *f, const wick_known *known)
 static const partial_instance *partial_add(partial_run *run, const wick_func *f,
                                            const wick_known *known, wick_loc loc)
 {
-  uint32_t count = 0, number = 1;
+  uint32_t count = 0, grown = 0, number = 1;
   if (!partial_worth(f, known) || run->off || run->over) return NULL;
-  for (uint32_t i = 0; i < run->instances.n; i++) count += run->instances.at[i].of == f;
-  if (count >= PARTIAL_INSTANCES) {
+  for (uint32_t i = 0; i < run->instances.n; i++) {
+    if (run->instances.at[i].of != f) continue;
+    count++, grown += partial_grown(f->nparam, known, run->instances.at[i].known);
+  }
+  if (count >= PARTIAL_INSTANCES || grown > PARTIAL_GROWTH) {
     run->over = f;
     return NULL;
   }
@@ -323,13 +394,13 @@ static const partial_instance *partial_add(partial_run *run, const wick_func *f,
   const wick_func *head =
       wick_func_head(run->m, WICK_GRAPH, name, param.n, param.at, NULL, ret->nin, give, run->mem);
   wick_module_set(run->m, head);
-  wick_push(run->tmp, &run->instances, (partial_instance){f, head->name, known, loc});
+  wick_push(run->tmp, &run->instances, ((partial_instance){f, head->name, known, loc, 0}));
   return &run->instances.at[run->instances.n - 1];
 }
 
 /* Builds the body of an instance. Returns false if its results have other types than those of the
  * function, or if it cannot be built. */
-static bool partial_build(partial_run *run, const partial_instance *i)
+static bool partial_build(partial_run *run, const partial_instance *i, uint32_t *out_nnode)
 {
   partial_state s = {.b = {.mem = run->mem}, .run = run, .instance = true};
   wick_builder *b = &s.b;
@@ -351,7 +422,7 @@ static bool partial_build(partial_run *run, const partial_instance *i)
   wick_build_return(b, ret->nin, out);
   if (wick_build_end(b, &f)) return false;
   wick_module_set(run->m, f);
-  run->nnode += f->nnode;
+  run->nnode += f->nnode, *out_nnode = f->nnode;
   return true;
 }
 
@@ -524,6 +595,15 @@ static bool partial_instead(wick_replay *r, const wick_node *n, const wick_value
   }
 }
 
+/* Returns the number of nodes in the instances of f. */
+static uint32_t partial_nnode(const partial_run *run, const wick_func *f)
+{
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < run->instances.n; i++)
+    if (run->instances.at[i].of == f) n += run->instances.at[i].nnode;
+  return n;
+}
+
 /* Builds f and the instances that it needs; run->over says that there are too many. */
 static wick_status partial_round(partial_run *run, const wick_func *f, wick_func **out)
 {
@@ -533,7 +613,11 @@ static wick_status partial_round(partial_run *run, const wick_func *f, wick_func
   WICK_TRY(wick_replay_whole(&r, f, out));
   for (uint32_t i = 0; i < run->instances.n && !run->over; i++) {
     const partial_instance at = run->instances.at[i];
-    if (!partial_build(run, &at) || run->nnode > PARTIAL_INSTANCE_NODES)
+    uint32_t nnode = 0;
+    bool built = partial_build(run, &at, &nnode);
+    run->instances.at[i].nnode = nnode;
+    if (!built || run->nnode > PARTIAL_INSTANCE_NODES ||
+        partial_nnode(run, at.of) > PARTIAL_FUNCTION_NODES)
       if (!run->over) run->over = at.of;
   }
   return NULL;
@@ -588,7 +672,7 @@ static void partial_remark(const partial_run *run, const wick_pass_context *pass
         wick_str_printf(pass->tmp,
                         "stays a call, though some of its arguments are known: written out it "
                         "exceeds %d nodes, %d calls inside each other, %d undecided branches "
-                        "inside each other, or %d that are most of its branches",
+                        "inside each other, or %d that are most of its branches, or it has no end",
                         PARTIAL_NODES, PARTIAL_DEPTH, PARTIAL_REGIONS, PARTIAL_UNDECIDED);
     if (!partial_stops(run, i, at->of)) partial_say(run, pass, at->loc, at->of, what);
   }
@@ -596,9 +680,9 @@ static void partial_remark(const partial_run *run, const wick_pass_context *pass
     const partial_general *at = &run->general.at[i];
     const char *what = wick_str_printf(
         pass->tmp,
-        "is not specialized for all that is known of %s: that exceeds %d "
-        "instances, or %d nodes in instances",
-        partial_user_param(run, at->of, at->param), PARTIAL_INSTANCES, PARTIAL_INSTANCE_NODES);
+        "is not specialized for all that is known of %s: that has no end, or exceeds %d instances "
+        "or %d nodes in instances",
+        partial_user_param(run, at->of, at->param), PARTIAL_INSTANCES, PARTIAL_FUNCTION_NODES);
     if (!partial_stops(run, run->stops.n, at->of)) partial_say(run, pass, at->loc, at->of, what);
   }
 }
