@@ -69,7 +69,8 @@ static const struct {
      "t:1:14: error: expected a pattern, found the keyword `if`\n    1 | fn f() { let if = 3 }\n"
      "      |              ^^"},
     {"fn f() {\n  a\nfn g() { b }",
-     "t:3:1: error: expected `}`, found `fn`\n    3 | fn g() { b }\n      | ^^"},
+     "t:3:1: error: expected `}`, found `fn`\n    3 | fn g() { b }\n      | ^^\n"
+     "t:1:8: note: this `{` has no end\n    1 | fn f() {\n      |        ^"},
     {"fn f() { a < b < c }", "t:1:10: error: comparisons do not chain; write `a < b && b < c`\n    "
                              "1 | fn f() { a < b < c }\n"
                              "      |          ^^^^^"},
@@ -85,7 +86,8 @@ static const struct {
      "t:1:10: error: the string has no end on its line\n    1 | fn f() { \"a }\n      |          "
      "^\n"
      "t:2:1: error: expected `}`, found the end of the file"
-     "\n    2 | \n      | ^"},
+     "\n    2 | \n      | ^\n"
+     "t:1:8: note: this `{` has no end\n    1 | fn f() { \"a }\n      |        ^"},
     {"fn f() { a # b }",
      "t:1:12: error: \"#\" has no meaning here\n    1 | fn f() { a # b }\n      "
      "|            ^\n"
