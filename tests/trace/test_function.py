@@ -412,6 +412,30 @@ def test_checkpoint_stop_gradient_and_own_derivatives():
     close(clipped(x, x)["out"], x * x)
 
 
+def test_own_derivatives_with_derivatives_of_captured_arrays():
+    @wick.function
+    def f(a, x):
+        @wick.custom_vjp
+        def newton(shift):
+            value = lambda w: wnp.sum((a @ w) ** 2) + w @ w
+            return -wnp.linalg.solve(wick.stop_gradient(wick.hessian(value)(x)), wick.grad(value)(x)) + shift
+
+        newton.defvjp(lambda shift: (newton(shift), shift), lambda _, d: (7 * wnp.sum(d),))
+        return newton(0.5), wick.grad(lambda shift: wnp.sum(newton(shift)))(0.5)
+
+    value, slope = f(np.float32([[1, 2], [0, 3]]), np.float32([1, -1]))
+    close(value, [-0.5, 1.5]), close(slope, 14)
+
+
+def test_gradients_of_whole_numbers_may_be_allowed():
+    p = {"w": np.float64([1, 2]), "n": np.int32(3), "on": np.array([True])}
+    found = wick.grad(lambda p: wnp.sum(wnp.where(p["on"], p["w"] ** p["n"], 0)), allow_int=True)(p)
+    close(found["w"], [3, 12])
+    assert found["n"] == 0 and found["n"].dtype == np.int32 and found["on"].tolist() == [False]
+    (value, aux), found = wick.value_and_grad(lambda n, w: (w * n, n + 1), argnums=(0, 1), has_aux=True, allow_int=True)(3, 2.0)
+    assert value == 6 and aux == 4 and found[0] == 0 and found[1] == 3
+
+
 def test_gradients_of_whole_numbers_are_refused():
     with pytest.raises(wick.TypeMismatch, match="i64"):
         wick.grad(lambda i: i * 2.0)(3)

@@ -71,7 +71,8 @@ class Rows:
 
     def _applied(self, results):
         """Records the function that gives the results, and its application to all rows."""
-        last = nest.result_text(results)
+        with self._inside():
+            last = nest.result_text(results)
         used = set(_NAME.findall(last)).union(*[_NAME.findall(line) for line in self.scope.lines])
         given = [v for n, v in self.values.items() if n in used]
         if not any([has_rows for _, _, has_rows in given]):

@@ -85,20 +85,24 @@ def _one(x, like):
 
 
 @transformed
-def value_and_grad(f, argnums=0, has_aux=False, holomorphic=False):
+def value_and_grad(f, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
     """The function that gives f's value and its gradient by the arguments `argnums`; with `has_aux`, f gives a pair,
-    whose second item is returned beside the value: ((value, aux), gradient). With `holomorphic` the value is complex."""
+    whose second item is returned beside the value: ((value, aux), gradient). With `holomorphic` the value is complex; with
+    `allow_int` the gradient by what is no float is 0."""
     if holomorphic:
         return _holomorphic(f, argnums, has_aux)
 
     def value_and_grad_f(*args, **named):
         numbers = _selected(args, argnums)
-        leaves, structure, call = _partial(f, args, named, numbers)
+        given, structure, call = _partial(f, args, named, numbers)
+        at = [k for k, x in enumerate(given) if not allow_int or elements.is_float(x.elem)]
+        leaves = [given[k] for k in at]
         _need_floats("grad", leaves)
         aux = []
 
         def loss(arrays):
-            out = call(arrays)
+            made = dict(zip(at, arrays))
+            out = call([made.get(k, x) for k, x in enumerate(given)])
             if not has_aux:
                 return out
             if not isinstance(out, tuple) or len(out) != 2:
@@ -112,6 +116,8 @@ def value_and_grad(f, argnums=0, has_aux=False, holomorphic=False):
             found = " and ".join([scopes.type_text(e, s) for e, s, _ in inner.results]) or "nothing"
             fail(TypeMismatch, f"grad needs a function whose value is a float of shape (); it gives {found}")
         value, *rest, gradient = _value_and_cotangents(inner, leaves)
+        found = dict(zip(at, gradient))
+        gradient = [found[k] if k in found else ops.full(x.shape, 0, x.elem) for k, x in enumerate(given)]
         made = structure.build(iter(tree.conjugated(structure, gradient)))
         made = made[0] if isinstance(argnums, int) else made
         value = inner.structure.build(iter([value])) if not has_aux else (value, aux[0].build(iter(rest)))
@@ -175,9 +181,10 @@ def _pull(inner, leaves):
 
 
 @transformed
-def grad(f, argnums=0, has_aux=False, holomorphic=False):
-    """The gradient of f by the arguments `argnums`; with `has_aux`, (gradient, aux). With `holomorphic` the value is complex."""
-    both = value_and_grad(f, argnums, has_aux, holomorphic)
+def grad(f, argnums=0, has_aux=False, holomorphic=False, allow_int=False):
+    """The gradient of f by the arguments `argnums`; with `has_aux`, (gradient, aux). With `holomorphic` the value is complex;
+    with `allow_int` the gradient by what is no float is 0."""
+    both = value_and_grad(f, argnums, has_aux, holomorphic, allow_int)
 
     def grad_f(*args, **named):
         value, gradient = both(*args, **named)
