@@ -241,7 +241,7 @@ static void infer_visit(order *o, uint32_t root, uint32_t *next)
 void wick_lang_infer(wick_lang_program *p, wick_types *t)
 {
   infer s = {.p = p, .t = t, .mem = p->mem};
-  wick_infer_sorts(&s);
+  wick_infer_data_sorts(&s);
   for (uint32_t i = 0; i < p->datas.n; i++) wick_infer_data(&s, p->datas.at[i]);
   wick_lang_infer_from(p, t, 0);
 }
@@ -259,6 +259,7 @@ void wick_lang_infer_from(wick_lang_program *p, wick_types *t, uint32_t first)
     wick_lang_entity *e = p->fns.at[first + i];
     e->level = first + i;
     t->most += e->nnode * (uint64_t)500;
+    wick_infer_sorts(&s, e);
     o.first[i] = o.callee.n;
     infer_callees(&o, e->decl->kid[2]);
     o.end[i] = o.callee.n;

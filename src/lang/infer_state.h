@@ -40,7 +40,9 @@ void wick_infer_body(infer *s, const wick_lang_entity *e, wick_ty *f);
 void wick_infer_defaults(infer *s, uint32_t n, wick_lang_entity *const *group);
 
 /* ---- infer_type.c ---- */
-void wick_infer_sorts(infer *s);
+/* What the variables of all data types stand for, and then those of a function. */
+void wick_infer_data_sorts(infer *s);
+void wick_infer_sorts(infer *s, const wick_lang_entity *fn);
 void wick_infer_data(infer *s, wick_lang_entity *e);
 wick_ty *wick_infer_annotation(infer *s, wick_ast *n);
 wick_ty *wick_infer_variable(infer *s, wick_lang_entity *e);

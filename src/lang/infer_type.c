@@ -81,7 +81,7 @@ static void infer_type_sorts_of(infer *s, wick_ast *n, bool *changed)
   }
 }
 
-void wick_infer_sorts(infer *s)
+void wick_infer_data_sorts(infer *s)
 {
   bool changed = true;
   for (uint32_t round = 0; changed && round < 64; round++) {
@@ -94,10 +94,12 @@ void wick_infer_sorts(infer *s)
       wick_lang_entity *v = s->p->datas.at[i]->variable[k];
       if (!v->assigned) v->assigned = true, v->state = v->spread ? WICK_SORT_SHAPE : WICK_SORT_TYPE;
     }
-  for (uint32_t i = 0; i < s->p->fns.n; i++) {
-    changed = false;
-    infer_type_sorts_of(s, s->p->fns.at[i]->decl, &changed);
-  }
+}
+
+void wick_infer_sorts(infer *s, const wick_lang_entity *fn)
+{
+  bool changed = false;
+  infer_type_sorts_of(s, fn->decl, &changed);
 }
 
 /* ---- annotations ---- */

@@ -195,6 +195,56 @@ def placed(prob, loc, anchor, clip, threshold, v):
 OFFSET, OFFSET2, TAPS, TAPS2 = normal(2, 18, 5, 4), normal(2, 24, 4, 6), normal(6, 4, 3, 3), normal(6, 2, 3, 2)
 PROB, LOC, ANCHOR = softmax(2 * normal(2, 4, 9), 1), normal(2, 36), np.sort(R.random((1, 9, 2, 2)), 2).reshape(1, 9, 4).astype(f32)
 
+def valid(x, threshold, score=1, kind=0):
+    """How many boxes are valid, these first, and which they are."""
+    count, rows, at = np.zeros(len(x), i32), np.full_like(x, -1), np.full(x.shape[:2], -1, i32)
+    for n, boxes in enumerate(x):
+        keep = [k for k, b in enumerate(boxes) if b[score] > threshold and (kind < 0 or b[kind] >= 0)]
+        count[n], rows[n, :len(keep)], at[n, :len(keep)] = len(keep), boxes[keep], keep
+    return count, rows, at
+
+
+def overlap(a, b):
+    low, high = np.minimum(a[:2], a[2:]), np.maximum(a[:2], a[2:])
+    first, last = np.minimum(b[:2], b[2:]), np.maximum(b[:2], b[2:])
+    both = np.prod(np.maximum(np.minimum(high, last) - np.maximum(low, first), 0))
+    rest = np.prod(high - low) + np.prod(last - first) - both
+    return both / rest if rest > 0 else 0
+
+
+def suppressed(x, count, index, most, limit, score=1, kind=0, corner=2, every=False, best=-1, indices=True, bottom=False):
+    """Boxes that overlap no better one of their class (or of `every` class)."""
+    rows, at, total = np.full_like(x, -1), np.full(x.shape[:2], -1, i32), np.zeros((len(x), 1), i32)
+    for n, boxes in enumerate(x):
+        order = np.argsort(-boxes[:count[n], score], kind="stable") if limit > 0 else np.arange(count[n])
+        found = []
+        for j, k in enumerate(order[:best] if limit > 0 and best > 0 else order):
+            b = boxes[k]
+            if limit > 0 and len(found) == most:
+                continue
+            if limit > 0 and b[score] > 0:
+                if any((every or kind < 0 or b[kind] == f[kind]) and (kind < 0 or f[kind] >= 0) and overlap(f[corner:corner + 4], b[corner:corner + 4]) >= limit for f in found):
+                    continue
+                found.append(b)
+            rows[n, j], at[n, j] = b, index[n, k]
+        if indices or bottom:
+            keep = at[n] >= 0 if indices else rows[n, :, 0] >= 0
+            rows[n] = np.concatenate([rows[n, keep], np.full_like(rows[n, ~keep], -1)])
+            at[n], total[n] = np.concatenate([at[n, keep], at[n, ~keep]]), keep.sum()
+    return (at, total) if indices else rows
+
+
+def boxes(images, n, classes=2):
+    """Boxes (class, score, corners), some without a class or a score."""
+    x = np.concatenate([R.integers(-1, classes, (images, n, 1)), R.uniform(-0.2, 1, (images, n, 1)), R.uniform(0, 1, (images, n, 4))], -1).astype(f32)
+    x[:, ::5, 1] = x[:, :1, 1]  # equal scores
+    return x
+
+
+BOXED = boxes(3, 20)
+COUNTS = np.array([20, 13, 0], i32)
+PLACES = np.stack([R.permutation(20) for _ in range(3)]).astype(i32)
+
 OPERATORS = [
     # ---- element-wise ----
     unary("abs", np.abs), unary("ceil", np.ceil), unary("floor", np.floor), unary("trunc", np.trunc), unary("round", np.round),
@@ -313,6 +363,19 @@ OPERATORS = [
     ("nn.global_avg_pool2d(%a)", (IMAGE,), IMAGE.mean((2, 3), keepdims=True)), ('nn.global_max_pool2d(%a, layout="NHWC")', (LAST,), LAST.max((1, 2), keepdims=True)),
     ("nn.adaptive_avg_pool2d(%a, output_size=[3, 4])", (IMAGE,), adaptive(IMAGE, (3, 4), np.mean)), ("nn.adaptive_max_pool2d(%a, output_size=[7, 2])", (IMAGE,), adaptive(IMAGE, (7, 2), np.max)), ("nn.adaptive_avg_pool2d(%a, output_size=[1])", (IMAGE,), IMAGE.mean((2, 3), keepdims=True)),
     ("nn.max_pool2d_grad(%b, %a, pool_size=[2, 2], strides=[2, 2])", (normal(1, 1, 4, 4), np.ones((1, 1, 2, 2), f32)), None), ("nn.avg_pool2d_grad(%b, %a, pool_size=[2, 2], strides=[2, 2])", (normal(1, 1, 4, 4), np.ones((1, 1, 2, 2), f32)), np.full((1, 1, 4, 4), 0.25, f32)),
+    # ---- boxes ----
+    ("vision.get_valid_counts(%a, 0.3f, id_index=0, score_index=1)", (BOXED,), valid(BOXED, 0.3)),
+    ("vision.get_valid_counts(%a, %b, id_index=-1, score_index=3)", (BOXED, f32(0.5)), valid(BOXED, 0.5, 3, -1)),
+    ("vision.non_max_suppression(%a, %b, %c, -1, 0.4f)", (BOXED, COUNTS, PLACES), suppressed(BOXED, COUNTS, PLACES, -1, 0.4)),
+    ("vision.non_max_suppression(%a, %b, %c, 3, 0.2f, force_suppress=True, return_indices=False)", (BOXED, COUNTS, PLACES),
+     suppressed(BOXED, COUNTS, PLACES, 3, 0.2, every=True, indices=False)),
+    ("vision.non_max_suppression(%a, %b, %c, %d, %e, top_k=9, return_indices=False, invalid_to_bottom=True)", (BOXED, COUNTS, PLACES, i32(-1), f32(0.3)),
+     suppressed(BOXED, COUNTS, PLACES, -1, 0.3, best=9, indices=False, bottom=True)),
+    ("vision.non_max_suppression(%a, %b, %c, 4, 0.3f, coord_start=1, score_index=0, id_index=-1)", (BOXED[..., 1:], COUNTS, PLACES),
+     suppressed(BOXED[..., 1:], COUNTS, PLACES, 4, 0.3, 0, -1, 1)),
+    ("vision.non_max_suppression(%a, %b, %c, 2, 0f, return_indices=False)", (BOXED, COUNTS, PLACES), suppressed(BOXED, COUNTS, PLACES, 2, 0, indices=False)),
+    ("%0 = vision.get_valid_counts(%a, 0.1f); vision.non_max_suppression(%0.1, %0.0, %0.2, 5, 0.3f)", (BOXED,),
+     (lambda c, r, p: suppressed(r, c, p, 5, 0.3))(*valid(BOXED, 0.1))),
     # ---- networks that see ----
     ('reinterpret(%a, dtype="int32")', (X,), X.view(i32)), ('reinterpret(%a, dtype="float32")', (I,), I.view(f32)),
     ("annotation.simulated_quantize(%a, 0.1f, -5f, 5f, kind=1, sign=True, rounding=\"round\")", (X,),

@@ -24,6 +24,11 @@ ERRORS = {
     "scope": ("def @main(%c: bool) {\n  if (%c) { let %x = 1; %x }\n  else { %x }\n}", [(4, "there is no variable `%x`")]),
     "shapes": ("def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(4), float32]) {\n  %x + %y\n}", [(3, "shapes do not broadcast: [2, 3] and [4]: size 3 is not 4")]),
     "operands": ("def @main(%x: Tensor[(2, 3), float32]) {\n  nn.conv2d(%x, %x)\n}", [(3, "`nn.conv2d`: the operands must have 4 axes")]),
+    "boxes": ("def @main(%x: Tensor[(2, 9, 6), float32], %c: Tensor[(2), int32], %i: Tensor[(2, 9), int32]) {\n  vision.get_valid_counts(%x, %c);\n"
+              "  vision.get_valid_counts(%x, 0f, score_index=6);\n  vision.non_max_suppression(%x, %c, %i, 9, 0.5f, coord_start=3)\n}",
+              [(3, "`vision.get_valid_counts`: the second operand must be a number"),
+               (4, "`vision.get_valid_counts`: `id_index` or `score_index` is outside of a box's elements"),
+               (5, "`vision.non_max_suppression`: `id_index`, `score_index` or `coord_start` is outside of a box's elements")]),
     "sizes": ("def @main(%x: Tensor[(2, 3), float32]) {\n  concatenate((%x, reshape(%x, newshape=[3, 2])), axis=1)\n}",
               [(3, "`concat` of f32[2, 3] and f32[3, 2]: operand 1, f32[3,2], does not fit f32[2,3] along axis 1")]),
     "codes": ("def @main(%x: Tensor[(2, 3), float32]) {\n  reshape(%x, newshape=[-5])\n}", [(3, "`reshape`: the shape has no meaning for this operand: number 1 is -5")]),
