@@ -18,7 +18,7 @@ def cholesky(x, *, symmetrize_input=True):
 @api
 def eigh(x, *, lower=True, symmetrize_input=True, sort_eigenvalues=True, subset_by_index=None):
     """(eigenvectors, eigenvalues) of symmetric matrices."""
-    values, vectors = _own.eigh(x, UPLO=None if symmetrize_input else "L" if lower else "U")
+    values, vectors = _own.eigh(x, UPLO="L" if lower else "U", symmetrize_input=symmetrize_input)
     return vectors, values
 
 

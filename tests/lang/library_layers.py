@@ -511,6 +511,7 @@ MOMENTS = "optim.Moments(first = m, second = v, power1 = 0.81, power2 = 0.9801)"
 
 OTHERS = {
     "cholesky": Row("linalg.cholesky(a)", {"a": positive(4)}, lower),
+    "cholesky_whole": Row(f"linalg.cholesky_whole(0.5 * {SYMMETRIC})", {"a": positive(4)}, lambda a: np.linalg.cholesky((a + a.T) / 2)),
     "cholesky_solve": Row("linalg.cholesky_solve(a, b)", {"a": positive(3), "b": some(3, 2)}, lambda a, b: np.linalg.solve(lower(a) @ lower(a).T, b)),
     "solve_lower": Row("linalg.solve_lower(a, b)", {"a": positive(3), "b": some(3, 2)}, lambda a, b: np.linalg.solve(np.tril(a), b)),
     "solve_upper": Row("linalg.solve_upper(a, b)", {"a": positive(3), "b": some(3, 2)}, lambda a, b: np.linalg.solve(np.triu(a), b)),

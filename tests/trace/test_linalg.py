@@ -51,6 +51,27 @@ def test_more_rows_than_columns():
     close(linalg.householder_product(packed, taus[:2])[:, :2], np.linalg.qr(a)[0][:, :2])
 
 
+def test_symmetric_matrices_by_one_half():
+    rng = np.random.default_rng(5)
+    a, b, w = rng.normal(size=(4, 4)), rng.normal(size=(4, 2)), rng.normal(size=(4, 4))
+    a = a @ a.T + np.eye(4)
+    lower, upper = a + np.triu(w, 1), a + np.tril(w, -1)  # the other half is not read
+    l = np.linalg.cholesky(a)
+    close(wick.scipy.linalg.cholesky(lower, lower=True), l), close(wick.scipy.linalg.cholesky(upper), l.T)
+    close(wick.lax.linalg.cholesky(lower, symmetrize_input=False), l)
+    close(wick.scipy.linalg.cho_solve(wick.scipy.linalg.cho_factor(upper), b), np.linalg.solve(a, b))
+    close(wick.scipy.linalg.solve(lower, b, lower=True, assume_a="pos"), np.linalg.solve(a, b))
+    values, vectors = linalg.eigh(lower, UPLO="L", symmetrize_input=False)
+    close(values, np.linalg.eigvalsh(a)), close(vectors * values @ np.swapaxes(vectors, 0, 1), a)
+
+    # derivatives are those of JAX: by all elements, and right for symmetric changes
+    slope = wick.grad(lambda a: wnp.sum(wick.scipy.linalg.cholesky(a, lower=True) * w))(a)
+    half = lambda x: np.tril(x, -1) + np.diag(np.diag(x) / 2)
+    close(slope, np.linalg.solve(l.T, half(l.T @ np.tril(w))) @ np.linalg.inv(l))
+    slope = wick.grad(lambda a: wnp.sum(wick.scipy.linalg.solve(a, b, assume_a="pos") * w[:, :2]))(a)
+    close(slope, -np.linalg.solve(a, w[:, :2]) @ np.linalg.solve(a, b).T)
+
+
 def test_without_full_rank():
     ones, few = np.ones((6, 6)), np.zeros((4, 3))
     few[:, 0] = 1

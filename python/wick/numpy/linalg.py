@@ -54,10 +54,11 @@ def _mean_with_transpose(x):
 
 @api
 def cholesky(x, /, *, upper=False, symmetrize_input=True):
-    """The triangle l with l times its transpose equal to x, which is symmetric and positive definite."""
+    """The triangle l with l times its transpose equal to x, which is symmetric and positive definite. Without
+    `symmetrize_input` the lower half of x is read alone, and the derivative is that of JAX, which is not symmetric."""
     x = _matrices("cholesky", x, square=True)
     x = _mean_with_transpose(x) if symmetrize_input else x
-    made = ops.as_elem(_library("cholesky", [_wide(x)], [x.shape[-2:]])[0], x.elem)
+    made = ops.as_elem(_library("cholesky_whole", [_wide(x)], [x.shape[-2:]])[0], x.elem)
     return matrix_transpose(made) if upper else made
 
 
@@ -190,24 +191,25 @@ def householder_product(a, taus, /):
 
 @api
 def eigh(x, /, *, UPLO=None, symmetrize_input=True):
-    """(eigenvalues in ascending order, eigenvectors as columns) of symmetric matrices, of which UPLO="L" or "U" reads one
-    triangle alone."""
+    """(eigenvalues in ascending order, eigenvectors as columns) of symmetric matrices. Without `symmetrize_input` one
+    triangle is read alone, that of UPLO."""
     x = _matrices("eigh", x, square=True)
     n = x.shape[-1]
-    whole = _mean_with_transpose(x) if symmetrize_input and UPLO is None else _symmetric(x, UPLO or "L")
+    whole = _mean_with_transpose(x) if symmetrize_input else symmetric(x, UPLO or "L")
     values, vectors = _library("symmetric_eigen", [_wide(whole)], [(n,), (n, n)])
     return EigenResult(ops.as_elem(values, x.elem), ops.as_elem(vectors, x.elem))
 
 
-def _symmetric(x, half):
+def symmetric(x, half):
+    """The symmetric matrix of which x has one half, "L" or "U"."""
     from wick.numpy.creation import tril, triu
     part, strict = (tril(x), tril(x, -1)) if half == "L" else (triu(x), triu(x, 1))
     return ops.same("add", part, matrix_transpose(strict))
 
 
-def eigvalsh(x, /, *, UPLO=None):
+def eigvalsh(x, /, *, UPLO=None, symmetrize_input=True):
     """The eigenvalues of symmetric matrices in ascending order."""
-    return eigh(x, UPLO=UPLO)[0]
+    return eigh(x, UPLO=UPLO, symmetrize_input=symmetrize_input)[0]
 
 
 @api

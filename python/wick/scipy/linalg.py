@@ -7,6 +7,7 @@ from wick.numpy.linalg import cho_solve, det, eigh as _eigh, expm, inv, norm, pi
 from wick.numpy import linalg as _own
 from wick.trace import ops, spelling
 from wick.trace.control import fori
+from wick.trace.custom import custom_vjp
 from wick.trace.transform import jvp, vmap
 from wick.trace.eager import api
 from wick.trace.scope import fail
@@ -14,8 +15,9 @@ from wick.trace.scope import fail
 
 @api
 def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
-    """The triangle of Cholesky's factorization; the upper one unless `lower`."""
-    return _own.cholesky(a, upper=not lower)
+    """The triangle of Cholesky's factorization; the upper one unless `lower`. This half of a is read alone."""
+    made = _own.cholesky(a if lower else wnp.matrix_transpose(a), symmetrize_input=False)
+    return made if lower else wnp.matrix_transpose(made)
 
 
 def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
@@ -34,10 +36,17 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_
 
 @api
 def solve(a, b, lower=False, overwrite_a=False, overwrite_b=False, check_finite=True, assume_a="gen"):
-    """x with a @ x = b; assume_a="pos" of a that is symmetric and positive definite."""
-    if assume_a != "pos":
-        return _own.solve(a, b)
-    return cho_solve((_own.cholesky(a), True), b)
+    """x with a @ x = b; with assume_a="pos" a is symmetric, and the lower or the upper half of it is read alone."""
+    return _own.solve(a if assume_a != "pos" else _halves["L" if lower else "U"](a), b)
+
+
+def _by_half(half):
+    """A symmetric matrix by one half, with the derivative of the whole, as JAX has it."""
+    whole = lambda a: _own.symmetric(ops.floating(a), half)
+    return custom_vjp.of_constants(whole, lambda a: (whole(a), None), lambda _, d: (d,))
+
+
+_halves = {half: _by_half(half) for half in "LU"}
 
 
 @api
@@ -45,7 +54,7 @@ def eigh(a, b=None, lower=True, eigvals_only=False):
     """(eigenvalues, eigenvectors) of symmetric matrices."""
     if b is not None:
         fail(InvalidArgument, "eigh: a second matrix is not supported")
-    made = _eigh(a, UPLO="L" if lower else "U")
+    made = _eigh(a)
     return made[0] if eigvals_only else made
 
 
