@@ -33,6 +33,7 @@ import numpy as np  # noqa: E402
 
 import wick  # noqa: E402
 import programs_learning  # noqa: E402, F401
+import programs_models  # noqa: E402, F401
 import programs_names  # noqa: E402, F401
 import programs_science  # noqa: E402, F401
 import programs_spectral  # noqa: E402, F401

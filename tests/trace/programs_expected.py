@@ -23,6 +23,7 @@ import numpy as np
 
 import programs_idioms  # noqa: F401
 import programs_learning  # noqa: F401
+import programs_models  # noqa: F401
 import programs_names  # noqa: F401
 import programs_science  # noqa: F401
 import programs_spectral  # noqa: F401

@@ -10,6 +10,7 @@ import built  # noqa: E402, F401: finds the package
 import wick  # noqa: E402
 import programs_idioms  # noqa: E402, F401
 import programs_learning  # noqa: E402, F401
+import programs_models  # noqa: E402, F401
 import programs_names  # noqa: E402, F401
 import programs_science  # noqa: E402, F401
 import programs_spectral  # noqa: E402, F401
