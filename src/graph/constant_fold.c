@@ -7,6 +7,7 @@
 #include "ir/copy.h"
 #include "ir/op.h"
 #include "ops/elementwise/scalar.h"
+#include "ops/evaluate.h"
 #include "ops/layout/transposed_constant.h"
 
 static const uint64_t constant_fold_limit = (uint64_t)1 << 30;
@@ -156,6 +157,85 @@ static bool constant_fold_node(constant_fold_state *s, const wick_node *n,
   return true;
 }
 
+/* ---- loops ---- */
+
+/* Seconds of the evaluation of one loop, by estimate: less than compiling its body takes. */
+static const double constant_fold_seconds = 0.01;
+
+/* Returns true if what the loop `n` and its region read from outside is known, and they have no effect and
+ * compute tensors alone. Marks the constants in `outer`, by old value. */
+static bool constant_fold_closed(const constant_fold_state *s, const wick_node *n,
+                                 const wick_imm *const *known, bool *outer)
+{
+  const wick_func *f = s->c.f;
+  bool *inside = wick_new(s->mem, bool, f->nvalue + 1);
+  for (uint32_t k = 0; k < n->nin; k++) outer[n->in[k].id] = true;
+  for (const wick_node *i = n; i < &f->node[n->end]; i++) {
+    if (wick_op_of(i)->effect == WICK_EFFECT || i->op == WICK_OP_call) return false;
+    for (uint32_t k = 0; k < i->nout; k++) {
+      if (wick_info_of(f, (wick_value){i->first.id + k})->kind != WICK_TENSOR) return false;
+      inside[i->first.id + k] = true;
+    }
+    for (uint32_t r = 0; r < i->nregion; r++)
+      for (uint32_t k = 0; k < i->region[r].nparam; k++) inside[i->region[r].first.id + k] = true;
+    for (uint32_t k = 0; i != n && k < i->nin; k++)
+      if (i->in[k].id && !inside[i->in[k].id]) outer[i->in[k].id] = true;
+  }
+  for (uint32_t v = 1; v <= f->nvalue; v++)
+    if (outer[v] && !known[v]) return false;
+  return true;
+}
+
+/* Builds a function without parameters that returns the results of the loop. */
+static wick_func *constant_fold_func(constant_fold_state *s, const wick_node *n,
+                                     const wick_imm *const *known, const bool *outer)
+{
+  wick_func alone = *s->c.f;
+  alone.nparam = 0;
+  wick_copier c = wick_copy_begin(&alone, s->mem);
+  for (uint32_t v = 1; v <= alone.nvalue; v++)
+    if (outer[v])
+      c.to[v] = known[v]->constant
+                    ? wick_build_constant(&c.b, known[v]->constant)
+                    : wick_build_const(&c.b, alone.value[v].type, known[v]->f, known[v]->i);
+  uint32_t begin = (uint32_t)(n - s->c.f->node);
+  for (uint32_t i = begin; i < n->end; i++) wick_copy_node(&c, &s->c.f->node[i]);
+  wick_build_return(&c.b, n->nout, &c.to[n->first.id]);
+  wick_func *made;
+  return wick_copy_finish(&c, &made) ? NULL : made;
+}
+
+/* Evaluates a short loop of constants: a factorization of a known matrix, for example. */
+static bool constant_fold_loop(constant_fold_state *s, const wick_node *n, const wick_imm **known)
+{
+  const wick_func *f = s->c.f;
+  if (n->op != WICK_OP_loop || !n->nout) return false;
+  for (uint32_t k = 0; k < n->nin; k++)
+    if (!n->in[k].id || !known[n->in[k].id]) return false;
+  wick_tensor *out = wick_new(s->mem, wick_tensor, n->nout);
+  uint64_t *nbytes = wick_new(s->mem, uint64_t, n->nout);
+  bool *outer = wick_new(s->mem, bool, f->nvalue + 1);
+  if (!constant_fold_closed(s, n, known, outer)) return false;
+  for (uint32_t k = 0; k < n->nout; k++) {
+    wick_type type = wick_type_of(f, (wick_value){n->first.id + k});
+    if (!constant_fold_tensor(f->module, type, &out[k]) ||
+        !wick_type_nbytes(f->module, type, &nbytes[k]) || nbytes[k] > 4096)
+      return false;
+    out[k].data = memset(wick_module_alloc(f->module, nbytes[k]), 0, nbytes[k]);
+  }
+  const wick_func *alone = constant_fold_func(s, n, known, outer);
+  const wick_evaluate_options options = {.most_seconds = constant_fold_seconds};
+  if (!alone || !wick_evaluate_alone(alone, &options, s->mem->guard, n->nout, nbytes, out))
+    return false;
+  s->c.b.loc = n->loc;
+  for (uint32_t k = 0; k < n->nout; k++) {
+    wick_type type = wick_type_of(f, (wick_value){n->first.id + k});
+    s->c.to[n->first.id + k] = constant_fold_result(s, n, type, &out[k], nbytes[k]);
+    known[n->first.id + k] = wick_const_imm(&s->c.b.nodes.at[s->c.b.nodes.n - 1]);
+  }
+  return true;
+}
+
 wick_status wick_pass_constant_fold(const wick_pass_context *pass, const wick_func *f,
                                     wick_func **out)
 {
@@ -175,6 +255,10 @@ wick_status wick_pass_constant_fold(const wick_pass_context *pass, const wick_fu
     if ((all && constant_fold_node(&s, n, imm)) || (one && constant_fold_content(&s, n))) {
       known[n->first.id] =
           wick_const_imm(&s.c.b.nodes.at[s.c.b.nodes.n - 1]); /* attributes live in the module */
+      continue;
+    }
+    if (constant_fold_loop(&s, n, known)) {
+      i = n->end - 1;
       continue;
     }
     if (self) known[n->first.id] = wick_const_imm(self);

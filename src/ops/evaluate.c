@@ -2,6 +2,7 @@
  * counts for the storage of values. */
 #include "ops/evaluate.h"
 
+#include <setjmp.h>
 #include <string.h>
 
 #include "ops/elementwise/scalar.h"
@@ -438,6 +439,28 @@ wick_status wick_evaluate(const wick_func *f, uint32_t nin, const wick_tensor *i
     out[k].data = wick_arena_copy(mem, result[k].tensor.data, nbytes, 64);
   }
   return NULL;
+}
+
+bool wick_evaluate_alone(const wick_func *f, const wick_evaluate_options *options,
+                         const wick_guard *outer, uint32_t nout, const uint64_t *nbytes,
+                         const wick_tensor *out)
+{
+  wick_guard guard = {.allocator = outer->allocator};
+  if (outer->limit_bytes)
+    guard.limit_bytes =
+        outer->limit_bytes > outer->used_bytes ? outer->limit_bytes - outer->used_bytes : 1;
+  wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard),
+             scratch = wick_arena_make(&guard);
+  volatile bool good = false;
+  if (!setjmp(guard.where)) {
+    wick_tensor *result = wick_new(&mem, wick_tensor, nout);
+    good = !wick_evaluate(f, 0, NULL, options, &mem, &tmp, &scratch, result);
+    for (uint32_t k = 0; good && k < nout; k++) memcpy(out[k].data, result[k].data, nbytes[k]);
+  }
+  wick_arena_free(&scratch);
+  wick_arena_free(&tmp);
+  wick_arena_free(&mem);
+  return good;
 }
 
 wick_status wick_evaluate_text(const wick_func *f, uint32_t nin, const wick_tensor *in,

@@ -42,7 +42,13 @@ WICK_CHECKED wick_status wick_evaluate(const wick_func *f, uint32_t nin, const w
                                        const wick_evaluate_options *options, wick_arena *mem,
                                        wick_arena *tmp, wick_arena *scratch, wick_tensor *out);
 
-/* The same, and appends the results to `out` as a program writes them: "[1, 2], Cons(1, Nil)". They
+/* Runs a function without parameters in arenas of its own, which are freed at once; `outer` gives the allocator and
+ * the limit. Copies nbytes[k] bytes of result k to out[k].data. Returns false if it fails. */
+bool wick_evaluate_alone(const wick_func *f, const wick_evaluate_options *options,
+                         const wick_guard *outer, uint32_t nout, const uint64_t *nbytes,
+                         const wick_tensor *out);
+
+/* The same as wick_evaluate, and appends the results to `out` as a program writes them: "[1, 2], Cons(1, Nil)". They
  * may be of any type. */
 WICK_CHECKED wick_status wick_evaluate_text(const wick_func *f, uint32_t nin, const wick_tensor *in,
                                             const wick_evaluate_options *options, wick_arena *mem,

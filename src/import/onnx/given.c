@@ -2,7 +2,6 @@
  * constant_values.c, or come from loops. The nodes that such a value needs become a function of
  * their own, which the reference evaluator executes once. Sizes and conditions that depend on the
  * value are then constants. */
-#include <setjmp.h>
 #include <string.h>
 
 #include "import/onnx/import.h"
@@ -83,30 +82,6 @@ static wick_func *given_func(given_slice *s, wick_value v)
   return wick_copy_finish(&copy, &f) ? NULL : f;
 }
 
-/* Evaluates f in an arena of its own, which is freed at once. `out` has the type and memory for the
- * data. */
-static bool given_evaluate(wick_onnx_context *c, const wick_func *f, uint64_t nbytes,
-                           const wick_tensor *out)
-{
-  const wick_guard *outer = c->tmp->guard;
-  wick_guard guard = {.allocator = outer->allocator};
-  if (outer->limit_bytes)
-    guard.limit_bytes =
-        outer->limit_bytes > outer->used_bytes ? outer->limit_bytes - outer->used_bytes : 1;
-  wick_arena mem = wick_arena_make(&guard), tmp = wick_arena_make(&guard),
-             scratch = wick_arena_make(&guard);
-  volatile bool good = false;
-  if (!setjmp(guard.where)) {
-    wick_tensor t;
-    good = !wick_evaluate(f, 0, NULL, NULL, &mem, &tmp, &scratch, &t);
-    if (good) memcpy(out->data, t.data, nbytes);
-  }
-  wick_arena_free(&scratch);
-  wick_arena_free(&tmp);
-  wick_arena_free(&mem);
-  return good;
-}
-
 bool wick_onnx_given_value(wick_onnx_context *c, wick_value v, wick_tensor *out)
 {
   wick_builder *b = &c->b;
@@ -127,7 +102,7 @@ bool wick_onnx_given_value(wick_onnx_context *c, wick_value v, wick_tensor *out)
   if (f) {
     wick_module_align(c->module);
     out->data = wick_arena_alloc(c->tmp, nbytes + 64, 64);
-    if (!given_evaluate(c, f, nbytes, out)) out->data = NULL;
+    if (!wick_evaluate_alone(f, NULL, c->tmp->guard, 1, &nbytes, out)) out->data = NULL;
   }
   wick_push(c->tmp, &c->given, (wick_onnx_given){v, *out});
   return out->data != NULL;
