@@ -76,6 +76,8 @@ static const struct {
     {dot, "x86-64-v4",
      "split dot.k s:8; spans dot.k; split dot.i l:4; order dot: i k s l; vector dot.l",
      "dot: f32 fma over (k:5) k:8; rounding"},
+    {dot, "x86-64-v4", "split dot.k s:8; spans dot.k; order dot: k i s",
+     "dot: f32 fma over (k:5) k:8; rounding"},
     {dot, "x86-64-v4", "split dot.k s:16; spans dot.k; split dot.s v:8; vector dot.v",
      "dot: f32 fma over (k:3) k:2 [k:8]; rounding"},
     {dot, "x86-64-v4", "split dot.k s:16; spans dot.k; split dot.s v:4; spans dot.s",

@@ -8,7 +8,8 @@ typedef struct nest_tile {
   uint32_t l0; /* the first reduced loop: the tile's loops come after it */
   uint32_t nelem, nparts, ncomp, lanes;
   wick_value *state;
-  bool wide_reduce; /* the vector is a reduced axis: lanes are parts too */
+  bool wide_reduce;          /* the vector is a reduced axis: lanes are parts too */
+  nest_state_access *access; /* of states in memory */
 } nest_tile;
 
 static wick_value *nest_state(const nest_tile *tile, uint32_t elem, uint32_t part)
@@ -33,35 +34,44 @@ static void nest_reduce_step(nest *t, const nest_run *r, nest_tile *tile, uint32
   }
 }
 
-/* Sets the initial states of the tile's elements, one by one. */
-static void nest_fold_start(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem)
+/* Called for each element of a tile, with the run at its indices. */
+typedef void nest_element(nest *t, nest_run *r, nest_tile *tile, uint32_t elem);
+
+/* Calls `leaf` for each element, from loop l on; skips the reduced loops. */
+static void nest_elements(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem,
+                          nest_element *leaf)
 {
   if (t->b.status) return;
   if (l == r->st->loops.n) {
-    wick_value *init = wick_new(t->tmp, wick_value, tile->ncomp);
-    nest_eval(t, r, 0, NULL, init);
-    for (uint32_t part = 0; part < tile->nparts; part++)
-      for (uint32_t c = 0; c < tile->ncomp; c++)
-        nest_state(tile, elem, part)[c] = nest_widen(t, init[c], tile->lanes);
+    leaf(t, r, tile, elem);
     return;
   }
   const wick_sloop *loop = &r->st->loops.at[l];
   nest_saved s;
   if (r->st->axis[loop->axis].reduce) {
-    nest_fold_start(t, r, tile, l + 1, elem);
+    nest_elements(t, r, tile, l + 1, elem, leaf);
   } else if (loop->kind == WICK_VECTOR) {
     if (!nest_vector_begin(t, r, loop, &s)) return;
-    nest_fold_start(t, r, tile, l + 1, elem);
+    nest_elements(t, r, tile, l + 1, elem, leaf);
     nest_vector_end(r, loop, s);
   } else {
     uint32_t n = nest_iterations(t, r, loop);
     for (uint32_t i = 0; i < n && !t->b.status; i++) {
       wick_dim at = wick_dim_const((int64_t)i * loop->factor);
       s = nest_narrow(t, r, loop, at, nest_share(t, r, loop, i));
-      nest_fold_start(t, r, tile, l + 1, elem * n + i);
+      nest_elements(t, r, tile, l + 1, elem * n + i, leaf);
       nest_restore(r, loop, s);
     }
   }
+}
+
+static void fold_start(nest *t, nest_run *r, nest_tile *tile, uint32_t elem)
+{
+  wick_value *init = wick_new(t->tmp, wick_value, tile->ncomp);
+  nest_eval(t, r, 0, NULL, init);
+  for (uint32_t part = 0; part < tile->nparts; part++)
+    for (uint32_t c = 0; c < tile->ncomp; c++)
+      nest_state(tile, elem, part)[c] = nest_widen(t, init[c], tile->lanes);
 }
 
 static void nest_merge(nest *t, const nest_run *r, const nest_tile *tile, wick_value *a,
@@ -73,6 +83,27 @@ static void nest_merge(nest *t, const nest_run *r, const nest_tile *tile, wick_v
   memcpy(in + tile->ncomp, b, tile->ncomp * sizeof *in);
   nest_eval(t, r, 2, in, out);
   memcpy(a, out, tile->ncomp * sizeof *out);
+}
+
+/* ---- states in memory ---- */
+
+static void fold_load(nest *t, nest_run *r, nest_tile *tile, uint32_t elem)
+{
+  for (uint32_t c = 0; c < tile->ncomp; c++)
+    nest_state(tile, elem, 0)[c] = tile->access(t, r, c, (wick_value){0});
+}
+
+static void fold_store(nest *t, nest_run *r, nest_tile *tile, uint32_t elem)
+{
+  for (uint32_t c = 0; c < tile->ncomp; c++) tile->access(t, r, c, nest_state(tile, elem, 0)[c]);
+}
+
+static void fold_store_merged(nest *t, nest_run *r, nest_tile *tile, uint32_t elem)
+{
+  wick_value *before = wick_new(t->tmp, wick_value, tile->ncomp);
+  for (uint32_t c = 0; c < tile->ncomp; c++) before[c] = tile->access(t, r, c, (wick_value){0});
+  nest_merge(t, r, tile, before, nest_state(tile, elem, 0));
+  for (uint32_t c = 0; c < tile->ncomp; c++) tile->access(t, r, c, before[c]);
 }
 
 static uint32_t fold_nstate(const nest_tile *tile)
@@ -96,7 +127,7 @@ static void fold_body(nest *t, nest_run *r, uint32_t l, void *arg)
   wick_value *before = tile->state;
   if (spans) {
     tile->state = wick_new(t->tmp, wick_value, fold_nstate(tile));
-    nest_fold_start(t, r, tile, tile->l0, 0);
+    nest_elements(t, r, tile, tile->l0, 0, fold_start);
   }
   nest_attached(t, r, l, (wick_value){0});
   nest_reduce(t, r, tile, l + 1, at->elem, at->part);
@@ -199,44 +230,16 @@ static void nest_merge_element(nest *t, nest_run *r, const nest_tile *tile, uint
   }
 }
 
-/* Writes the tile: emits the loops inside the first reduced one again, without the reduced
- * loops. */
-static void nest_fold_finish(nest *t, nest_run *r, nest_tile *tile, uint32_t l, uint32_t elem)
+static void fold_finish(nest *t, nest_run *r, nest_tile *tile, uint32_t elem)
 {
-  if (t->b.status) return;
-  if (l == r->st->loops.n) {
-    wick_value *out = wick_new(t->tmp, wick_value, t->g->node[r->node->region[3].end - 1].nin + 1);
-    nest_eval(t, r, 3, nest_state(tile, elem, 0), out);
-    nest_sink(t, r, out);
-    return;
-  }
-  const wick_sloop *loop = &r->st->loops.at[l];
-  if (r->st->axis[loop->axis].reduce) {
-    nest_fold_finish(t, r, tile, l + 1, elem);
-    return;
-  }
-  nest_saved s;
-  if (loop->kind == WICK_VECTOR) {
-    if (!nest_vector_begin(t, r, loop, &s)) return;
-    nest_fold_finish(t, r, tile, l + 1, elem);
-    nest_vector_end(r, loop, s);
-    return;
-  }
-  uint32_t n = nest_iterations(t, r, loop);
-  for (uint32_t i = 0; i < n && !t->b.status; i++) {
-    wick_dim at = wick_dim_const((int64_t)i * loop->factor);
-    s = nest_narrow(t, r, loop, at, nest_share(t, r, loop, i));
-    nest_fold_finish(t, r, tile, l + 1, elem * n + i);
-    nest_restore(r, loop, s);
-  }
+  wick_value *out = wick_new(t->tmp, wick_value, t->g->node[r->node->region[3].end - 1].nin + 1);
+  nest_eval(t, r, 3, nest_state(tile, elem, 0), out);
+  nest_sink(t, r, out);
 }
 
-void nest_fold(nest *t, nest_run *r, uint32_t l0)
+/* Returns the tile of the loops from l0 on. Fails if it is too large. */
+static nest_tile fold_tile(nest *t, const nest_run *r, uint32_t l0)
 {
-  if (nest_is_kept(r->st)) {
-    nest_kept_fold(t, r, l0);
-    return;
-  }
   nest_tile tile = {.l0 = l0,
                     .nelem = 1,
                     .nparts = 1,
@@ -250,19 +253,43 @@ void nest_fold(nest *t, nest_run *r, uint32_t l0)
       tile.nparts *= loop->size ? (uint32_t)loop->size : nest_iterations(t, r, loop);
     if (loop->kind == WICK_VECTOR) {
       int64_t size = loop->size;
-      if (!size && !nest_const(t, r, loop->axis, &size)) return;
+      if (!size && !nest_const(t, r, loop->axis, &size)) return tile;
       tile.lanes = (uint32_t)size;
       tile.wide_reduce = reduce;
     }
   }
-  if ((uint64_t)tile.nelem * tile.nparts > 4096) {
+  if ((uint64_t)tile.nelem * tile.nparts > 4096)
     nest_fail(t, "stage `%s`: a tile of %u elements in %u parts does not fit in registers",
               r->st->name, tile.nelem, tile.nparts);
-    return;
-  }
-  tile.state = wick_new(t->tmp, wick_value, tile.nelem * tile.nparts * tile.ncomp);
-  nest_fold_start(t, r, &tile, l0, 0);
+  else
+    tile.state = wick_new(t->tmp, wick_value, tile.nelem * tile.nparts * tile.ncomp);
+  return tile;
+}
+
+void nest_fold_step(nest *t, nest_run *r, uint32_t l0, bool spans, nest_state_access *access)
+{
+  nest_tile tile = fold_tile(t, r, l0);
+  if (t->b.status) return;
+  tile.access = access;
+  if (!spans && (tile.nparts > 1 || tile.wide_reduce))
+    nest_fail(t, "stage `%s`: its states are in memory, and parts of them are no spans",
+              r->st->name);
+  nest_elements(t, r, &tile, l0, 0, spans ? fold_start : fold_load);
   nest_reduce(t, r, &tile, l0, 0, 0);
   for (uint32_t e = 0; e < tile.nelem && !t->b.status; e++) nest_merge_element(t, r, &tile, e);
-  nest_fold_finish(t, r, &tile, l0, 0);
+  nest_elements(t, r, &tile, l0, 0, spans ? fold_store_merged : fold_store);
+}
+
+void nest_fold(nest *t, nest_run *r, uint32_t l0)
+{
+  if (nest_is_kept(r->st)) {
+    nest_kept_fold(t, r, l0);
+    return;
+  }
+  nest_tile tile = fold_tile(t, r, l0);
+  if (t->b.status) return;
+  nest_elements(t, r, &tile, l0, 0, fold_start);
+  nest_reduce(t, r, &tile, l0, 0, 0);
+  for (uint32_t e = 0; e < tile.nelem && !t->b.status; e++) nest_merge_element(t, r, &tile, e);
+  nest_elements(t, r, &tile, l0, 0, fold_finish);
 }

@@ -1,6 +1,9 @@
 /* Folds with states in scratch memory, because loops over the states run inside the reduced loops:
  * a block of the reduced axis is read once for all states of a tile.
  *
+ * If loops inside of these are reduced, too, their states are a tile in registers (nest_fold.c), which is
+ * stepped as a whole.
+ *
  * The loops from the first reduced one on are built three times: they write the initial states,
  * step them, and compute the results. Components of the state that have fewer axes than others
  * (loop/states.h) are stepped once, around the loops along the axes that they lack. The other
@@ -12,6 +15,8 @@ struct nest_kept {
   enum { KEPT_BEGIN, KEPT_STEP, KEPT_FINISH } phase;
   uint32_t own;    /* the loops from this one on are along axes that some components do not have */
   uint64_t beyond; /* those axes */
+  uint32_t tile;   /* the first loop of a tile in registers; UINT32_MAX: there is none */
+  bool spans;      /* the tile's states are merged with those in memory */
   bool inside;     /* these loops have been opened */
   wick_states states;
   nest_place *place; /* per component */
@@ -26,12 +31,9 @@ static const wick_region *kept_region(const nest_run *r)
 
 bool nest_is_kept(const wick_stage *st)
 {
-  bool reduced = false;
-  for (uint32_t i = 0; i < st->loops.n; i++) {
-    const wick_sloop *l = &st->loops.at[i];
-    reduced = reduced || st->axis[l->axis].reduce;
-    if (reduced && !st->axis[l->axis].reduce && l->kind == WICK_SERIAL) return true;
-  }
+  uint32_t tile = wick_stage_tile(st);
+  for (uint32_t i = 0; i < tile; i++)
+    if (st->axis[st->loops.at[i].axis].reduce) return true;
   return false;
 }
 
@@ -148,7 +150,9 @@ bool nest_kept_steps(const nest_run *r) { return !r->kept || r->kept->phase == K
 bool nest_kept_loop(nest *t, nest_run *r, uint32_t l)
 {
   const struct nest_kept *k = r->kept;
-  if (l == r->st->loops.n && k->inside) {
+  if (l == k->tile && k->phase == KEPT_STEP) {
+    nest_fold_step(t, r, l, k->spans, kept_access);
+  } else if (l == r->st->loops.n && k->inside) {
     kept_leaf(t, r);
   } else if (l == k->own && !k->inside) {
     kept_point(t, r);
@@ -187,16 +191,24 @@ static void kept_axes(nest *t, nest_run *r, uint32_t l0)
     if (some && some != (most & k->beyond))
       nest_fail(t, "stage `%s`: two components of its state have axes of their own", st->name);
   }
+  uint32_t tile = wick_stage_tile(st);
+  k->tile = UINT32_MAX;
+  for (uint32_t i = tile; i < st->loops.n; i++)
+    if (st->axis[st->loops.at[i].axis].reduce) k->tile = tile;
   k->own = st->loops.n;
   while (k->own > l0 && kept_beyond(r, k->own - 1)) k->own--;
+  if (k->tile < st->loops.n && k->own < st->loops.n)
+    nest_fail(t, "stage `%s`: a tile of its states needs all parts of a state", st->name);
   for (uint32_t i = l0; i < st->loops.n; i++) {
     const wick_sloop *l = &st->loops.at[i];
     bool reduce = st->axis[l->axis].reduce;
+    if (reduce && i < tile) k->spans = l->kind == WICK_SPANS;
+    if (reduce && i >= k->tile) continue;
     if (i < k->own && kept_beyond(r, i))
       nest_fail(
           t, "stage `%s`: a part of its state does not have the axis of `%s`, the innermost loop",
           st->name, l->name);
-    if (reduce && l->kind != WICK_SERIAL)
+    if (reduce && l->kind != WICK_SERIAL && l->kind != WICK_SPANS)
       nest_fail(t, "stage `%s`: its states are in memory, but `%s` is not serial", st->name,
                 l->name);
   }

@@ -262,6 +262,11 @@ wick_value nest_scratch_alloc(nest *t, wick_elem e, wick_dim n);
 wick_dim nest_scratch_extent(nest *t, wick_dim extent);
 
 /* ---- folds in registers (nest_fold.c) ---- */
+/* Loads component c of the state at the run's indices, or stores v there, if it is a value. */
+typedef wick_value nest_state_access(nest *t, const nest_run *r, uint32_t c, wick_value v);
+/* Steps the states of a tile, the loops from l0 on, whose states are in memory. spans: the steps begin
+ * with states of their own, which are then merged with those in memory. */
+void nest_fold_step(nest *t, nest_run *r, uint32_t l0, bool spans, nest_state_access *access);
 void nest_fold(nest *t, nest_run *r, uint32_t l0);
 
 /* ---- the boxes that consumers read (nest_box.c) ---- */

@@ -388,8 +388,9 @@ const wick_schedule_step wick_schedule_steps[] = {
     {"spans", "STAGE.LOOP", WICK_SPANS, NULL,
      "Each iteration of a reduced loop has a state of its own, which is merged at its end with "
      "those before, so that a long sum rounds less.",
-     "LOOP is reduced, the loops outside of it are serial, and the states are in registers. "
-     "Changes the order of the sum: the contract names it."},
+     "LOOP is reduced, the loops outside of it are serial, and the states of an iteration are in "
+     "registers, or in those of a tile inside of serial loops. Changes the order of the sum: the "
+     "contract names it."},
     {"dot", "STAGE.LOOP", WICK_DOT, NULL,
      "Computes a reduced loop as one dot product instruction (`src/loop/product.h`).",
      "LOOP is a whole reduced axis and the innermost loop; the body is a product that the "
@@ -471,17 +472,32 @@ bool wick_stage_starts(const wick_schedule *s, const wick_stage *st)
   return false;
 }
 
-/* Returns true if all states are in registers, and all are merged after an iteration. */
+uint32_t wick_stage_tile(const wick_stage *st)
+{
+  uint32_t tile = st->loops.n;
+  for (uint32_t i = 0; i < st->loops.n; i++) {
+    bool reduce = st->axis[st->loops.at[i].axis].reduce;
+    if (tile == st->loops.n && reduce) tile = i;
+    if (tile <= i && !reduce && st->loops.at[i].kind == WICK_SERIAL) tile = i + 1;
+  }
+  return tile;
+}
+
+/* Returns true if the states of an iteration are in registers, and all are merged after it: those of
+ * the tile, or, if the loop is the last reduced one before the tile, those of the tile for each
+ * iteration of the serial loops between. */
 static bool schedule_spans_fit(const wick_stage *st, uint32_t loop)
 {
+  uint32_t tile = wick_stage_tile(st);
+  bool inner = false;
   for (uint32_t i = 0, reduced = 0; i < st->loops.n; i++) {
     const wick_sloop *l = &st->loops.at[i];
-    reduced += st->axis[l->axis].reduce;
-    if (!reduced) continue;
-    bool counts = l->kind == WICK_SERIAL || l->kind == WICK_SPANS;
-    if (i < loop ? !counts : counts && !st->axis[l->axis].reduce) return false;
+    bool reduce = st->axis[l->axis].reduce;
+    reduced += reduce, inner = inner || (i >= tile && reduce);
+    if (reduced && i < loop && l->kind != WICK_SERIAL && l->kind != WICK_SPANS) return false;
+    if (i > loop && i < tile && reduce) return false;
   }
-  return true;
+  return loop >= tile || inner;
 }
 
 static wick_status schedule_check_stage(wick_schedule *s, wick_stage *st)

@@ -99,6 +99,10 @@ WICK_CHECKED wick_status wick_schedule_check(wick_schedule *s);
 /* The name that the step `template` states; NULL without such a step. Lives in `mem`. */
 const char *wick_schedule_template(const char *steps, wick_arena *mem);
 
+/* Returns the first loop of the fold's tile in registers: the first reduced loop or, if serial loops
+ * over the states run inside of a reduced one, the loop after the last of them. States are then in
+ * memory between the iterations of the reduced loops before it. */
+uint32_t wick_stage_tile(const wick_stage *st);
 /* The fold begins with an element of a tensor. It is then one sum, which `rfactor` and `spans` may
  * not split. */
 bool wick_stage_starts(const wick_schedule *s, const wick_stage *st);

@@ -169,19 +169,31 @@ bool template_panel_order(const template_state *t, const template_roles *r, cons
   return outside && order_panel(t, r, fold, vectors, out) <= most;
 }
 
-bool template_wants_panel(const template_state *t, const template_roles *r, const wick_stage *fold,
-                          const wick_node *vectors)
+/* Returns how many products there are; 0 if a size is not known, or if the vectors are in few parts of
+ * the memory or in the second cache. */
+static double order_products(const template_state *t, const template_roles *r,
+                             const wick_stage *fold, const wick_node *vectors)
 {
-  enum { STREAMS = 32, USES = 16 };
+  enum { STREAMS = 32 };
   const wick_type_info *info = wick_info_of(t->g, vectors->in[0]);
-  template_order order;
   double products = 1;
   for (uint32_t k = 0; k < fold->naxis; k++) {
-    if (template_varies(fold, k)) return false;
+    if (template_varies(fold, k)) return 0;
     products *= (double)template_extent(t, fold, k);
   }
   for (uint32_t k = 0; k < info->rank; k++)
-    if (!wick_dim_is_const(info->dim[k])) return false;
+    if (!wick_dim_is_const(info->dim[k])) return 0;
+  uint64_t bytes = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, vectors->in[0]));
+  bool far = bytes > order_cache(t) && order_parts(t, r, fold, vectors) > STREAMS;
+  return far ? products : 0;
+}
+
+/* Returns true if there may be a panel, and each of its elements has many uses. */
+static bool order_panel_pays(const template_state *t, const template_roles *r,
+                             const wick_stage *fold, const wick_node *vectors, double products)
+{
+  enum { USES = 16 };
+  template_order order;
   if (!template_panel_order(t, r, fold, vectors, &order)) return false;
   double copies = (double)order_panel(t, r, fold, vectors, &order);
   for (uint32_t k = 0; k < t->out->naxis; k++) {
@@ -190,9 +202,22 @@ bool template_wants_panel(const template_state *t, const template_roles *r, cons
                                 : 1;
     if (k != r->x) copies *= (double)wick_ceildiv_i64(template_extent(t, t->out, k), block);
   }
-  uint64_t bytes = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, vectors->in[0]));
-  return bytes > order_cache(t) && order_parts(t, r, fold, vectors) > STREAMS &&
-         products >= USES * copies;
+  return products >= USES * copies;
+}
+
+template_far template_far_of(const template_state *t, const template_roles *r,
+                             const wick_stage *fold, const wick_node *vectors)
+{
+  enum { USES = 24 };
+  const wick_type_info *info = wick_info_of(t->g, vectors->in[0]);
+  template_partial partial;
+  double products = order_products(t, r, fold, vectors), elements = 1;
+  if (products <= 0) return TEMPLATE_AS_IT_IS;
+  for (uint32_t k = 0; k < info->rank; k++) elements *= (double)info->dim[k].v;
+  bool panel = order_panel_pays(t, r, fold, vectors, products);
+  if (template_partial_of(t, r, fold, vectors, &partial) && (!panel || products < USES * elements))
+    return TEMPLATE_PARTIAL;
+  return panel ? TEMPLATE_PANEL : TEMPLATE_AS_IT_IS;
 }
 
 bool template_streams(const template_state *t, const wick_stage *fold, const wick_node *vectors,

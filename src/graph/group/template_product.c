@@ -518,7 +518,7 @@ const wick_node *template_panel_read(template_state *t)
   const product_outer *f = t->found;
   const wick_node *read = product_vectors(t, t->fold, f);
   bool wanted = f->dot == UINT32_MAX && !product_stage(t, read) && product_fill_is_known(t, read) &&
-                template_wants_panel(t, &f->roles, t->fold, read);
+                template_far_of(t, &f->roles, t->fold, read) == TEMPLATE_PANEL;
   return wanted ? read : NULL;
 }
 
@@ -582,8 +582,17 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
                            product_beside(t, a, b),
                            product_apart(t, vectors, fold->axis[n - 1].sym)};
   if (stream.apart > 1) spare += stream.apart - 1; /* the places that shuffles take elements from */
-  if (t->panel) stream.each = stream.all = 0, stream.far = stream.visit = 0;
+  template_partial blocks;
+  bool partial = !t->panel && dot == UINT32_MAX && lanes == t->lanes && !t->knobs.outside &&
+                 template_far_of(t, &r, fold, vectors) == TEMPLATE_PARTIAL &&
+                 template_partial_of(t, &r, fold, vectors, &blocks);
+  if (t->panel || partial) stream.each = stream.all = 0, stream.far = stream.visit = 0;
+  if (partial) stream.steps = stream.steps * blocks.terms / template_extent(t, fold, blocks.sum);
   template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);
+  if (partial) {
+    template_partial_loops(t, &r, &tile, fold, &blocks);
+    return;
+  }
   template_order order = {.channels_outside = outside, .axis = UINT32_MAX};
   if (t->panel && template_panel_order(t, &r, fold, vectors, &order)) {
     int64_t whole = wick_ceildiv_i64(order.columns, tile.vb) * tile.vb; /* tiles */

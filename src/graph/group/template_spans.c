@@ -44,18 +44,20 @@ static int64_t spans_size(int64_t n, bool known, int64_t most)
   return even;
 }
 
-/* Returns true if the reduced loops outside of `loop` are serial and those inside it are in
- * registers. */
+/* Returns true if the reduced loops outside of `loop` are serial, and those inside it are in registers, or
+ * in a tile that is. */
 static bool spans_fit(const wick_stage *st, uint32_t loop)
 {
-  for (uint32_t i = 0, reduced = 0; i < st->loops.n; i++) {
+  uint32_t tile = wick_stage_tile(st), reduced = 0;
+  bool inner = loop >= tile;
+  for (uint32_t i = 0; i < st->loops.n; i++) {
     const wick_sloop *l = &st->loops.at[i];
     bool reduce = st->axis[l->axis].reduce;
-    reduced += reduce;
-    if (reduced && (i <= loop ? l->kind != WICK_SERIAL : l->kind == WICK_SERIAL && !reduce))
-      return false;
+    reduced += reduce, inner = inner || (i >= tile && reduce);
+    if (reduced && i <= loop && l->kind != WICK_SERIAL) return false;
+    if (reduce && i > loop && i < tile) return false;
   }
-  return true;
+  return inner;
 }
 
 static void spans_stage(const wick_schedule *s, const wick_stage *st, wick_text *steps)
@@ -70,7 +72,9 @@ static void spans_stage(const wick_schedule *s, const wick_stage *st, wick_text 
       continue;
     }
     bool known = l->size || wick_dim_is_const(st->axis[l->axis].extent);
-    int64_t size = spans_size(n, known, wick_max_i64(SPANS_TERMS / terms, 1));
+    /* sums in memory are merged after each block of their terms */
+    int64_t size =
+        i < wick_stage_tile(st) ? 1 : spans_size(n, known, wick_max_i64(SPANS_TERMS / terms, 1));
     if (!spans_fit(st, i) || (l->size && l->size % size)) return;
     if (size > 1)
       wick_text_printf(steps, "split %s.%s span:%lld; ", st->name, l->name, (long long)size);

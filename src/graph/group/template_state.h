@@ -169,14 +169,31 @@ template_order template_order_columns(const template_state *t, const template_ro
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, uint32_t beside,
                                       const template_order *order);
-/* Returns true if the group should have a panel (graph/group/panel.h) of what `vectors` reads: the rows are
- * in more parts of the memory than processors fetch ahead. Each copy must have enough uses. */
-bool template_wants_panel(const template_state *t, const template_roles *r, const wick_stage *fold,
-                          const wick_node *vectors);
+/* What is done about vectors that are in many parts of the memory. */
+typedef enum template_far {
+  TEMPLATE_AS_IT_IS, /* nothing: they are in few parts, or near, or sizes are not known */
+  TEMPLATE_PANEL,    /* blocks of them, of which each element has many uses, are copied first */
+  TEMPLATE_PARTIAL   /* sums are partial for a while: few parts are read at once */
+} template_far;
+template_far template_far_of(const template_state *t, const template_roles *r,
+                             const wick_stage *fold, const wick_node *vectors);
 /* Chooses blocks of columns, or of lines, for which the second cache holds the panel that `vectors` reads
  * and what is written. Returns false if there can be none. */
 bool template_panel_order(const template_state *t, const template_roles *r, const wick_stage *fold,
                           const wick_node *vectors, template_order *out);
+/* ---- partial sums in memory (template_partial.c) ---- */
+typedef struct template_partial {
+  uint32_t sum,
+      block; /* the fold's axis whose terms are in blocks; the axis of the output's blocks */
+  int64_t terms, size; /* terms in a block; indices of the output's axis in a block */
+} template_partial;
+/* Chooses the blocks. Returns false if there can be none. */
+bool template_partial_of(const template_state *t, const template_roles *r, const wick_stage *fold,
+                         const wick_node *vectors, template_partial *out);
+/* Writes the loops of the output, and of the fold with this tile. */
+void template_partial_loops(template_state *t, const template_roles *r, const template_tile *tile,
+                            const wick_stage *fold, const template_partial *p);
+
 /* Returns true if the data that `shared` reads for all positions of a group of channels exceeds the
  * second cache. */
 bool template_reads_far(const template_state *t, const template_roles *r, const wick_stage *fold,

@@ -40,8 +40,9 @@ const wick_template wick_templates[] = {
     {"outer_product", template_outer_product_match, template_outer_product,
      "A sum of products, one factor of which all lanes share: convolutions, matrix products.",
      "The sum is computed in a register tile of vectors by positions, which the cost model "
-     "chooses. Blocks of a factor whose rows are in many parts of the memory are first copied to "
-     "scratch memory."},
+     "chooses. If the rows of a factor are in many parts of the memory, blocks of them are first "
+     "copied to scratch memory, or, if they have few uses, a block of terms is added to many sums, "
+     "which are partial meanwhile, in scratch memory."},
     {"depthwise_dot", template_depthwise_dot_match, template_depthwise_dot,
      "A depthwise convolution of bytes, for targets with a dot product instruction.",
      "The lanes are channels, and an instruction multiplies neighbouring columns. A register tile "
