@@ -44,11 +44,22 @@ static wick_value nest_active(nest *t, const nest_run *r, wick_value mask)
   return !active.id ? mask : mask.id ? nest_binary(t, WICK_OP_and, mask, active) : active;
 }
 
+/* Returns true if the buffer is a table of bytes that some machines keep in registers. */
+static bool nest_is_table(const nest *t, const nest_place *p)
+{
+  enum { BYTES = 256 };
+  const wick_type_info *b = wick_built_info(&t->b, p->buffer);
+  int64_t n = 1;
+  for (uint32_t k = 0; k < b->rank; k++)
+    if (!wick_dim_is_const(b->dim[k]) || wick_mul_overflows(n, b->dim[k].v, &n)) return false;
+  return n <= BYTES && wick_elem_storage[b->elem].bits == 8;
+}
+
 /* Returns true if machines have instructions that load such elements from a place per lane. */
-static bool nest_gathers(wick_elem e, uint32_t lanes)
+static bool nest_gathers(const nest *t, const nest_place *p, wick_elem e, uint32_t lanes)
 {
   uint32_t bits = wick_elem_storage[e].bits;
-  return (bits == 32 || bits == 64) && lanes >= 4;
+  return (bits == 32 || bits == 64 || nest_is_table(t, p)) && lanes >= 4;
 }
 
 /* Loads lanes that are not contiguous. `index` is a vector. */
@@ -57,7 +68,7 @@ static wick_value nest_gather(nest *t, const nest_run *r, const nest_place *p, w
 {
   wick_value *lane = wick_new(t->tmp, wick_value, r->lanes);
   wick_type one = wick_type_scalar(t->m, e, 1), all = wick_type_scalar(t->m, e, r->lanes);
-  if (nest_gathers(e, r->lanes)) {
+  if (nest_gathers(t, p, e, r->lanes)) {
     wick_value in[4] = {p->buffer, nest_i64(t, 0), index, mask};
     return wick_build(&t->b, WICK_OP_load_lanes, mask.id ? 4 : 3, in, NULL, 1, &all);
   }

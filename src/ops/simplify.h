@@ -9,7 +9,7 @@
 /* ---- simplify_move.c ---- */
 extern const wick_rewrite wick_simplify_reshape[], wick_simplify_transpose[], wick_simplify_slice[],
     wick_simplify_pad[], wick_simplify_concat[], wick_simplify_expand[], wick_simplify_scatter_nd[],
-    wick_simplify_reduce[], wick_simplify_triangle[]; /* trilu */
+    wick_simplify_reduce[], wick_simplify_gather[], wick_simplify_triangle[]; /* trilu */
 /* ---- simplify_window.c ---- */
 extern const wick_rewrite wick_simplify_conv[], wick_simplify_avg_pool[], wick_simplify_max_pool[];
 /* ---- simplify_scalar.c ---- */

@@ -388,6 +388,24 @@ const wick_rewrite wick_simplify_reduce[] = {
     {"reduce_log_sum_exp(reshape(x))", NULL, NULL, move_reduce_reshape},
     {"reduce_sum_square(reshape(x))", NULL, NULL, move_reduce_reshape},
     END};
+/* ---- gathers ---- */
+
+/* Indices that were widened are read as they were. */
+static wick_value move_gather_narrow(wick_rewriter *r)
+{
+  wick_node cast;
+  if (!wick_rewrite_def(r, r->in[1], WICK_OP_cast, &cast)) return move_none;
+  wick_elem from = wick_rewrite_info(r, cast.in[0])->elem,
+            to = wick_rewrite_info(r, r->in[1])->elem;
+  bool keeps = wick_elem_is_int(from) && wick_elem_is_int(to) &&
+               wick_elem_storage[from].bits < wick_elem_storage[to].bits &&
+               (wick_elem_class(from) != WICK_SINT || wick_elem_class(to) == WICK_SINT);
+  wick_value in[2] = {r->in[0], cast.in[0]};
+  return keeps ? wick_build(&r->c.b, WICK_OP_gather, 2, in, r->node->attr, 0, NULL) : move_none;
+}
+
+const wick_rewrite wick_simplify_gather[] = {{"gather(x, y)", NULL, NULL, move_gather_narrow}, END};
+
 /* ---- triangles ---- */
 
 enum { MOVE_TRIANGLE_COLUMNS = 64, MOVE_TRIANGLE_MOST = 1 << 16 };

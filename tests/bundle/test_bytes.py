@@ -91,3 +91,34 @@ def test_products_of_bytes_are_exact(target, x, w, tmp_path):
         name = USES[target.name].split()[0 if x == "uint8" else -1]
         assert re.search(rf"\b{name}\b", instructions(b)), f"{target.name} uses no {name}"
 
+
+
+# The instructions with which a machine looks bytes up in a table.
+LOOKS_UP = {"x86-64-v3": "vpshufb", "x86-64-v4": "vpshufb", "x86-64-v4+avx512vnni+avx512vbmi": "vperm[it]2b",
+            "armv8.2-a": "tb[lx]", "armv8.2-a+i8mm": "tb[lx]"}  # fmt: skip
+
+
+@each_byte_target
+def test_bytes_are_looked_up(target, tmp_path):
+    """Tables of every size class, with remainders of vectors; indices that were widened, and that are negative."""
+    target.want()
+    rng = np.random.default_rng(3)
+    nodes, constants, feeds, want = [], [], [], []
+    for k, (size, count, kind, wide) in enumerate([(256, 1000, "uint8", "int32"), (256, 37, "uint8", "int64"), (100, 513, "uint8", "int32"),
+                                                   (17, 64, "uint8", "int64"), (128, 200, "int8", "int32")]):  # fmt: skip
+        table = rng.integers(-128, 128, size).astype(np.int8)
+        i = rng.integers(-size if kind == "int8" else 0, size, count).astype(kind)
+        constants.append(numpy_helper.from_array(table, f"t{k}"))
+        to = helper.np_dtype_to_tensor_dtype(np.dtype(wide))
+        nodes += [helper.make_node("Cast", [f"x{k}"], [f"i{k}"], to=to), helper.make_node("Gather", [f"t{k}", f"i{k}"], [f"y{k}"])]
+        feeds.append(i)
+        want.append(table[i.astype(np.int64)])
+    inputs = [helper.make_tensor_value_info(f"x{k}", helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for k, v in enumerate(feeds)]
+    outputs = [helper.make_tensor_value_info(f"y{k}", onnx.TensorProto.INT8, None) for k in range(len(feeds))]
+    graph = helper.make_graph(nodes, "tables", inputs, outputs, constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "tables.onnx")
+    b = Bundle(tmp_path / "tables.onnx", tmp_path / "b", target, "tables", embed=True)
+    for have, expected in zip(b.run(*feeds), want, strict=True):
+        np.testing.assert_array_equal(have, expected)
+    if target.name in LOOKS_UP:
+        assert re.search(rf"\b{LOOKS_UP[target.name]}\b", instructions(b)), f"{target.name} looks no bytes up"

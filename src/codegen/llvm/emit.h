@@ -95,6 +95,11 @@ LLVMBasicBlockRef emit_block(const emit *e, const char *name);
 /* Bytes of one element in memory; 0 for sub-byte elements. */
 uint64_t emit_elem_bytes(wick_elem elem);
 
+/* ---- table.c ---- */
+/* Returns the elements of a buffer at `at` for a vector of indices; NULL: it is no small table of bytes, or
+ * the target has no instructions for that. */
+LLVMValueRef emit_table(emit *e, const wick_type_info *buffer, LLVMValueRef at, LLVMValueRef index);
+
 /* ---- function.c ---- */
 void emit_function(emit *e, const wick_func *f);
 /* Makes f local to the object if nothing outside of it refers to f. */

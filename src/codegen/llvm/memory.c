@@ -205,12 +205,36 @@ static void memory_load(emit *e, const wick_node *n)
   emit_set(e, n->first, x);
 }
 
+/* Returns the lanes if they are looked up in a small table, from its first element on; else NULL. */
+static LLVMValueRef memory_table(emit *e, const wick_node *n, LLVMValueRef p, LLVMValueRef at)
+{
+  wick_scalar first;
+  if (n->attr[WICK_ATTR_load_lanes_offset].i || !emit_known(e, n->in[1], &first) || first.i)
+    return NULL;
+  LLVMValueRef x = emit_table(e, emit_info(e, n->in[0]), p, at);
+  if (!x || n->nin < 4 || !n->in[3].id) return x;
+  return LLVMBuildSelect(e->b, emit_as_vector(e, emit_get(e, n->in[3])), x,
+                         LLVMConstNull(LLVMTypeOf(x)), "");
+}
+
+static void memory_set_lanes(emit *e, const wick_node *n, LLVMValueRef x)
+{
+  const wick_type_info *t = emit_info(e, n->first);
+  if (t->elem == WICK_BOOL) x = LLVMBuildICmp(e->b, LLVMIntNE, x, LLVMConstNull(LLVMTypeOf(x)), "");
+  emit_set(e, n->first, t->lanes > 1 ? x : LLVMBuildExtractElement(e->b, x, emit_i64(e, 0), ""));
+}
+
 /* Where the target has no such instruction, LLVM loads the lanes one by one. */
 static void memory_load_lanes(emit *e, const wick_node *n)
 {
   const wick_type_info *t = emit_info(e, n->first);
   LLVMValueRef p = memory_address(e, n, t->elem), at = emit_as_vector(e, emit_get(e, n->in[2]));
   if (!p) return;
+  LLVMValueRef found = memory_table(e, n, p, at);
+  if (found) {
+    memory_set_lanes(e, n, found);
+    return;
+  }
   LLVMTypeRef vector = LLVMVectorType(
                   memory_type(e, &(wick_type_info){.elem = t->elem, .lanes = 1}), t->lanes),
               bools = LLVMVectorType(LLVMInt1TypeInContext(e->context), t->lanes);
@@ -225,9 +249,7 @@ static void memory_load_lanes(emit *e, const wick_node *n)
                                 : LLVMConstAllOnes(bools),
                          LLVMConstNull(vector)};
   LLVMTypeRef over[2] = {vector, LLVMTypeOf(p)};
-  LLVMValueRef x = emit_intrinsic(e, "llvm.masked.gather", over, 2, arg, 4);
-  if (t->elem == WICK_BOOL) x = LLVMBuildICmp(e->b, LLVMIntNE, x, LLVMConstNull(vector), "");
-  emit_set(e, n->first, t->lanes > 1 ? x : LLVMBuildExtractElement(e->b, x, emit_i64(e, 0), ""));
+  memory_set_lanes(e, n, emit_intrinsic(e, "llvm.masked.gather", over, 2, arg, 4));
 }
 
 static void memory_store(emit *e, const wick_node *n)

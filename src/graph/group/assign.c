@@ -395,6 +395,20 @@ static bool assign_is_folded(const assign *s, uint32_t root, uint32_t i)
          !assign_is_epilogue(s, n);
 }
 
+/* Returns true if node i is element-wise and leads to nothing but the indices into a table of one axis. All
+ * its users are in the group. */
+static bool assign_is_index(const assign *s, uint32_t root, uint32_t i)
+{
+  const wick_func *f = s->g.f;
+  uint32_t anchor = s->anchor[root];
+  if (anchor == UINT32_MAX || f->node[anchor].op != WICK_OP_gather ||
+      wick_info_of(f, f->node[anchor].in[0])->rank != 1)
+    return false;
+  const wick_node *n = &f->node[i];
+  return wick_group_is_scalar(f, n) && assign_fits(f, n->first, f->node[anchor].in[1], 0) &&
+         !assign_is_epilogue(s, n);
+}
+
 /* Returns true if node i only selects elements, which element-wise nodes of the group read where they
  * are, in vectors along the last axis. Any number of such nodes may be in a group. */
 static bool assign_selects(const assign *s, uint32_t root, uint32_t i)
@@ -486,7 +500,8 @@ static bool assign_takes(assign *s, uint32_t root, uint32_t i)
   wick_value like = f->node[root].first;
   bool whole = assign_fits(f, n->first, like, 0);
   if (f->node[root].nout != 1 || assign_is_selected(s, root, i)) return false;
-  if (assign_widens(s, i) || assign_is_folded(s, root, i) || assign_reads_in_place(s, root, i))
+  if (assign_widens(s, i) || assign_is_folded(s, root, i) || assign_is_index(s, root, i) ||
+      assign_reads_in_place(s, root, i))
     return true;
   if (whole && assign_selects(s, root, i)) return true;
   if (s->anchor[root] != UINT32_MAX && !s->slice[root]) return false;

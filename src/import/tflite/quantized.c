@@ -78,14 +78,14 @@ void wick_tflite_lookup(wick_import_node *n, wick_tflite_function *fn, const voi
   wick_tflite_limits(y->elem, &u.lo, &u.hi);
   size_t nbytes = (size_t)wick_elem_bytes(y->elem, (uint64_t)dim);
   void *table = wick_arena_alloc(n->c->tmp, nbytes + 64, 64);
-  for (int64_t k = 0; k < dim; k++) {
-    int64_t v = fn(&u, least + k, arg);
+  for (int64_t k = 0; k < dim; k++) { /* an element's bits, without a sign, are its index */
+    int64_t v = fn(&u, k > most ? k - dim : k, arg);
     v = v < u.lo ? u.lo : v > u.hi ? u.hi : v;
     wick_store_elem(y->elem, table, (uint64_t)k, (wick_scalar){.i = v});
   }
   wick_value all = wick_import_copied(n->c, n->name, y->elem, 1, &dim, table, nbytes);
-  wick_value index = wick_build_cast(n->b, n->in[0], WICK_I32);
-  if (least) index = wick_emit_by(n->b, WICK_OP_sub, index, (double)least);
+  wick_value index = wick_build_cast(n->b, n->in[0], dim > UINT8_MAX + 1 ? WICK_U16 : WICK_U8);
+  if (dim <= UINT8_MAX) index = wick_emit_by(n->b, WICK_OP_bit_and, index, (double)(dim - 1));
   n->out[0] = wick_emit_gather(n->b, WICK_OP_gather, all, index, 0);
 }
 

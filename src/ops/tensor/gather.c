@@ -3,6 +3,7 @@
 #include "ops/batch/batch.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
+#include "ops/simplify.h"
 #include "ops/stage.h"
 #include "ops/tensor.h"
 
@@ -111,6 +112,7 @@ const wick_op wick_op_gather = {
     .infer = gather_infer,
     .ref = gather_ref,
     .compute = gather_compute,
+    .simplify = wick_simplify_gather,
     .grad = wick_grad_gather,
     .linear = {1},
     .batch.run = wick_batch_gather,
