@@ -50,6 +50,7 @@
 #include "graph/simplify.h"
 #include "graph/sink_constructs.h"
 #include "graph/sink_data_movement.h"
+#include "graph/tabulate.h"
 #include "graph/turn_slices.h"
 #include "loop/drop_checks.h"
 #include "loop/expand_math.h"
@@ -128,6 +129,8 @@ const wick_pass wick_passes[] = {
      "replaces queries, keys, softmax and values by one node"},
     {"group_heads", WICK_GRAPH, wick_pass_group_heads, WICK_EXACT,
      "multiplies rows by matrices that were copied for them without the copies"},
+    {"tabulate", WICK_GRAPH, wick_pass_tabulate, WICK_ROUNDING,
+     "replaces element-wise functions of one byte by tables"},
     {"demote_to_bf16", WICK_GRAPH, wick_pass_demote_to_bf16, WICK_ROUNDING,
      "rounds factors, and what kernels leave in memory, to bf16"},
     {"demote_to_f16", WICK_GRAPH, wick_pass_demote_to_f16, WICK_ROUNDING,
@@ -259,6 +262,7 @@ static const wick_step passes_graph[] = {
     {"raise_softmax", NULL},
     {"fuse_attention", NULL},
     {"group_heads", NULL},
+    {"tabulate", NULL},
     /* After nodes that compute with weights, which become narrow there; before transposed
      * convolutions are decomposed, so that they keep their exact factors. */
     {"sink_data_movement", &when_narrow},
