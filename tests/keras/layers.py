@@ -80,8 +80,8 @@ def cases():
     for n in ("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"):
         cls = getattr(L, n)
         many(n, ((SEQ, SEQ), lambda x, y, cls=cls: cls()([x, y])), ((SEQ, (6,)), lambda x, y, cls=cls: cls()([x, y])), ((SEQ, (1, 6)), lambda x, y, cls=cls: cls()([x, y])))
-    many("Concatenate", ((SEQ, SEQ), lambda x, y: L.Concatenate()([x, y])), ((SEQ, SEQ), lambda x, y: L.Concatenate(axis=1)([x, y])), ((SEQ, SEQ, SEQ), lambda *x: L.Concatenate(axis=-1)(list(x))))
-    many("Dot", ((SEQ, SEQ), lambda x, y: L.Dot(axes=2)([x, y])), (((6,), (6,)), lambda x, y: L.Dot(axes=1, normalize=True)([x, y])), ((SEQ, (5, 6)), lambda x, y: L.Dot(axes=(2, 2))([x, y])))
+    many("Concatenate", ((SEQ, SEQ), lambda x, y: L.Concatenate()([x, y])), ((SEQ, SEQ), lambda x, y: L.Concatenate(axis=1)([x, y])), ((SEQ, SEQ, SEQ), lambda *x: L.Concatenate(axis=-1)(list(x))), (((7, "int32", 10), (6,)), lambda x, y: L.Concatenate()([x, y])), (((7, "int32", 10), (7,)), lambda x, y: keras.ops.stack([x, y], axis=1)))
+    many("Dot", ((SEQ, SEQ), lambda x, y: L.Dot(axes=2)([x, y])), (((6,), (6,)), lambda x, y: L.Dot(axes=1, normalize=True)([x, y])), ((SEQ, (5, 6)), lambda x, y: L.Dot(axes=(2, 2))([x, y])), (((6, "int32", 10), (6,)), lambda x, y: L.Dot(axes=1)([x, y])))
     for d, shape in ((1, (11, 4)), (2, IMAGE), (3, CUBE)):
         k = [3, (3, 2), (2, 3, 2)][d - 1]
         one(f"Conv{d}D", shape, dict(filters=4, kernel_size=k, padding="same"), dict(filters=3, kernel_size=2, strides=2, activation="relu"), dict(filters=4, kernel_size=2, dilation_rate=2, groups=2, use_bias=False), dict(filters=4, kernel_size=3, strides=2, padding="same"))

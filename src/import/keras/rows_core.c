@@ -207,7 +207,9 @@ void keras_concatenate(wick_import_node *n)
 {
   uint32_t axis;
   if (!keras_axis(n, "axis", -1, keras_rank(n, n->in[0]), &axis)) return;
-  n->out[0] = wick_build_concat(n->b, axis, n->nin, n->in);
+  wick_value *all = wick_dup(n->c->tmp, wick_value, n->in, n->nin);
+  keras_common_all(n, n->nin, all);
+  n->out[0] = wick_build_concat(n->b, axis, n->nin, all);
 }
 
 /* Moves an axis to the end. */
@@ -234,8 +236,9 @@ void keras_dot(wick_import_node *n)
 {
   wick_import_attr a = keras_attr(n, "axes", 'I');
   uint32_t rank[2] = {keras_rank(n, n->in[0]), keras_rank(n, n->in[1])}, axis[2];
-  wick_value x[2];
+  wick_value x[2] = {n->in[0], n->in[1]};
   wick_dim dim[WICK_MAX_RANK];
+  keras_common_all(n, 2, x);
   for (uint32_t i = 0; i < 2; i++) {
     int64_t at = a.kind == 'I' && a.n == 2 ? a.ints[i] : a.i;
     if (!wick_import_axis(n, at, rank[i], &axis[i])) return;
@@ -243,7 +246,7 @@ void keras_dot(wick_import_node *n)
       wick_import_fail(n, WICK_EUNSUPPORTED, "products along the batch are not supported");
       return;
     }
-    x[i] = keras_is_true(n, "normalize", false) ? core_unit(n, n->in[i], axis[i]) : n->in[i];
+    if (keras_is_true(n, "normalize", false)) x[i] = core_unit(n, x[i], axis[i]);
     x[i] = core_axis_last(n, x[i], axis[i]);
   }
   if (rank[0] + rank[1] > WICK_MAX_RANK + 3) {

@@ -269,6 +269,7 @@ void keras_concatenate_op(wick_import_node *n)
   wick_value all[KERAS_MOST];
   uint32_t count = keras_list(n, "xs", all), axis;
   if (!count || !keras_axis(n, "axis", -1, keras_rank(n, all[0]), &axis)) return;
+  keras_common_all(n, count, all);
   n->out[0] = wick_build_concat(n->b, axis, count, all);
 }
 
@@ -277,6 +278,7 @@ void keras_stack_op(wick_import_node *n)
   wick_value all[KERAS_MOST];
   uint32_t count = keras_list(n, "x", all), axis;
   if (!count || !keras_axis(n, "axis", 0, keras_rank(n, all[0]) + 1, &axis)) return;
+  keras_common_all(n, count, all);
   for (uint32_t i = 0; i < count; i++) all[i] = wick_emit_unsqueeze(n->b, all[i], axis);
   n->out[0] = wick_build_concat(n->b, axis, count, all);
 }
