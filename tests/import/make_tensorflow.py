@@ -244,6 +244,17 @@ def hashed(number, text):
     return fast + strong + [crossed]
 
 
+def drawn(x, seed):
+    """Random numbers of seeds of nodes, of given seeds, and in a loop."""
+    kinds = ((tf.float32, tf.random.normal), (tf.float64, tf.random.uniform), (tf.float16, tf.random.uniform), (tf.float64, tf.random.normal))
+    nodes = [tf.cast(f([5], dtype=t, seed=k + 1), tf.float32) for k, (t, f) in enumerate(kinds)]
+    whole = [tf.random.uniform([6], -3, 17, dtype=t, seed=5) for t in (tf.int32, tf.int64)]
+    given = [tf.random.stateless_uniform([3, 5], seed), tf.random.stateless_normal([7], tf.random.split(seed, 2)[1]), tf.random.stateless_uniform([3], seed, None, None, tf.int64),
+             tf.raw_ops.StatelessRandomNormal(shape=[3], seed=seed), tf.raw_ops.StatelessRandomUniformInt(shape=[5], seed=seed, minval=2, maxval=90)]  # fmt: skip
+    loop = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y + tf.random.normal(tf.shape(y), seed=4)), (0, x))[1]
+    return [*nodes, *whole, *given, loop, tf.random.categorical(x, 6, seed=3)]
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -272,6 +283,8 @@ def main(root):
     special = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, -2.5], np.float32)
     y, x = np.meshgrid(special, special)
     frozen(root, "graph_angles", lambda y, x: [tf.atan2(y, x), 1 / tf.atan2(y, tf.abs(x))], [y, x])
+    tf.random.set_seed(11)
+    frozen(root, "graph_random", drawn, [normal(3, 4), np.array([3, -9], np.int64)])
     words = ["", "a", "bc", "def", "word", "wörter", "sixteen letters!", "and seventeen of them", "more than thirty-two bytes in one text"]
     frozen(root, "graph_hashed", hashed, [np.array([0, -1, 7, 10**18, 5, 6, 77, 8, -9], np.int64), np.array(words)])
 

@@ -110,3 +110,10 @@ bool wick_tf_attr_elem(wick_import_node *n, const char *name, wick_elem *out)
                    wick_tf_elem_name(type, n->c->tmp));
   return false;
 }
+
+bool wick_tf_attr_elem_or(wick_import_node *n, const char *name, wick_elem otherwise,
+                          wick_elem *out)
+{
+  *out = otherwise;
+  return !wick_tf_attr_find(n, name) || wick_tf_attr_elem(n, name, out);
+}

@@ -18,10 +18,17 @@ wick_tf_trial wick_tf_trial_begin(const wick_import *c)
                          .checks = c->b.constraints.n,
                          .branch_checks = c->b.branch_constraints.n,
                          .trail = t->trail.n,
+                         .nvariable = t->variables.n,
                          .variables =
                              wick_dup(c->tmp, wick_tf_variable,
                                       t->variables.n ? t->variables.at : (wick_tf_variable[]){{0}},
                                       t->variables.n + !t->variables.n)};
+}
+
+wick_tf_value wick_tf_trial_variable(const wick_tf_trial *t, uint32_t variable)
+{
+  if (variable < t->nvariable) return t->variables[variable].current;
+  return (wick_tf_value){.kind = WICK_TF_NOTHING};
 }
 
 void wick_tf_trial_undo(wick_import_node *n, const wick_tf_trial *s)
@@ -38,7 +45,7 @@ void wick_tf_trial_undo(wick_import_node *n, const wick_tf_trial *s)
   n->failed = false;
   wick_tf_rewind(c, s->trail);
   for (uint32_t i = 0; i < t->variables.n; i++)
-    t->variables.at[i].current = s->variables[i].current;
+    t->variables.at[i].current = wick_tf_trial_variable(s, i);
 }
 
 /* ---- values in regions ---- */
@@ -101,17 +108,21 @@ static bool flow_if_region(flow_if *f, uint32_t r, const wick_tf_trial *t, bool 
   wick_tf *tf = wick_tf_of(c);
   wick_region_begin(&c->b, 0, NULL);
   uint32_t mark = wick_tf_mark(c);
-  f->y[r] = wick_new(c->tmp, wick_tf_value, f->nout + tf->variables.n + 64u);
-  if (!flow_part(f->n, f->part[r], f->arg[r], f->in, f->nout, f->y[r])) return false;
-  for (uint32_t i = 0; i < tf->variables.n; i++)
-    if (!flow_same_value(&tf->variables.at[i].current, &t->variables[i].current))
+  wick_tf_value *out = wick_new(c->tmp, wick_tf_value, f->nout + 1u);
+  if (!flow_part(f->n, f->part[r], f->arg[r], f->in, f->nout, out)) return false;
+  for (uint32_t i = 0; i < tf->variables.n; i++) {
+    wick_tf_value was = wick_tf_trial_variable(t, i);
+    if (!flow_same_value(&tf->variables.at[i].current, &was))
       *again = flow_note(c->tmp, f, i) || *again;
+  }
+  f->y[r] = wick_new(c->tmp, wick_tf_value, f->nout + f->assigned.n + 1u);
+  for (uint32_t k = 0; k < f->nout; k++) f->y[r][k] = out[k];
   for (uint32_t i = 0; i < f->assigned.n; i++) {
     f->y[r][f->nout + i] = wick_tf_variable_value(f->n, f->assigned.at[i]);
     if (f->y[r][f->nout + i].kind == WICK_TF_BROKEN) return false;
   }
   for (uint32_t i = 0; i < tf->variables.n; i++)
-    tf->variables.at[i].current = t->variables[i].current;
+    tf->variables.at[i].current = wick_tf_trial_variable(t, i);
   wick_tf_rewind(c, mark);
   wick_value *flat = wick_new(c->tmp, wick_value, f->nout + f->assigned.n + 1u);
   uint32_t nflat = 0;

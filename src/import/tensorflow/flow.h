@@ -30,9 +30,12 @@ bool wick_tf_loop_build(wick_import_node *n, wick_tf_loop *l);
 typedef struct wick_tf_trial {
   wick_errors errors;
   uint32_t misfits, unknown, sizes, bounded, nodes, values, open, checks, branch_checks, trail;
-  wick_tf_variable *variables;
+  uint32_t nvariable;
+  const wick_tf_variable *variables;
 } wick_tf_trial;
 wick_tf_trial wick_tf_trial_begin(const wick_import *c);
 void wick_tf_trial_undo(wick_import_node *n, const wick_tf_trial *t);
+/* What a variable was then: NOTHING for one that came later. */
+wick_tf_value wick_tf_trial_variable(const wick_tf_trial *t, uint32_t variable);
 
 #endif

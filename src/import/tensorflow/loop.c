@@ -26,7 +26,7 @@ typedef struct loop_var {
 typedef struct loop_plan {
   wick_import_node *n;
   const wick_tf_loop *l;
-  uint32_t nvar;
+  uint32_t nvar, room;
   loop_var *var;
   wick_tf_trial before;
   bool counted, changed, never;
@@ -34,6 +34,16 @@ typedef struct loop_plan {
   wick_value index, steps;
   uint32_t first_node, first_value; /* of the region */
 } loop_plan;
+
+static void loop_add(loop_plan *p, loop_var v)
+{
+  if (p->nvar == p->room) {
+    loop_var *var = wick_new(p->n->c->tmp, loop_var, 2u * p->room + 8u);
+    for (uint32_t k = 0; k < p->nvar; k++) var[k] = p->var[k];
+    p->var = var, p->room = 2u * p->room + 8u;
+  }
+  p->var[p->nvar++] = v;
+}
 
 static bool loop_is_tensor(const wick_tf_value *v)
 {
@@ -284,10 +294,11 @@ static bool loop_learn(loop_plan *p)
   }
   for (uint32_t i = 0; i < t->variables.n; i++) {
     bool known = false;
-    const wick_tf_value *was = &p->before.variables[i].current, *is = &t->variables.at[i].current;
+    const wick_tf_value was = wick_tf_trial_variable(&p->before, i),
+                        *is = &t->variables.at[i].current;
     for (uint32_t k = 0; k < p->nvar; k++) known = known || p->var[k].variable == i + 1;
-    if (known || (was->kind == is->kind && was->v.id == is->v.id)) continue;
-    p->var[p->nvar++] = (loop_var){.variable = i + 1};
+    if (known || (was.kind == is->kind && was.v.id == is->v.id)) continue;
+    loop_add(p, (loop_var){.variable = i + 1});
     more = true;
   }
   for (uint32_t k = 0; k < p->nvar; k++) loop_find_counter(p, &p->var[k]);
@@ -462,9 +473,8 @@ bool wick_tf_loop_build(wick_import_node *n, wick_tf_loop *l)
 {
   wick_import *c = n->c;
   wick_tf *t = wick_tf_of(c);
-  loop_plan p = {.n = n, .l = l, .nvar = l->n, .before = wick_tf_trial_begin(c)};
-  p.var = wick_new(c->tmp, loop_var, l->n + t->variables.n + 64u);
-  for (uint32_t k = 0; k < l->n; k++) p.var[k].first = l->var[k];
+  loop_plan p = {.n = n, .l = l, .before = wick_tf_trial_begin(c)};
+  for (uint32_t k = 0; k < l->n; k++) loop_add(&p, (loop_var){.first = l->var[k]});
   loop_state s = LOOP_AGAIN;
   for (int pass = 0; pass < LOOP_PASSES && s == LOOP_AGAIN; pass++) {
     if (pass) wick_tf_trial_undo(n, &p.before);

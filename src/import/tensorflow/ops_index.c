@@ -131,12 +131,12 @@ void wick_tf_import_top_k(wick_import_node *n) /* x, k (arg: an attribute) */
   wick_dim k = wick_dim_const(wick_import_int(n, "k", 1));
   uint32_t count;
   const wick_dim *given;
-  wick_elem e = WICK_I32;
+  wick_elem e;
   if (!n->row->arg) {
     if (!wick_import_dims(n, 1, "k", &count, &given)) return;
     k = given[0];
   }
-  if (wick_import_attr_has(n, "index_type") && !wick_tf_attr_elem(n, "index_type", &e)) return;
+  if (!wick_tf_attr_elem_or(n, "index_type", WICK_I32, &e)) return;
   wick_emit t = wick_emit_begin(n->b, WICK_OP_top_k);
   wick_emit_set_int(&t, "axis", -1);
   wick_emit_set_dims(&t, "k", 1, &k);
@@ -319,8 +319,8 @@ void wick_tf_import_bincount(wick_import_node *n)
 void wick_tf_import_search_sorted(wick_import_node *n) /* [rows, n], [rows, k] */
 {
   wick_builder *b = n->b;
-  wick_elem e = WICK_I32;
-  if (wick_import_attr_has(n, "out_type") && !wick_tf_attr_elem(n, "out_type", &e)) return;
+  wick_elem e;
+  if (!wick_tf_attr_elem_or(n, "out_type", WICK_I32, &e)) return;
   if (!wick_import_rank(n, 0, 2, 2) || !wick_import_rank(n, 1, 2, 2)) return;
   wick_value list = wick_emit_unsqueeze(b, n->in[0], 1), x = wick_emit_unsqueeze(b, n->in[1], 2);
   wick_value before = wick_build2(b, n->row->arg ? WICK_OP_le : WICK_OP_lt, list, x);

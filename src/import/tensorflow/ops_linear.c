@@ -77,9 +77,8 @@ void wick_tf_import_lu(wick_import_node *n)
 {
   wick_value a = linear_square(n, 0), order;
   if (n->failed) return;
-  wick_elem e = WICK_I32;
-  if (wick_import_attr_has(n, "output_idx_type") && !wick_tf_attr_elem(n, "output_idx_type", &e))
-    return;
+  wick_elem e;
+  if (!wick_tf_attr_elem_or(n, "output_idx_type", WICK_I32, &e)) return;
   linear_set(n, 0, wick_linear_lu(n->b, a, &order));
   linear_set(n, 1, wick_build_cast(n->b, order, e));
 }

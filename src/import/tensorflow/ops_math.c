@@ -236,11 +236,11 @@ void wick_tf_import_arg(wick_import_node *n) /* x, axis */
 {
   int64_t axis;
   uint32_t at;
-  wick_elem e = WICK_I64;
+  wick_elem e;
   const wick_type_info *t = wick_import_info(n, 0);
   if (!wick_import_one(n, 1, "the axis", 0, &axis) || !wick_import_axis(n, axis, t->rank, &at))
     return;
-  if (wick_import_attr_has(n, "output_type") && !wick_tf_attr_elem(n, "output_type", &e)) return;
+  if (!wick_tf_attr_elem_or(n, "output_type", WICK_I64, &e)) return;
   wick_value x = t->elem == WICK_BOOL ? wick_build_cast(n->b, n->in[0], WICK_U8) : n->in[0];
   wick_emit a = wick_emit_begin(n->b, n->row->op);
   wick_emit_set_int(&a, "axis", at);

@@ -356,7 +356,7 @@ void wick_tf_import_max_pool_argmax(wick_import_node *n)
   wick_dim size[WICK_MAX_RANK];
   wick_elem e;
   wick_builder *b = n->b;
-  if (!nn_pool_window(n, &w, size) || !wick_tf_attr_elem(n, "Targmax", &e)) return;
+  if (!nn_pool_window(n, &w, size) || !wick_tf_attr_elem_or(n, "Targmax", WICK_I64, &e)) return;
   if (!w.constant || !w.last || w.n != 2) {
     wick_import_must_be_known(n, "the image's size", size[0]);
     return;

@@ -27,8 +27,8 @@ void wick_tf_import_shape(wick_import_node *n) /* of each operand */
 
 void wick_tf_import_size(wick_import_node *n)
 {
-  wick_elem e = WICK_I32;
-  if (wick_import_attr_has(n, "out_type") && !wick_tf_attr_elem(n, "out_type", &e)) return;
+  wick_elem e;
+  if (!wick_tf_attr_elem_or(n, "out_type", WICK_I32, &e)) return;
   n->out[0] = wick_build_cast(n->b, wick_build1(n->b, WICK_OP_size, n->in[0]), e);
 }
 

@@ -32,7 +32,7 @@ void wick_tf_import_text_join(wick_import_node *n)
 void wick_tf_import_text_number(wick_import_node *n)
 {
   wick_elem e;
-  if (!wick_tf_attr_elem(n, "out_type", &e)) return;
+  if (!wick_tf_attr_elem_or(n, "out_type", WICK_F32, &e)) return;
   wick_type want = wick_type_with_elem(n->c->module, wick_built_type(n->b, n->in[0]), e);
   n->out[0] = wick_build(n->b, WICK_OP_parse_number, 1, n->in, NULL, 1, &want);
 }

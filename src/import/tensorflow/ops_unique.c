@@ -18,10 +18,10 @@ static wick_value unique_at(wick_import_node *n, wick_value x, wick_value index)
 void wick_tf_import_unique(wick_import_node *n)
 {
   wick_builder *b = n->b;
-  wick_elem e = WICK_I32;
+  wick_elem e;
   wick_unique u;
   if (!wick_import_rank(n, 0, 1, 1)) return;
-  if (wick_import_attr_has(n, "out_idx") && !wick_tf_attr_elem(n, "out_idx", &e)) return;
+  if (!wick_tf_attr_elem_or(n, "out_idx", WICK_I32, &e)) return;
   wick_dim size = wick_import_info(n, 0)->dim[0];
   if (!wick_array_unique(n, n->in[0], &u)) return;
   n->out[0] = u.values;
@@ -40,8 +40,8 @@ void wick_tf_import_list_diff(wick_import_node *n)
 {
   const int64_t *x, *y;
   uint32_t nx, ny;
-  wick_elem e = WICK_I32;
-  if (wick_import_attr_has(n, "out_idx") && !wick_tf_attr_elem(n, "out_idx", &e)) return;
+  wick_elem e;
+  if (!wick_tf_attr_elem_or(n, "out_idx", WICK_I32, &e)) return;
   if (!wick_import_numbers(n, 0, "x", &nx, &x) || !wick_import_numbers(n, 1, "y", &ny, &y)) return;
   double *left = wick_new(n->c->tmp, double, nx + 1u), *at = wick_new(n->c->tmp, double, nx + 1u);
   int64_t count = 0;

@@ -19,9 +19,8 @@
   "images are not decoded in graphs; save the graph from its decoded image on, and give the "      \
   "pixels"
 #define NO_CALLS "it calls Python, which the file does not contain"
-#define NO_RANDOM                                                                                  \
-  "random numbers of TensorFlow have no counterpart with the same bits; save the model for "       \
-  "inference (training=False)"
+#define NO_TRUNCATED                                                                               \
+  "its numbers are drawn again until they fit; save the model for inference (training=False)"
 #define NO_RECORDS                                                                                 \
   "records of tf.Example are not read; save the model with a signature that takes tensors"
 
@@ -225,7 +224,7 @@ const wick_import_op wick_tf_ops[] = {
     BINARY("Mod", fmod),
     ROW("Mul", 2, 2, 1, mul, mul, 0),
     ROW("MulNoNan", 2, 2, 1, no_nan, none, 0),
-    REFUSED("Multinomial", NO_RANDOM),
+    ROW("Multinomial", 2, 2, 1, multinomial, none, 0),
     ROW("MutableHashTableV2", 0, 0, 1, table, none, 0),
     UNARY("Neg", neg),
     ROW("NextIteration", 1, WICK_ANY, 1, identity, none, 0),
@@ -258,9 +257,9 @@ const wick_import_op wick_tf_ops[] = {
     ROW("Qr", 1, 1, 2, qr, none, 0),
     ROW("RFFT", 2, 2, 1, rfft, none, 0),
     ROW("RGBToHSV", 1, 1, 1, rgb_to_hsv, none, 0),
-    REFUSED("RandomStandardNormal", NO_RANDOM),
-    REFUSED("RandomUniform", NO_RANDOM),
-    REFUSED("RandomUniformInt", NO_RANDOM),
+    ROW("RandomStandardNormal", 1, 1, 1, random, none, 1),
+    ROW("RandomUniform", 1, 1, 1, random, none, 0),
+    ROW("RandomUniformInt", 3, 3, 1, random, none, 2),
     ROW("Range", 3, 3, 1, range, none, 0),
     ROW("Rank", 1, 1, 1, rank, none, 0),
     ROW("ReadVariableOp", 1, 1, 1, read_variable, none, 0),
@@ -349,10 +348,17 @@ const wick_import_op wick_tf_ops[] = {
     ROW("StatefulPartitionedCall", 0, WICK_ANY, WICK_ANY, partitioned_call, none, 0),
     ROW("StatelessCase", 1, WICK_ANY, WICK_ANY, case, none, 0),
     ROW("StatelessIf", 1, WICK_ANY, WICK_ANY, if, none, 0),
-    REFUSED("StatelessRandomNormal", NO_RANDOM),
-    REFUSED("StatelessRandomNormalV2", NO_RANDOM),
-    REFUSED("StatelessRandomUniform", NO_RANDOM),
-    REFUSED("StatelessRandomUniformV2", NO_RANDOM),
+    ROW("StatelessRandomGetAlg", 0, 0, 1, random_algorithm, none, 0),
+    ROW("StatelessRandomGetKeyCounter", 1, 1, 2, random_key, none, 0),
+    ROW("StatelessRandomGetKeyCounterAlg", 1, 1, 3, random_key, none, 0),
+    ROW("StatelessRandomNormal", 2, 2, 1, stateless_random, none, 1),
+    ROW("StatelessRandomNormalV2", 4, 4, 1, stateless_random, none, 17),
+    ROW("StatelessRandomUniform", 2, 2, 1, stateless_random, none, 0),
+    ROW("StatelessRandomUniformFullInt", 2, 2, 1, stateless_random, none, 3),
+    ROW("StatelessRandomUniformFullIntV2", 4, 4, 1, stateless_random, none, 19),
+    ROW("StatelessRandomUniformInt", 4, 4, 1, stateless_random, none, 2),
+    ROW("StatelessRandomUniformIntV2", 6, 6, 1, stateless_random, none, 18),
+    ROW("StatelessRandomUniformV2", 4, 4, 1, stateless_random, none, 16),
     ROW("StatelessWhile", 0, WICK_ANY, WICK_ANY, while, none, 0),
     ROW("StaticRegexFullMatch", 1, 1, 1, text_match, none, 0),
     ROW("StopGradient", 1, WICK_ANY, 1, identity, none, 0),
@@ -405,7 +411,7 @@ const wick_import_op wick_tf_ops[] = {
     ROW("Transpose", 2, 2, 1, transpose, none, 0),
     ROW("TruncateDiv", 2, 2, 1, div, none, 0),
     BINARY("TruncateMod", fmod),
-    REFUSED("TruncatedNormal", NO_RANDOM),
+    REFUSED("TruncatedNormal", NO_TRUNCATED),
     ROW("Unique", 1, 1, 2, unique, none, 0),
     ROW("UniqueWithCounts", 1, 1, 3, unique, none, 0),
     ROW("Unpack", 1, 1, WICK_ANY, unpack, none, 0),

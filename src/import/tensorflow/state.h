@@ -112,7 +112,7 @@ typedef struct wick_tf_variable {
   uint32_t constant;     /* its saved value in the module; 0: not read yet */
   wick_value state;      /* of one that the run assigns: what it is when the run begins */
   wick_tf_value current; /* what was assigned; NOTHING: its saved value */
-  const char *key;       /* in the checkpoint; NULL: not known */
+  const char *key;       /* in the checkpoint; NULL: it begins with zero */
 } wick_tf_variable;
 
 typedef struct wick_tf_map { /* a hash table */
@@ -188,6 +188,9 @@ const wick_tf_attr *wick_tf_attr_find(const wick_import_node *n, const char *nam
 wick_import_attr wick_tf_attr_of(const wick_import_node *n, const char *name, char kind);
 /* The element type of an attribute. Returns false after a failure. */
 bool wick_tf_attr_elem(wick_import_node *n, const char *name, wick_elem *out);
+/* The same for an attribute with a default, which SavedModels leave out. */
+bool wick_tf_attr_elem_or(wick_import_node *n, const char *name, wick_elem otherwise,
+                          wick_elem *out);
 bool wick_tf_elem(int64_t dtype, wick_elem *out);
 const char *wick_tf_elem_name(int64_t dtype, wick_arena *mem);
 
@@ -222,6 +225,9 @@ void wick_tf_states(wick_import *c);
 void wick_tf_states_end(wick_import *c);
 /* The value of a variable now. BROKEN after a failure. */
 wick_tf_value wick_tf_variable_value(wick_import_node *n, uint32_t variable);
+/* The counter of the node, u64[1], which a session keeps; it begins with 0, and is then `more` (i64[1] or i64[])
+ * larger. */
+wick_value wick_tf_counter(wick_import_node *n, wick_value more);
 
 /* ---- the table (rows.c) ---- */
 

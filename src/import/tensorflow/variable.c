@@ -161,9 +161,13 @@ static wick_value variable_saved(wick_import_node *n, wick_tf_variable *v)
   wick_import *c = n->c;
   wick_tf *t = wick_tf_of(c);
   const wick_tf_bundle_entry *e = NULL;
-  wick_span bytes, key = {(const unsigned char *)v->key, strlen(v->key)};
+  wick_span bytes, key = {(const unsigned char *)v->key, v->key ? strlen(v->key) : 0};
   wick_elem elem;
   int64_t dim[WICK_MAX_RANK];
+  if (!v->key) {
+    const wick_dim one = wick_dim_const(1);
+    return wick_build_const(n->b, wick_type_tensor(c->module, WICK_I64, 1, &one), 0, 0);
+  }
   if (v->constant) return wick_build_constant(n->b, v->constant);
   wick_status s =
       t->checkpoint ? wick_tf_checkpoint_find(t->checkpoint, key, c->tmp, &e, &bytes) : NULL;
@@ -255,6 +259,16 @@ static void variable_assign(wick_import_node *n, uint32_t at, wick_opcode op, wi
   v->current = wick_tf_tensor_value(x);
   if (!n->b->status && x.id) return;
   n->failed = true;
+}
+
+wick_value wick_tf_counter(wick_import_node *n, wick_value more)
+{
+  const wick_tf_vertex *vertex = wick_tf_op_of(n)->vertex;
+  uint32_t at = variable_named(n->c, wick_str_printf(n->c->tmp, "%s.counter", vertex->name));
+  wick_tf_of(n->c)->variables.at[at].key = NULL;
+  wick_value now = wick_tf_variable_value(n, at).v;
+  variable_assign(n, at, WICK_OP_add, more);
+  return n->b->status || n->failed ? now : wick_build_cast(n->b, now, WICK_U64);
 }
 
 /* Nodes that wait for an assignment read its result, the variable. */
