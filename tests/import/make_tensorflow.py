@@ -255,6 +255,27 @@ def drawn(x, seed):
     return [*nodes, *whole, *given, loop, tf.random.categorical(x, 6, seed=3)]
 
 
+WEIGHTS = np.random.default_rng(3).standard_normal(84).astype(np.float32)
+
+
+def derived(x):
+    """Gradients of windows, normalization, resizing, slices, padding, activations and broadcasts."""
+    def net(x, scale, k):
+        y = tf.nn.conv2d(x, k, 2, "SAME")
+        y, mean, _ = tf.compat.v1.nn.fused_batch_norm(y, scale, scale * 0.5, is_training=True)
+        y = tf.nn.avg_pool2d(tf.nn.max_pool2d(tf.nn.leaky_relu(y), 2, 1, "SAME"), 2, 1, "SAME")
+        y = tf.nn.lrn(tf.image.resize(y, [7, 5]), 1) + tf.image.resize(y, [7, 5], "nearest")
+        y = tf.pad(y, [[0, 0], [1, 2], [1, 1], [0, 0]], "REFLECT")[:, ::2, 1:]
+        y = tf.nn.depthwise_conv2d(tf.concat([y, tf.nn.bias_add(y, mean)], 3), tf.tile(k, [1, 1, 2, 1])[..., :2] * 0.3, [1, 1, 1, 1], "VALID")
+        y = tf.nn.elu(y) + tf.nn.selu(y) + tf.nn.softplus(y) * tf.nn.softsign(y) + tf.sigmoid(y) * tf.tanh(y) + tf.nn.relu6(y)
+        return tf.reduce_sum(tf.sqrt(tf.abs(y) + 0.1) * tf.math.rsqrt(y * y + 1.0) + y * tf.reduce_max(y, -1, keepdims=True) * scale[0])
+    k, scale = tf.constant(WEIGHTS[:81].reshape(3, 3, 3, 3)), tf.constant(WEIGHTS[81:])
+    with tf.GradientTape() as tape:
+        tape.watch([x, scale, k])
+        y = net(x, scale, k)
+    return tape.gradient(y, [x, scale, k])
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -285,6 +306,7 @@ def main(root):
     frozen(root, "graph_angles", lambda y, x: [tf.atan2(y, x), 1 / tf.atan2(y, tf.abs(x))], [y, x])
     tf.random.set_seed(11)
     frozen(root, "graph_random", drawn, [normal(3, 4), np.array([3, -9], np.int64)])
+    frozen(root, "graph_gradients", derived, [normal(2, 9, 8, 3)], shapes=[[None, 9, 8, 3]])
     words = ["", "a", "bc", "def", "word", "wörter", "sixteen letters!", "and seventeen of them", "more than thirty-two bytes in one text"]
     frozen(root, "graph_hashed", hashed, [np.array([0, -1, 7, 10**18, 5, 6, 77, 8, -9], np.int64), np.array(words)])
 

@@ -40,6 +40,7 @@ class Source:
         self.rng = np.random.default_rng(seed)
         self.module = module
         self.count = 0
+        self.dilation = 2
 
     def pick(self, items):
         return items[int(self.rng.integers(len(items)))]
@@ -152,7 +153,7 @@ def layer(s, x):
                                                 [tf.shape(x)[0], x.shape[1] * stride, x.shape[2] * stride, 3],
                                                 stride, "SAME"),
                  lambda: tf.nn.lrn(x, 2, 1., .1, .5),
-                 lambda: tf.nn.conv2d(x, s.weight(2, 2, c, 2), 1, "SAME", dilations=2),
+                 lambda: tf.nn.conv2d(x, s.weight(2, 2, c, 2), 1, "SAME", dilations=s.dilation),
                  lambda: projective(s, x),
                  lambda: tf.image.extract_patches(x, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID"),
                  lambda: tf.nn.space_to_depth(x, 2) if x.shape[1] % 2 == 0 and x.shape[2] % 2 == 0 else x]
@@ -171,6 +172,17 @@ def layer(s, x):
              lambda: tf.tensor_scatter_nd_add(x, [[0]], x[:1] * 2.),
              lambda: tf.nn.dropout(x, 0.) + 0.]
     return s.pick(forms)()
+
+
+def derivative(s, x):
+    """The gradient of what an operator's results sum up to."""
+    s.dilation = 1  # TensorFlow's kernels on a CPU have no gradient of dilated convolutions
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(tf.sin(s.pick([unary, layer, layer, layer])(s, x)))
+    s.dilation = 2
+    y = tape.gradient(y, x)
+    return x if y is None else y
 
 
 def flow(s, x):
@@ -220,7 +232,7 @@ def build(seed, dynamic, factors=None):
     def run(x):
         s = Source(seed + 1, module)
         for _ in range(steps):
-            f = s.pick([unary, unary, binary, reduce_some, shapes, shapes, shapes, layer, layer, layer, flow])
+            f = s.pick([unary, unary, binary, reduce_some, shapes, shapes, shapes, layer, layer, layer, flow, derivative])
             try:
                 y = f(s, x)
             except (ValueError, tf.errors.InvalidArgumentError, TypeError):

@@ -70,10 +70,8 @@ void wick_tf_import_fused_batch_norm(wick_import_node *n)
     v[2] = wick_emit_reduce(b, WICK_OP_reduce_mean, x, count, axes, false);
   }
   norm_normalize(n, n->in[0], v, last, epsilon);
-  if (wick_import_int(n, "is_training", 1)) v[3] = norm_unbiased(n, v[3], last);
-  if (n->nout > 1) n->out[1] = v[2];
-  if (n->nout > 2) n->out[2] = v[3];
-  for (uint32_t k = 3; k < n->nout; k++) n->out[k] = v[k == 3 ? 2 : 3];
+  for (uint32_t k = 1; k < n->nout; k++) n->out[k] = v[k % 2 ? 2 : 3];
+  if (n->nout > 2 && wick_import_int(n, "is_training", 1)) n->out[2] = norm_unbiased(n, v[3], last);
 }
 
 /* x, mean, variance, beta, gamma */
