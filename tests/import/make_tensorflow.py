@@ -276,6 +276,16 @@ def derived(x):
     return tape.gradient(y, [x, scale, k])
 
 
+def blocks(x, steps):
+    """LSTMs of version 1, whose steps are one operator."""
+    def weights(*shape):
+        return tf.constant(np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32) * 0.5)
+    start = dict(cs_prev=weights(2, 5), h_prev=weights(2, 5), w=weights(11, 20), b=weights(20), wci=weights(5), wcf=weights(5) * 0.7, wco=weights(5) * 0.3)
+    first = tf.raw_ops.BlockLSTM(seq_len_max=steps, x=x, **start, use_peephole=True)
+    second = tf.raw_ops.BlockLSTMV2(seq_len_max=tf.constant(7, tf.int64), x=x, **start)
+    return [*first, second.h, second.cs[-1]]
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -307,6 +317,7 @@ def main(root):
     tf.random.set_seed(11)
     frozen(root, "graph_random", drawn, [normal(3, 4), np.array([3, -9], np.int64)])
     frozen(root, "graph_gradients", derived, [normal(2, 9, 8, 3)], shapes=[[None, 9, 8, 3]])
+    frozen(root, "graph_blocks", blocks, [normal(7, 2, 6), np.array(5, np.int64)])
     words = ["", "a", "bc", "def", "word", "wörter", "sixteen letters!", "and seventeen of them", "more than thirty-two bytes in one text"]
     frozen(root, "graph_hashed", hashed, [np.array([0, -1, 7, 10**18, 5, 6, 77, 8, -9], np.int64), np.array(words)])
 

@@ -73,6 +73,8 @@ const wick_import_op wick_tf_ops[] = {
     BINARY("BitwiseAnd", bit_and),
     BINARY("BitwiseOr", bit_or),
     BINARY("BitwiseXor", bit_xor),
+    ROW("BlockLSTM", 9, 9, 7, block_lstm, none, 0),
+    ROW("BlockLSTMV2", 9, 9, 7, block_lstm, none, 1),
     ROW("BroadcastArgs", 2, 2, 1, broadcast_args, none, 0),
     ROW("BroadcastGradientArgs", 2, 2, 2, broadcast_axes, none, 0),
     ROW("BroadcastTo", 2, 2, 1, broadcast_to, none, 0),
