@@ -286,6 +286,17 @@ def blocks(x, steps):
     return [*first, second.h, second.cs[-1]]
 
 
+def special(x, y, text):
+    """Special functions, transforms of several axes, cross products, and characters of strings."""
+    p = tf.sigmoid(x)
+    one = [tf.math.lgamma(x), tf.math.lgamma(tf.constant([0.0, -2.0, np.inf])), tf.math.digamma(x), tf.math.erfinv(2 * p - 1), tf.math.ndtri(p)]
+    bessel = [tf.math.bessel_i0e(x), tf.math.bessel_i1e(x), tf.math.bessel_i0(x / 9), tf.math.bessel_i1(x / 9), tf.linalg.cross(x[:3], x[3:6])]
+    z = tf.signal.rfft2d(y, [6, 8])
+    waves = [tf.abs(tf.signal.fft2d(tf.complex(y, y * 0.5))), tf.signal.irfft2d(z, [7, 5]), tf.math.imag(tf.signal.ifft3d(tf.cast(y, tf.complex64))), tf.signal.irfft3d(tf.signal.rfft3d(y))]
+    words = [tf.strings.length(text, "UTF8_CHAR"), tf.strings.length(tf.strings.substr(text, -4, 3, "UTF8_CHAR"), "UTF8_CHAR"), tf.cast(tf.strings.strip(text) == "b", tf.int32)]
+    return one + bessel + waves + words
+
+
 def main(root):
     os.makedirs(root, exist_ok=True)
     dense = Dense()
@@ -318,6 +329,7 @@ def main(root):
     frozen(root, "graph_random", drawn, [normal(3, 4), np.array([3, -9], np.int64)])
     frozen(root, "graph_gradients", derived, [normal(2, 9, 8, 3)], shapes=[[None, 9, 8, 3]])
     frozen(root, "graph_blocks", blocks, [normal(7, 2, 6), np.array(5, np.int64)])
+    frozen(root, "graph_special", special, [normal(6, 3) * 8, normal(2, 4, 6), np.array(["Hello, Wörld!", " b  ", "four"])])
     words = ["", "a", "bc", "def", "word", "wörter", "sixteen letters!", "and seventeen of them", "more than thirty-two bytes in one text"]
     frozen(root, "graph_hashed", hashed, [np.array([0, -1, 7, 10**18, 5, 6, 77, 8, -9], np.int64), np.array(words)])
 

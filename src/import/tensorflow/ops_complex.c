@@ -49,9 +49,15 @@ static const struct {
     {"Exp", COMPLEX_ROW},
     {"ExpandDims", COMPLEX_PARTS},
     {"FFT", COMPLEX_ROW},
+    {"FFT2D", COMPLEX_ROW},
+    {"FFT3D", COMPLEX_ROW},
     {"GatherV2", COMPLEX_PARTS},
     {"IFFT", COMPLEX_ROW},
+    {"IFFT2D", COMPLEX_ROW},
+    {"IFFT3D", COMPLEX_ROW},
     {"IRFFT", COMPLEX_ROW},
+    {"IRFFT2D", COMPLEX_ROW},
+    {"IRFFT3D", COMPLEX_ROW},
     {"Identity", COMPLEX_ROW},
     {"IdentityN", COMPLEX_ROW},
     {"Imag", COMPLEX_ROW},
@@ -225,47 +231,98 @@ bool wick_tf_complex_const(wick_import_node *n, const wick_tf_tensor *t)
 
 enum { COMPLEX_MOST = 1 << 24 };
 
-/* The number of elements to transform: an operand of RFFT and IRFFT, else the last dimension. */
-static bool complex_size(wick_import_node *n, wick_value x, int64_t *size)
+/* The numbers of elements to transform along the last `count` axes: operand 1, else the sizes. */
+static bool complex_sizes(wick_import_node *n, wick_value x, uint32_t count, int64_t *size)
 {
   const wick_type_info *t = wick_built_info(n->b, x);
-  if (n->b->status || !t->rank) {
-    if (!n->b->status) wick_import_fail(n, WICK_ETYPE, "the operand has no dimensions");
+  uint32_t given = 0;
+  const int64_t *sizes = NULL;
+  if (n->b->status || t->rank < count) {
+    if (!n->b->status)
+      wick_import_fail(n, WICK_ETYPE, "the operand has %u dimensions, expected %u", t->rank, count);
     return false;
   }
-  wick_dim d = t->dim[t->rank - 1];
-  if (!wick_dim_is_const(d))
-    return wick_import_must_be_known(n, "the number of elements to transform", d);
-  *size = d.v;
-  if (n->nin > 1 && !wick_import_one(n, 1, "the length", 0, size)) return false;
-  if (*size >= 1 && *size <= COMPLEX_MOST && d.v >= 1) return true;
-  wick_import_fail(n, WICK_EUNSUPPORTED, "a transform of %lld elements", (long long)*size);
-  return false;
+  if (n->nin > 1 && !wick_import_numbers(n, 1, "the length", &given, &sizes)) return false;
+  if (n->nin > 1 && given != count) {
+    wick_import_fail(n, WICK_ETYPE, "%u lengths, expected %u", given, count);
+    return false;
+  }
+  for (uint32_t k = 0; k < count; k++) {
+    wick_dim d = t->dim[t->rank - count + k];
+    if (!wick_dim_is_const(d))
+      return wick_import_must_be_known(n, "the number of elements to transform", d);
+    size[k] = given ? sizes[k] : d.v;
+    if (size[k] >= 1 && size[k] <= COMPLEX_MOST && d.v >= 1) continue;
+    wick_import_fail(n, WICK_EUNSUPPORTED, "a transform of %lld elements", (long long)size[k]);
+    return false;
+  }
+  return true;
 }
+
+/* x with its last axis and that one exchanged. */
+static wick_value complex_swapped(wick_import_node *n, wick_value x, uint32_t axis)
+{
+  int64_t perm[WICK_MAX_RANK];
+  if (n->b->status) return x;
+  uint32_t last = wick_built_info(n->b, x)->rank - 1u;
+  for (uint32_t k = 0; k <= last; k++) perm[k] = k == axis ? last : k == last ? axis : k;
+  return axis == last ? x : wick_build_transpose(n->b, x, last + 1, perm);
+}
+
+/* Transforms the last axes but the last one; the inverse is divided by the size. */
+static wick_complex complex_outer(wick_import_node *n, wick_complex x, uint32_t count,
+                                  const int64_t *size, bool inverse)
+{
+  for (uint32_t k = 0; k + 1 < count && !n->b->status; k++) {
+    uint32_t axis = wick_built_info(n->b, x.re)->rank - count + k;
+    x.re = complex_swapped(n, x.re, axis), x.im = complex_swapped(n, x.im, axis);
+    if (n->b->status) break;
+    x = wick_complex_dft(n, x, size[k], inverse);
+    if (inverse) {
+      x.re = wick_emit_by(n->b, WICK_OP_div, x.re, (double)size[k]);
+      x.im = wick_emit_by(n->b, WICK_OP_div, x.im, (double)size[k]);
+    }
+    x.re = complex_swapped(n, x.re, axis), x.im = complex_swapped(n, x.im, axis);
+  }
+  return x;
+}
+
+/* arg of the rows that follow: how many axes, and 16 for the inverse */
+static uint32_t complex_axes(const wick_import_node *n) { return (uint32_t)n->row->arg & 15; }
 
 void wick_tf_import_rfft(wick_import_node *n)
 {
-  int64_t size;
+  int64_t size[WICK_MAX_RANK];
+  uint32_t count = complex_axes(n);
   wick_value x = wick_build_cast(n->b, n->in[0], WICK_F32);
-  if (complex_size(n, x, &size)) complex_out(n, wick_complex_rfft(n, x, size));
+  if (!complex_sizes(n, x, count, size)) return;
+  wick_complex y = wick_complex_rfft(n, x, size[count - 1]);
+  complex_out(n, complex_outer(n, y, count, size, false));
 }
 
 void wick_tf_import_irfft(wick_import_node *n)
 {
-  int64_t size;
+  int64_t size[WICK_MAX_RANK];
+  uint32_t count = complex_axes(n);
   wick_complex x = complex_in(n, 0);
-  if (complex_size(n, x.re, &size)) n->out[0] = wick_complex_irfft(n, x, size);
+  if (!complex_sizes(n, x.re, count, size)) return;
+  x = complex_outer(n, x, count, size, true);
+  if (!n->b->status) n->out[0] = wick_complex_irfft(n, x, size[count - 1]);
 }
 
-void wick_tf_import_fft(wick_import_node *n) /* arg 1: the inverse */
+void wick_tf_import_fft(wick_import_node *n)
 {
-  int64_t size;
+  int64_t size[WICK_MAX_RANK];
+  uint32_t count = complex_axes(n);
+  bool inverse = n->row->arg & 16;
   wick_complex x = complex_in(n, 0);
-  if (!complex_size(n, x.re, &size)) return;
-  x = wick_complex_dft(n, x, size, n->row->arg != 0);
-  if (n->row->arg) {
-    x.re = wick_emit_by(n->b, WICK_OP_div, x.re, (double)size);
-    x.im = wick_emit_by(n->b, WICK_OP_div, x.im, (double)size);
+  if (!complex_sizes(n, x.re, count, size)) return;
+  x = complex_outer(n, x, count, size, inverse);
+  if (n->b->status) return;
+  x = wick_complex_dft(n, x, size[count - 1], inverse);
+  if (inverse) {
+    x.re = wick_emit_by(n->b, WICK_OP_div, x.re, (double)size[count - 1]);
+    x.im = wick_emit_by(n->b, WICK_OP_div, x.im, (double)size[count - 1]);
   }
   complex_out(n, x);
 }

@@ -118,3 +118,38 @@ void wick_tf_import_sparse_cross(wick_import_node *n)
   n->out[1] = wick_build_reshape(b, y, 1, all);
   n->out[2] = wick_array_sizes(n, 2, t->dim, WICK_I64);
 }
+
+/* Strings are characters here: bytes cannot be counted. */
+static bool text_counts_characters(wick_import_node *n)
+{
+  if (strcmp(wick_import_text(n, "unit", "BYTE"), "UTF8_CHAR") == 0) return true;
+  wick_import_fail(n, WICK_EUNSUPPORTED,
+                   "positions in bytes; save the model with unit=\"UTF8_CHAR\"");
+  return false;
+}
+
+void wick_tf_import_text_length(wick_import_node *n)
+{
+  if (!text_counts_characters(n)) return;
+  wick_value y = wick_build1(n->b, WICK_OP_string_length, n->in[0]);
+  if (!n->b->status) n->out[0] = wick_build_cast(n->b, y, WICK_I32);
+}
+
+void wick_tf_import_text_strip(wick_import_node *n)
+{
+  n->out[0] = wick_build1(n->b, WICK_OP_string_strip, n->in[0]);
+}
+
+void wick_tf_import_text_slice(wick_import_node *n) /* strings, begins, lengths */
+{
+  if (!text_counts_characters(n)) return;
+  wick_builder *b = n->b;
+  wick_value begin = wick_build_cast(b, n->in[1], WICK_I64), end;
+  wick_value size = wick_build1(b, WICK_OP_string_length, n->in[0]);
+  if (b->status) return;
+  size = wick_build_cast(b, size, WICK_I64);
+  begin = wick_build3(b, WICK_OP_where, wick_emit_by(b, WICK_OP_lt, begin, 0),
+                      wick_build2(b, WICK_OP_add, begin, size), begin);
+  end = wick_build2(b, WICK_OP_add, begin, wick_build_cast(b, n->in[2], WICK_I64));
+  n->out[0] = wick_build3(b, WICK_OP_string_slice, n->in[0], begin, end);
+}
