@@ -68,7 +68,9 @@ def cases():
     one("Solarization", IMAGE, dict(addition_factor=0.3), dict(threshold_factor=0.5)); one("RandomCrop", IMAGE, dict(height=4, width=5))
     for n, k in dict(AugMix={}, CutMix={}, MixUp={}, RandAugment={}, RandomBrightness=dict(factor=0.2), RandomColorDegeneration=dict(factor=0.2), RandomColorJitter={}, RandomContrast=dict(factor=0.2), RandomElasticTransform={}, RandomErasing={}, RandomFlip={}, RandomGaussianBlur={}, RandomGrayscale={}, RandomHue=dict(factor=0.2), RandomInvert={}, RandomPerspective={}, RandomPosterization=dict(factor=4), RandomRotation=dict(factor=0.2), RandomSaturation=dict(factor=0.2), RandomSharpness=dict(factor=0.2), RandomShear={}, RandomTranslation=dict(height_factor=0.1, width_factor=0.1), RandomZoom=dict(height_factor=0.1)).items():
         one(n, (9, 8, 3), k)
-    from keras.src.applications import convnext
+    from keras.src.applications import convnext, inception_resnet_v2
+
+    many("CustomScaleLayer", ((IMAGE, IMAGE), lambda x, y: inception_resnet_v2.CustomScaleLayer(0.17)([x, y])), ((SEQ, SEQ), lambda x, y: inception_resnet_v2.CustomScaleLayer(1.0)([x, y])))
 
     one("LayerScale", IMAGE, dict(init_values=0.5, projection_dim=6), cls=convnext.LayerScale)
     one("StochasticDepth", IMAGE, dict(drop_path_rate=0.3), cls=convnext.StochasticDepth)

@@ -49,6 +49,7 @@ void keras_layer_scale(wick_import_node *n);
 void keras_embedding(wick_import_node *n);
 void keras_masking(wick_import_node *n);
 void keras_merge(wick_import_node *n);
+void keras_custom_scale(wick_import_node *n);
 void keras_concatenate(wick_import_node *n);
 void keras_dot(wick_import_node *n);
 void keras_batch_norm(wick_import_node *n);

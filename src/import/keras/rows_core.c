@@ -203,6 +203,17 @@ void keras_merge(wick_import_node *n)
   n->out[0] = n->row->arg == 1 ? keras_by(n, WICK_OP_div, y, n->nin) : y;
 }
 
+/* InceptionResNetV2's own: x + y * scale. */
+void keras_custom_scale(wick_import_node *n)
+{
+  if (n->nin != 2) {
+    wick_import_fail(n, WICK_EPARSE, "%u inputs, expected 2", n->nin);
+    return;
+  }
+  wick_value y = keras_by(n, WICK_OP_mul, n->in[1], wick_import_real(n, "scale", 1));
+  n->out[0] = keras_op2(n, WICK_OP_add, n->in[0], y);
+}
+
 void keras_concatenate(wick_import_node *n)
 {
   uint32_t axis;

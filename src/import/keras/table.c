@@ -47,6 +47,7 @@ const wick_import_op keras_ops[] = {
     LAYER("Cropping1D", 1, 1, 1, keras_borders, .arg = -1),
     LAYER("Cropping2D", 1, 1, 1, keras_borders, .arg = -1),
     LAYER("Cropping3D", 1, 1, 1, keras_borders, .arg = -1),
+    LAYER("CustomScaleLayer", 1, WICK_ANY, 1, keras_custom_scale, .arg = 0),
     LAYER("CutMix", 1, WICK_ANY, 1, keras_identity, .arg = 0),
     LAYER("Dense", 1, 1, 1, keras_dense, .arg = 0),
     LAYER("DepthwiseConv1D", 1, 1, 1, keras_depthwise, .arg = 0),
