@@ -88,8 +88,33 @@ def values(spec, rng):
     return (rng.integers(0, 5, shape) if spec.dtype.is_integer else rng.normal(size=shape)).astype(spec.dtype.as_numpy_dtype)
 
 
+class Trained(tf.Module):
+    """A step of each optimizer that version 1 has as one operator."""
+
+    def __init__(self):
+        rng = np.random.default_rng(5)
+        make = lambda name, scale: tf.Variable(rng.standard_normal((3, 2)).astype(np.float32) * scale, name=name)  # noqa: E731
+        self.weights = [make(f"w{k}", 1.0) for k in range(7)]
+        self.first = [make(f"m{k}", 0.0) for k in range(7)]
+        self.second = [make(f"v{k}", 0.0) for k in range(7)]
+
+    @tf.function(input_signature=[tf.TensorSpec([4, 3], tf.float32, name="x")])
+    def __call__(self, x):
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([tf.reduce_mean(tf.square(tf.matmul(x, w))) for w in self.weights])
+        grads, raw = tape.gradient(loss, self.weights), tf.raw_ops
+        raw.ResourceApplyGradientDescent(var=self.weights[0].handle, alpha=0.1, delta=grads[0])
+        for nesterov in (False, True):
+            for k, op in ((1, raw.ResourceApplyMomentum), (3, raw.ResourceApplyKerasMomentum)):
+                op(var=self.weights[k + nesterov].handle, accum=self.first[k + nesterov].handle, lr=0.1, grad=grads[k + nesterov], momentum=0.9, use_nesterov=nesterov)
+            k = 5 + nesterov
+            raw.ResourceApplyAdam(var=self.weights[k].handle, m=self.first[k].handle, v=self.second[k].handle, beta1_power=0.9, beta2_power=0.999, lr=0.1, beta1=0.9, beta2=0.999,
+                                  epsilon=1e-7, grad=grads[k], use_nesterov=nesterov)  # fmt: skip
+        return {"loss": loss, "weights": tf.stack([w.read_value() for w in self.weights])}
+
+
 def main():
-    for module in (Average(), Table(), Flow(), Counter()):
+    for module in (Average(), Table(), Flow(), Counter(), Trained()):
         folder = FOLDER / type(module).__name__.lower()
         shutil.rmtree(folder, ignore_errors=True)
         concrete = module.__call__.get_concrete_function()

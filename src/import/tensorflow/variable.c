@@ -285,6 +285,58 @@ void wick_tf_import_assign_variable(wick_import_node *n)
   variable_pass(n);
 }
 
+/* One step of an optimizer. arg: 0 gradient descent: variable, rate, gradient; 1 momentum: variable, momentum's,
+ * rate, gradient, factor, and 2 as Keras has it; 3 Adam: variable, first and second moments', the powers of
+ * both factors, rate, both factors, epsilon, gradient. */
+void wick_tf_import_optimize(wick_import_node *n)
+{
+  wick_builder *b = n->b;
+  uint32_t at[3] = {0}, count = n->row->arg == 3 ? 3 : n->row->arg ? 2 : 1;
+  wick_value old[3] = {{0}}, step, v[3];
+  bool nesterov = wick_import_int(n, "use_nesterov", 0);
+  for (uint32_t k = 0; k < count; k++) {
+    if (!variable_in(n, k, &at[k])) return;
+    wick_tf_value now = wick_tf_variable_value(n, at[k]);
+    if (now.kind != WICK_TF_TENSOR) return;
+    old[k] = now.v;
+  }
+  const wick_value *in = n->in + count;
+  if (n->row->arg == 0) {
+    step = wick_build2(b, WICK_OP_mul, in[1], in[0]);
+  } else if (n->row->arg == 3) { /* powers, rate, factors, epsilon, gradient */
+    wick_value grad = in[6], square = wick_build2(b, WICK_OP_mul, grad, grad), rest[4];
+    const wick_value factor[4] = {in[0], in[1], in[3], in[4]};
+    for (uint32_t k = 0; k < 4; k++)
+      rest[k] = wick_build2(b, WICK_OP_sub, wick_emit_number(b, factor[k], 1), factor[k]);
+    wick_value rate = wick_build2(b, WICK_OP_div, wick_build1(b, WICK_OP_sqrt, rest[1]), rest[0]);
+    rate = wick_build2(b, WICK_OP_mul, in[2], rate);
+    for (uint32_t k = 0; k < 2; k++)
+      v[1 + k] =
+          wick_build2(b, WICK_OP_add, old[1 + k],
+                      wick_build2(b, WICK_OP_mul, rest[2 + k],
+                                  wick_build2(b, WICK_OP_sub, k ? square : grad, old[1 + k])));
+    step = v[1];
+    if (nesterov)
+      step = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, in[3], step),
+                         wick_build2(b, WICK_OP_mul, rest[2], grad));
+    step = wick_build2(b, WICK_OP_mul, rate, step);
+    step = wick_build2(b, WICK_OP_div, step,
+                       wick_build2(b, WICK_OP_add, wick_build1(b, WICK_OP_sqrt, v[2]), in[5]));
+  } else {                         /* rate, gradient, factor */
+    bool keras = n->row->arg == 2; /* its state has the rate in it, and the sign of a step */
+    wick_value push =
+        keras ? wick_build1(b, WICK_OP_neg, wick_build2(b, WICK_OP_mul, in[1], in[0])) : in[1];
+    v[1] = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, old[1], in[2]), push);
+    step = v[1];
+    if (nesterov)
+      step = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, v[1], in[2]), push);
+    step = keras ? wick_build1(b, WICK_OP_neg, step) : wick_build2(b, WICK_OP_mul, step, in[0]);
+  }
+  v[0] = wick_build2(b, WICK_OP_sub, old[0], step);
+  for (uint32_t k = 0; k < count && !n->failed; k++) variable_assign(n, at[k], WICK_OP_none, v[k]);
+  variable_pass(n);
+}
+
 /* Scatters rows, or with arg 16 slices by tuples of indices, into a variable. */
 void wick_tf_import_resource_scatter(wick_import_node *n) /* variable, indices, updates */
 {
