@@ -98,7 +98,8 @@ bool wick_layout_join(wick_layouts *s, const wick_node *n);
 /* Pools: the window is 1 along the block. The attributes stride, pad, dilation and kernel come
  * first. */
 bool wick_layout_pool(wick_layouts *s, const wick_node *n);
-/* Sums and means over whole images: they reduce the same axes of the packed tensor. */
+/* Sums and means over the places of images reduce the same axes of the packed tensor; reductions of
+ * whole images, all of its axes. */
 bool wick_layout_reduce(wick_layouts *s, const wick_node *n);
 bool wick_layout_conv(wick_layouts *s, const wick_node *n);
 bool wick_layout_conv_weight_grad(wick_layouts *s, const wick_node *n);

@@ -141,11 +141,37 @@ bool wick_layout_pool(wick_layouts *s, const wick_node *n)
 
 /* ---- reductions ---- */
 
+/* Reductions of whole images: all channels are reduced, too, so that their order does not matter. The
+ * result is plain. */
+static bool layout_reduce_all(wick_layouts *s, const wick_node *n, const wick_order *o)
+{
+  const wick_attr *axes = &n->attr[WICK_ATTR_reduce_sum_axes];
+  const wick_type_info *x = wick_layout_info(s, n->in[0]), *y = wick_layout_info(s, n->first);
+  int64_t all[WICK_MAX_RANK + 1];
+  uint64_t set = 0;
+  for (uint32_t k = 0; k < axes->n; k++) {
+    all[k] = axes->ints[k] + (axes->ints[k] < 0 ? x->rank : 0);
+    set |= (uint64_t)1 << all[k];
+  }
+  all[axes->n] = x->rank; /* the block */
+  if ((set | 1) != ((uint64_t)1 << x->rank) - 1 || wick_order_places(o) != o->channels ||
+      s->c.to[n->in[0].id].id)
+    return false;
+  wick_attr a[] = {[WICK_ATTR_reduce_sum_axes] = {.n = axes->n + 1, .ints = all},
+                   [WICK_ATTR_reduce_sum_keepdims] = {.i = false}};
+  wick_builder *b = &s->c.b;
+  s->c.to[n->first.id] = wick_build_reshape(
+      b, wick_build(b, n->op, 1, &s->packed[n->in[0].id].v, a, 0, NULL), y->rank, y->dim);
+  return true;
+}
+
 bool wick_layout_reduce(wick_layouts *s, const wick_node *n)
 {
   static const int64_t places[WICK_WINDOW_MAX] = {2, 3, 4};
   const wick_order *o = wick_layout_order(s, n->in[0]);
-  if (!o || !wick_layout_is_image(s, n->in[0]) || !wick_layout_is_image(s, n->first)) return false;
+  if (!o || !wick_layout_is_image(s, n->in[0])) return false;
+  if (layout_reduce_all(s, n, o)) return true;
+  if (!wick_layout_is_image(s, n->first)) return false;
   uint32_t rank = wick_layout_info(s, n->in[0])->rank;
   wick_attr a[] = {[WICK_ATTR_reduce_sum_axes] = {.n = rank - 2, .ints = places},
                    [WICK_ATTR_reduce_sum_keepdims] = n->attr[WICK_ATTR_reduce_sum_keepdims]};
