@@ -12,8 +12,31 @@ static const wick_value move_none = {0};
     NULL, NULL, NULL, NULL                                                                         \
   }
 
-const wick_rewrite wick_simplify_reshape[] = {
-    {"reshape(x)", "x", NULL, NULL}, {"reshape(reshape(x))", "reshape(x)", NULL, NULL}, END};
+/* ---- views ---- */
+
+/* Bytes that are widened, and less a zero point, are reshaped before that, so that products find them. */
+static wick_value move_reshape_bytes(wick_rewriter *r)
+{
+  wick_builder *b = &r->c.b;
+  wick_node sub, cast;
+  bool less = wick_rewrite_def(r, r->in[0], WICK_OP_sub, &sub);
+  if ((less && wick_rewrite_info(r, sub.in[1])->rank) ||
+      !wick_rewrite_def(r, less ? sub.in[0] : r->in[0], WICK_OP_cast, &cast) ||
+      !wick_rewrite_once(r, r->node->in[0]))
+    return move_none;
+  wick_elem from = wick_rewrite_info(r, cast.in[0])->elem,
+            to = wick_rewrite_info(r, r->in[0])->elem;
+  const wick_type_info *y = wick_type_get(r->c.f->module, wick_rewrite_type(r));
+  if (!wick_elem_is_int(from) || wick_elem_storage[from].bits != 8 || to != WICK_I32)
+    return move_none;
+  wick_value v = wick_build_cast(b, wick_build_reshape(b, cast.in[0], y->rank, y->dim), to);
+  return less ? wick_build2(b, WICK_OP_sub, v, sub.in[1]) : v;
+}
+
+const wick_rewrite wick_simplify_reshape[] = {{"reshape(x)", "x", NULL, NULL},
+                                              {"reshape(reshape(x))", "reshape(x)", NULL, NULL},
+                                              {"reshape(x)", NULL, NULL, move_reshape_bytes},
+                                              END};
 
 const wick_rewrite wick_simplify_expand[] = {
     {"broadcast_to(x)", "x", NULL, NULL},
