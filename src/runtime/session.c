@@ -26,12 +26,12 @@ enum {
   SESSION_FIRST = 4,
   SESSION_BATCH = 32, /* the largest number of launches in a batch */
   /* Nanoseconds of work that one worker completes sooner than several: of a batch, whose parts must
-   * be distributed and waited for; of a batch after one that ran alone, whose data the others must
-   * fetch from the caller's cache, and the caller from theirs; and of a whole run, for which the
-   * other workers must wake up. */
+   * be distributed and waited for; and of a batch after one that ran alone, whose data the others must
+   * fetch from the caller's cache, and the caller from theirs. */
   SESSION_ALONE = 1500,
   SESSION_ALONE_AFTER = 2500,
-  SESSION_ALONE_RUN = 40000,
+  /* Nanoseconds that two workers must save in a whole run, for which the others must wake up. */
+  SESSION_SAVED = 18500,
 };
 
 /* What one worker writes: its arguments, because hidden slots differ between workers, its fault,
@@ -46,6 +46,12 @@ typedef struct session_worker { /* on cache lines of its own */
   session_private own;
   char pad[SESSION_PAD - sizeof(session_private) % SESSION_PAD];
 } session_worker;
+
+/* Returns the nanoseconds that two workers save of a batch. */
+static uint64_t session_saved(uint64_t cost)
+{
+  return cost / 2 > SESSION_ALONE ? cost / 2 - SESSION_ALONE : 0;
+}
 
 /* A collected launch. Its cost is in nanoseconds, as the cost model estimates it; `before` is the
  * total cost of the launches before it in the batch. */
@@ -85,8 +91,8 @@ struct wick_session_state {
   bool heap_used;               /* since the session's own heap was reset */
   wick_sayer say;
   uint32_t nbatch, share; /* share: the number of workers that share the batch */
-  uint64_t cost;          /* nanoseconds of the batches of the current run, or of the last one */
-  bool alone;             /* the run uses only its own thread */
+  uint64_t saved; /* nanoseconds that two workers save in the current run, or in the last one */
+  bool alone;     /* the run uses only its own thread */
   session_kernel batch[SESSION_BATCH];
 };
 
@@ -200,7 +206,8 @@ wick_status wick_session_make(const wick_image *image, const wick_program *progr
                             .first = sizing ? before + 2 : before,
                             .block = block,
                             .nblock = nblock};
-  for (uint32_t i = 0; i < program->nkernel; i++) s->cost += program->kernel[i].cost;
+  for (uint32_t i = 0; i < program->nkernel; i++)
+    s->saved += session_saved(program->kernel[i].cost);
   if (sizing) s->growable.most = session_memory_most(s);
   s->heap = setup && setup->heap ? setup->heap : &s->own_heap;
   if (setup) {
@@ -413,10 +420,10 @@ static int32_t session_flush(wick_session_state *s)
   uint64_t begin = s->profile ? session_now() : 0;
   if (last->fault)
     for (uint32_t w = 0; w < s->nworker; w++) s->worker[w].own.fault.code = 0;
-  s->cost += last->before + last->cost;
   bool single = s->nbatch == 1 && last->tasks == 1;
   uint64_t cost = last->before + last->cost,
            least = s->share > 1 ? SESSION_ALONE : SESSION_ALONE_AFTER;
+  if (!single) s->saved += session_saved(cost);
   s->share = s->alone || single || cost < least ? 1 : s->nworker;
   wick_pool_launch(&s->run, session_part, s, s->share);
   s->nbatch = 0;
@@ -500,8 +507,8 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
     if (code) return code;
   }
   /* a run usually has the same loops and sizes as the one before */
-  s->alone = s->cost < SESSION_ALONE_RUN;
-  s->cost = 0;
+  s->alone = s->saved < SESSION_SAVED;
+  s->saved = 0;
   s->say.nmessage = 0, s->say.message[0] = 0;
   s->say.strings = s->host ? wick_session_host_strings(s->host) : &s->program->strings;
   if (s->heap_used) wick_heap_map_reset(&s->own_heap);
