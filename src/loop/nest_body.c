@@ -52,7 +52,7 @@ static bool nest_is_table(const nest *t, const nest_place *p)
   int64_t n = 1;
   for (uint32_t k = 0; k < b->rank; k++)
     if (!wick_dim_is_const(b->dim[k]) || wick_mul_overflows(n, b->dim[k].v, &n)) return false;
-  return n <= BYTES && wick_elem_storage[b->elem].bits == 8;
+  return n <= BYTES && !b->stride && wick_elem_storage[b->elem].bits == 8;
 }
 
 /* Returns true if machines have instructions that load such elements from a place per lane. */

@@ -127,7 +127,7 @@ LLVMValueRef emit_table(emit *e, const wick_type_info *buffer, LLVMValueRef at, 
   for (uint32_t k = 0; k < buffer->rank; k++)
     if (!wick_dim_is_const(buffer->dim[k]) || wick_mul_overflows(n, buffer->dim[k].v, &n))
       return NULL;
-  if (!lookup || count < 4 || count > TABLE_BYTES || n < 1 || n > TABLE_BYTES ||
+  if (!lookup || buffer->stride || count < 4 || count > TABLE_BYTES || n < 1 || n > TABLE_BYTES ||
       emit_elem_bytes(buffer->elem) != 1)
     return NULL;
   const table t = {at, (uint32_t)n, part};

@@ -42,6 +42,26 @@ static void table_check(const char *target, int n, int lanes, bool masked)
   testing_end(&t);
 }
 
+/* The rows of a view are apart: the indices go beyond its number of elements. */
+static void table_check_view(const char *target)
+{
+  enum { ROWS = 8, APART = 40, LANES = 16 };
+  testing t;
+  testing_begin(&t);
+  testing_parse(&t, "loop @look(@out %y: buffer<u8[16],io>, @in %x: buffer<u8[16],io>, @in %t: "
+                    "buffer<u8[8,10:40,1],io>, @in %begin: i64, @in %end: i64) {\n"
+                    "%0 = const 0 : i64 %1 = load %x, %0 : u8x16 %2 = cast %1 : i64x16\n"
+                    "%3 = load_lanes %t, %0, %2 : u8x16 store %y, %0, %3 return }\n");
+  testing_load(&t, target, false);
+  unsigned char x[LANES], y[LANES], table[ROWS * APART];
+  for (int i = 0; i < ROWS * APART; i++) table[i] = (unsigned char)(i * 89 + i / 7);
+  for (int i = 0; i < LANES; i++) x[i] = (unsigned char)(i % 6 * APART + i % 10);
+  wick_image_kernel(&t.image, "look")((void *[]){y, x, table}, 0, 1);
+  for (int i = 0; i < LANES; i++)
+    if (y[i] != table[x[i]]) fail_msg("%s: lane %d of a view is %d", target, i, y[i]);
+  testing_end(&t);
+}
+
 static void table_checks(const char *target)
 {
   static const int size[] = {1, 5, 16, 17, 64, 65, 100, 129, 200, 255, 256},
@@ -49,6 +69,7 @@ static void table_checks(const char *target)
   for (size_t i = 0; i < WICK_COUNT(size); i++)
     for (size_t k = 0; k < WICK_COUNT(lanes); k++)
       table_check(target, size[i], lanes[k], (i + k) % 3 == 0);
+  table_check_view(target);
 }
 
 static void lookups_are_right(void **state)
