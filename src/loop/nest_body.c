@@ -48,11 +48,9 @@ static wick_value nest_active(nest *t, const nest_run *r, wick_value mask)
 static bool nest_is_table(const nest *t, const nest_place *p)
 {
   enum { BYTES = 256 };
+  wick_dim n = wick_type_numel(t->m, wick_built_type(&t->b, p->buffer));
   const wick_type_info *b = wick_built_info(&t->b, p->buffer);
-  int64_t n = 1;
-  for (uint32_t k = 0; k < b->rank; k++)
-    if (!wick_dim_is_const(b->dim[k]) || wick_mul_overflows(n, b->dim[k].v, &n)) return false;
-  return n <= BYTES && !b->stride && wick_elem_storage[b->elem].bits == 8;
+  return wick_dim_is_const(n) && n.v <= BYTES && !b->stride && wick_elem_storage[b->elem].bits == 8;
 }
 
 /* Returns true if machines have instructions that load such elements from a place per lane. */

@@ -98,7 +98,7 @@ uint64_t emit_elem_bytes(wick_elem elem);
 /* ---- table.c ---- */
 /* Returns the elements of a buffer at `at` for a vector of indices; NULL: it is no small table of bytes, or
  * the target has no instructions for that. */
-LLVMValueRef emit_table(emit *e, const wick_type_info *buffer, LLVMValueRef at, LLVMValueRef index);
+LLVMValueRef emit_table(emit *e, wick_value buffer, LLVMValueRef at, LLVMValueRef index);
 
 /* ---- function.c ---- */
 void emit_function(emit *e, const wick_func *f);

@@ -211,7 +211,7 @@ static LLVMValueRef memory_table(emit *e, const wick_node *n, LLVMValueRef p, LL
   wick_scalar first;
   if (n->attr[WICK_ATTR_load_lanes_offset].i || !emit_known(e, n->in[1], &first) || first.i)
     return NULL;
-  LLVMValueRef x = emit_table(e, emit_info(e, n->in[0]), p, at);
+  LLVMValueRef x = emit_table(e, n->in[0], p, at);
   if (!x || n->nin < 4 || !n->in[3].id) return x;
   return LLVMBuildSelect(e->b, emit_as_vector(e, emit_get(e, n->in[3])), x,
                          LLVMConstNull(LLVMTypeOf(x)), "");

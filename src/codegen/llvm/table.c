@@ -119,18 +119,16 @@ static table_lookup *table_way(const emit *e, uint32_t *lanes, uint32_t *part)
   return NULL;
 }
 
-LLVMValueRef emit_table(emit *e, const wick_type_info *buffer, LLVMValueRef at, LLVMValueRef index)
+LLVMValueRef emit_table(emit *e, wick_value buffer, LLVMValueRef at, LLVMValueRef index)
 {
   uint32_t count = LLVMGetVectorSize(LLVMTypeOf(index)), lanes = 0, part = 0;
   table_lookup *lookup = table_way(e, &lanes, &part);
-  int64_t n = 1;
-  for (uint32_t k = 0; k < buffer->rank; k++)
-    if (!wick_dim_is_const(buffer->dim[k]) || wick_mul_overflows(n, buffer->dim[k].v, &n))
-      return NULL;
-  if (!lookup || buffer->stride || count < 4 || count > TABLE_BYTES || n < 1 || n > TABLE_BYTES ||
-      emit_elem_bytes(buffer->elem) != 1)
+  const wick_type_info *info = emit_info(e, buffer);
+  wick_dim n = wick_type_numel(e->f->module, wick_type_of(e->f, buffer));
+  if (!lookup || info->stride || count < 4 || count > TABLE_BYTES || !wick_dim_is_const(n) ||
+      n.v < 1 || n.v > TABLE_BYTES || emit_elem_bytes(info->elem) != 1)
     return NULL;
-  const table t = {at, (uint32_t)n, part};
+  const table t = {at, (uint32_t)n.v, part};
   index = LLVMBuildTrunc(e->b, index, table_bytes(e, count), "");
   LLVMValueRef all = NULL;
   for (uint32_t first = 0; first < count; first += lanes) {

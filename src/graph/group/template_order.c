@@ -206,16 +206,16 @@ static bool order_panel_pays(const template_state *t, const template_roles *r,
 }
 
 template_far template_far_of(const template_state *t, const template_roles *r,
-                             const wick_stage *fold, const wick_node *vectors)
+                             const wick_stage *fold, const wick_node *vectors,
+                             template_partial *out)
 {
   enum { USES = 24 };
   const wick_type_info *info = wick_info_of(t->g, vectors->in[0]);
-  template_partial partial;
   double products = order_products(t, r, fold, vectors), elements = 1;
   if (products <= 0) return TEMPLATE_AS_IT_IS;
   for (uint32_t k = 0; k < info->rank; k++) elements *= (double)info->dim[k].v;
   bool panel = order_panel_pays(t, r, fold, vectors, products);
-  if (template_partial_of(t, r, fold, vectors, &partial) && (!panel || products < USES * elements))
+  if (template_partial_of(t, r, fold, vectors, out) && (!panel || products < USES * elements))
     return TEMPLATE_PARTIAL;
   return panel ? TEMPLATE_PANEL : TEMPLATE_AS_IT_IS;
 }

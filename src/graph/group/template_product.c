@@ -517,8 +517,9 @@ const wick_node *template_panel_read(template_state *t)
   if (!template_outer_product_match(t)) return NULL;
   const product_outer *f = t->found;
   const wick_node *read = product_vectors(t, t->fold, f);
+  template_partial partial;
   bool wanted = f->dot == UINT32_MAX && !product_stage(t, read) && product_fill_is_known(t, read) &&
-                template_far_of(t, &f->roles, t->fold, read) == TEMPLATE_PANEL;
+                template_far_of(t, &f->roles, t->fold, read, &partial) == TEMPLATE_PANEL;
   return wanted ? read : NULL;
 }
 
@@ -584,8 +585,7 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   if (stream.apart > 1) spare += stream.apart - 1; /* the places that shuffles take elements from */
   template_partial blocks;
   bool partial = !t->panel && dot == UINT32_MAX && lanes == t->lanes && !t->knobs.outside &&
-                 template_far_of(t, &r, fold, vectors) == TEMPLATE_PARTIAL &&
-                 template_partial_of(t, &r, fold, vectors, &blocks);
+                 template_far_of(t, &r, fold, vectors, &blocks) == TEMPLATE_PARTIAL;
   if (t->panel || partial) stream.each = stream.all = 0, stream.far = stream.visit = 0;
   if (partial) stream.steps = stream.steps * blocks.terms / template_extent(t, fold, blocks.sum);
   template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);

@@ -169,14 +169,6 @@ template_order template_order_columns(const template_state *t, const template_ro
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, uint32_t beside,
                                       const template_order *order);
-/* What is done about vectors that are in many parts of the memory. */
-typedef enum template_far {
-  TEMPLATE_AS_IT_IS, /* nothing: they are in few parts, or near, or sizes are not known */
-  TEMPLATE_PANEL,    /* blocks of them, of which each element has many uses, are copied first */
-  TEMPLATE_PARTIAL   /* sums are partial for a while: few parts are read at once */
-} template_far;
-template_far template_far_of(const template_state *t, const template_roles *r,
-                             const wick_stage *fold, const wick_node *vectors);
 /* Chooses blocks of columns, or of lines, for which the second cache holds the panel that `vectors` reads
  * and what is written. Returns false if there can be none. */
 bool template_panel_order(const template_state *t, const template_roles *r, const wick_stage *fold,
@@ -190,6 +182,16 @@ typedef struct template_partial {
 /* Chooses the blocks. Returns false if there can be none. */
 bool template_partial_of(const template_state *t, const template_roles *r, const wick_stage *fold,
                          const wick_node *vectors, template_partial *out);
+/* What is done about vectors that are in many parts of the memory. */
+typedef enum template_far {
+  TEMPLATE_AS_IT_IS, /* nothing: they are in few parts, or near, or sizes are not known */
+  TEMPLATE_PANEL,    /* blocks of them, of which each element has many uses, are copied first */
+  TEMPLATE_PARTIAL   /* sums are partial for a while: few parts are read at once */
+} template_far;
+/* out: the blocks of TEMPLATE_PARTIAL */
+template_far template_far_of(const template_state *t, const template_roles *r,
+                             const wick_stage *fold, const wick_node *vectors,
+                             template_partial *out);
 /* Writes the loops of the output, and of the fold with this tile. */
 void template_partial_loops(template_state *t, const template_roles *r, const template_tile *tile,
                             const wick_stage *fold, const template_partial *p);
