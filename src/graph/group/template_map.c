@@ -259,7 +259,10 @@ void template_map(template_state *t)
   /* the axes from here on are whole rows of vectors */
   uint32_t inside = whole && n > 2 ? n - 2 : n - 1;
   int64_t vectors = wick_ceildiv_i64(template_extent(t, t->out, n - 1), lanes);
-  if (inside + 1 < n) vectors *= template_extent(t, t->out, inside);
+  if (inside + 1 < n) {
+    vectors *= template_extent(t, t->out, inside);
+    t->cut = template_cut(t, inside, 1);
+  }
   if (n == naxis) inside = map_rows(t, inside, vectors);
   for (uint32_t k = 0; k < naxis; k++)
     if (k < inside || (lanes > 1 && k >= n))
