@@ -56,6 +56,7 @@
 #include "loop/expand_math.h"
 #include "loop/legalize.h"
 #include "loop/merge_stores.h"
+#include "loop/nontemporal.h"
 #include "loop/serialize_faults.h"
 #include "loop/tail_calls.h"
 #include "loop/unroll_recursion.h"
@@ -185,6 +186,8 @@ const wick_pass wick_passes[] = {
      "drops checks of indices that cannot fail, because loops and conditions imply it"},
     {"merge_stores", WICK_LOOP, wick_pass_merge_stores, WICK_EXACT,
      "merges stores of quarters of a register into one"},
+    {"nontemporal", WICK_LOOP, wick_pass_nontemporal, WICK_EXACT,
+     "stores large results past the caches"},
     {"expand_math", WICK_LOOP, wick_pass_expand_math, WICK_EXACT,
      "replaces elementary functions by polynomials of operations that machines have"},
     {"legalize", WICK_LOOP, wick_pass_legalize, WICK_EXACT,
@@ -308,7 +311,8 @@ static const wick_step passes_low[] = {
 static const wick_step passes_nested[] = {
     {"tail_calls", NULL},   {"unroll_recursion", NULL}, {"drop_checks", NULL},
     {"merge_stores", NULL}, {"expand_math", NULL},      {"legalize", NULL},
-    {"licm", NULL},         {"serialize_faults", NULL}, {NULL, NULL},
+    {"licm", NULL},         {"nontemporal", NULL},      {"serialize_faults", NULL},
+    {NULL, NULL},
 };
 
 /* From there to loop functions for the code generator. */

@@ -9,6 +9,7 @@
 #include "ir/call.h"
 #include "ir/element.h"
 #include "loop/interpret_object.h"
+#include "target/processor.h"
 
 typedef struct interpret_buffer {
   void *data;
@@ -188,6 +189,15 @@ static wick_status interpret_store(interpret *t, const wick_node *n)
     WICK_TRY(interpret_place(t, n, i, &at));
     wick_store_elem(v->elem, t->buffer[n->in[0].id].data, at, t->lane[n->in[2].id][i]);
   }
+  return NULL;
+}
+
+static wick_status interpret_peel(interpret *t, const wick_node *n)
+{
+  uint64_t at, size = wick_elem_storage[interpret_type(t, n->in[0])->elem].bits / 8;
+  WICK_TRY(interpret_place(t, n, 0, &at));
+  uint64_t address = (uint64_t)(uintptr_t)t->buffer[n->in[0].id].data + at * size;
+  t->lane[n->first.id][0].i = (int64_t)((0 - address) % WICK_LINE / size);
   return NULL;
 }
 
@@ -436,6 +446,7 @@ static wick_status interpret_node(interpret *t, const wick_node *n)
   case WICK_OP_load_lanes: return interpret_load_lanes(t, n);
   case WICK_OP_store: return interpret_store(t, n);
   case WICK_OP_prefetch: return NULL;
+  case WICK_OP_peel: return interpret_peel(t, n);
   case WICK_OP_for: return interpret_for(t, n);
   case WICK_OP_while: return interpret_while(t, n);
   case WICK_OP_if: return interpret_if(t, n);

@@ -463,8 +463,9 @@ void nest_store(nest *t, const nest_run *r, const nest_place *p, uint32_t rank,
   if (!affine) return;
   wick_value in[4] = {p->buffer, nest_dim(t, r, a.rest), v,
                       wide ? nest_mask(t, r) : (wick_value){0}};
-  wick_attr offset = {.i = a.offset};
-  wick_build(&t->b, WICK_OP_store, in[3].id ? 4 : 3, in, &offset, 0, NULL);
+  wick_attr attr[] = {
+      [WICK_ATTR_store_offset] = {.i = a.offset}, [WICK_ATTR_store_nontemporal] = {0}};
+  wick_build(&t->b, WICK_OP_store, in[3].id ? 4 : 3, in, attr, 0, NULL);
 }
 
 uint32_t nest_own(const nest *t, const wick_node *stage, uint32_t k, uint32_t *out_numel)

@@ -91,8 +91,9 @@ static wick_value kept_access(nest *t, const nest_run *r, uint32_t c, wick_value
   }
   uint32_t lanes = a.step ? r->lanes : 1;
   wick_value in[3] = {p->buffer, nest_dim(t, r, a.rest), nest_widen(t, v, lanes)};
-  wick_attr offset = {.i = a.offset};
-  if (v.id) return wick_build(&t->b, WICK_OP_store, 3, in, &offset, 0, NULL);
+  wick_attr attr[] = {
+      [WICK_ATTR_store_offset] = {.i = a.offset}, [WICK_ATTR_store_nontemporal] = {0}};
+  if (v.id) return wick_build(&t->b, WICK_OP_store, 3, in, attr, 0, NULL);
   wick_elem e = wick_info_of(t->g, (wick_value){r->node->region[1].first.id + c})->elem;
   return nest_load_at(t, p, in[1], a.offset, wick_type_scalar(t->m, e, lanes), (wick_value){0});
 }

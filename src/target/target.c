@@ -424,6 +424,14 @@ double wick_target_weights(const wick_target *t, uint64_t nbytes)
   return wick_target_processor(t)->line[near ? 1 : 2];
 }
 
+/* A system says how large the third cache is as a whole; the table has a core's share. */
+uint64_t wick_target_nontemporal(const wick_target *t)
+{
+  const wick_processor *p = wick_target_processor(t), *row = wick_processor_find(p->name);
+  if (t->machine != WICK_MACHINE_X86_64 || t->vector_bytes < 16) return UINT64_MAX;
+  return (row ? row : p)->cache_bytes[1] + (row ? row : p)->cache_bytes[2];
+}
+
 /* A line is read, fetched where it is written to, and written back; a transposing copy waits for
  * each about once more. The shuffles of a vector are about as many as it has lanes, over eight. */
 double wick_target_move(const wick_target *t, uint64_t nbytes)

@@ -228,6 +228,7 @@ static void control_const(emit *e, const wick_node *n)
 static void control_return(emit *e, const wick_node *n)
 {
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
+  emit_flush(e);
   if (e->frame.procedure)
     emit_procedure_return(e, n->nin, n->in);
   else if (e->frame.entry)

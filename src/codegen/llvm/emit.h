@@ -57,6 +57,7 @@ struct emit {
   const uint32_t *definer; /* by value */
   wick_list(emit_address) addresses;
   uint32_t *address_of; /* by value used as an index: its first address, + 1 */
+  bool nontemporal;     /* something has been stored past the caches */
   emit_group group;     /* in the block being emitted */
   wick_list(emit_half) halves;
   LLVMValueRef scratch, stack, fault;       /* hidden slots */
@@ -94,6 +95,10 @@ bool emit_known(const emit *e, wick_value v, wick_scalar *out);
 LLVMBasicBlockRef emit_block(const emit *e, const char *name);
 /* Bytes of one element in memory; 0 for sub-byte elements. */
 uint64_t emit_elem_bytes(wick_elem elem);
+
+/* ---- memory.c ---- */
+/* Emits a barrier before the end of a function, if it has stored past the caches. */
+void emit_flush(emit *e);
 
 /* ---- table.c ---- */
 /* Returns the elements of a buffer at `at` for a vector of indices; NULL: it is no small table of bytes, or

@@ -252,6 +252,54 @@ static void memory_load_lanes(emit *e, const wick_node *n)
   memory_set_lanes(e, n, emit_intrinsic(e, "llvm.masked.gather", over, 2, arg, 4));
 }
 
+/* ---- stores past the caches ---- */
+
+/* Returns the bytes to which a vector is aligned that is stored past the caches: its registers' size. */
+static uint64_t memory_alignment(const emit *e, wick_elem elem, int64_t lanes)
+{
+  uint64_t nbytes = (uint64_t)lanes * emit_elem_bytes(elem);
+  return nbytes < e->target->vector_bytes ? nbytes : e->target->vector_bytes;
+}
+
+static void memory_peel(emit *e, const wick_node *n)
+{
+  wick_elem elem = emit_info(e, n->in[0])->elem;
+  LLVMValueRef p = memory_address(e, n, elem);
+  if (!p) return;
+  LLVMValueRef at = LLVMBuildPtrToInt(e->b, p, emit_word(e), "");
+  at = LLVMBuildAnd(e->b, LLVMBuildNeg(e->b, at, ""),
+                    LLVMConstInt(emit_word(e), WICK_LINE - 1, false), "");
+  at = LLVMBuildUDiv(e->b, at, LLVMConstInt(emit_word(e), emit_elem_bytes(elem), false), "");
+  emit_set(e, n->first, LLVMBuildZExt(e->b, at, LLVMInt64TypeInContext(e->context), ""));
+}
+
+static void memory_set_nontemporal(emit *e, LLVMValueRef store)
+{
+  LLVMMetadataRef one =
+      LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(e->context), 1, false));
+  LLVMSetMetadata(store, LLVMGetMDKindIDInContext(e->context, "nontemporal", 11),
+                  LLVMMetadataAsValue(e->context, LLVMMDNodeInContext2(e->context, &one, 1)));
+  e->nontemporal = true;
+}
+
+/* Such stores become visible to other cores in any order: what comes after them must not overtake
+ * them. */
+void emit_flush(emit *e)
+{
+  if (e->nontemporal && e->target->machine == WICK_MACHINE_X86_64)
+    emit_intrinsic(e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
+}
+
+static void memory_whole_store(emit *e, const wick_node *n, LLVMValueRef x, LLVMValueRef p,
+                               const wick_type_info *t)
+{
+  bool nontemporal = n->attr[WICK_ATTR_store_nontemporal].i;
+  LLVMValueRef store = LLVMBuildStore(e->b, x, p);
+  LLVMSetAlignment(store, (unsigned)(nontemporal ? memory_alignment(e, t->elem, t->lanes)
+                                                 : emit_elem_bytes(t->elem)));
+  if (nontemporal) memory_set_nontemporal(e, store);
+}
+
 static void memory_store(emit *e, const wick_node *n)
 {
   const wick_type_info *t = emit_info(e, n->in[2]);
@@ -262,7 +310,7 @@ static void memory_store(emit *e, const wick_node *n)
   if (n->nin > 3 && n->in[3].id)
     memory_masked_store(e, p, x, align, emit_get(e, n->in[3]));
   else
-    LLVMSetAlignment(LLVMBuildStore(e->b, x, p), (unsigned)align);
+    memory_whole_store(e, n, x, p, t);
 }
 
 static void memory_prefetch(emit *e, const wick_node *n)
@@ -339,11 +387,8 @@ static void memory_view(emit *e, const wick_node *n)
 }
 
 const struct emit_named emit_memory_rows[] = {
-    {"load", memory_load},
-    {"load_lanes", memory_load_lanes},
-    {"store", memory_store},
-    {"prefetch", memory_prefetch},
-    {"alloc", memory_alloc},
-    {"view", memory_view},
-    {NULL, NULL},
+    {"load", memory_load},   {"load_lanes", memory_load_lanes},
+    {"store", memory_store}, {"prefetch", memory_prefetch},
+    {"peel", memory_peel},   {"alloc", memory_alloc},
+    {"view", memory_view},   {NULL, NULL},
 };

@@ -251,12 +251,38 @@ static wick_status store_infer(wick_infer *c)
 const wick_op wick_op_store = {
     .name = "store",
     .doc = "Stores the lanes of the value to consecutive elements from index + offset on. Where "
-           "the mask is false, memory is not touched",
+           "the mask is false, memory is not touched. With `nontemporal` the lanes, which are "
+           "whole lines or "
+           "lie in one, and are aligned, go past the caches: nobody reads them soon",
     .nin = {3, 4},
-    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
+    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0},
+             {"nontemporal", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_LOOP,
     .effect = WICK_EFFECT,
     .infer = store_infer,
+};
+
+static wick_status peel_infer(wick_infer *c)
+{
+  const wick_type_info *t;
+  WICK_TRY(memory_buffer(c, 0, &t));
+  WICK_TRY(memory_index(c, 1));
+  return wick_type_eq(c->want[0], wick_type_scalar(c->module, WICK_I64, 1))
+             ? NULL
+             : wick_infer_fail(c, WICK_ETYPE, "the result is not an i64");
+}
+
+const wick_op wick_op_peel = {
+    .name = "peel",
+    .doc = "The number of elements from index + offset on before the first that begins a cache "
+           "line, of "
+           "64 bytes",
+    .nin = {2, 2},
+    .nout = {1, 1},
+    .attr = {{"offset", WICK_ATTR_INT, 0, false, NULL, 0, 0}},
+    .level = WICK_LOOP,
+    .typed = true,
+    .infer = peel_infer,
 };
 
 static wick_status prefetch_infer(wick_infer *c)
