@@ -87,17 +87,19 @@ template_order template_order_columns(const template_state *t, const template_ro
           steps = 1;
   for (uint32_t k = 0; k < fold->naxis; k++)
     if (fold->axis[k].reduce) steps *= template_extent(t, fold, k);
-  uint64_t result = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, out->first));
+  uint64_t result = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, out->first)),
+           read = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, vectors->in[0]));
   if (tile->ob > 1 || tile->th > 1 || template_has_groups(t, r) || r->x == UINT32_MAX ||
       r->v != v || t->cut || t->rows || template_varies(t->out, v) ||
       template_extent(t, t->out, r->x) <= tile->tw || steps > STEPS ||
-      result * (1 + beside) <= order_cache(t))
+      result * (1 + beside) + read <= order_cache(t))
     return *order;
   template_roles inside = {r->x, UINT32_MAX, UINT32_MAX, UINT32_MAX, .batch = r->batch};
   uint64_t most = order_cache(t) / 2;
-  if (order_bytes(t, &inside, fold, vectors, UINT32_MAX, 0) <= order_cache(t) / 4 * 3)
+  if (order_bytes(t, &inside, fold, vectors, UINT32_MAX, 0) <= order_cache(t) / 8 * 5)
     return (template_order){.axis = UINT32_MAX};
-  if (order_rows(t, r, fold, vectors) > ROWS) return *order;
+  if (result * (1 + beside) <= order_cache(t) || order_rows(t, r, fold, vectors) > ROWS)
+    return *order;
   while (columns > LEAST && order_bytes(t, r, fold, vectors, v, columns * t->lanes) > most)
     columns = wick_ceildiv_i64(wick_ceildiv_i64(n, ++parts), tile->vb) * tile->vb;
   int64_t all = r->o == v - 1 ? template_extent(t, t->out, r->o) : 1, lines = all;

@@ -161,10 +161,11 @@ bool template_cut(template_state *t, uint32_t axis, int64_t lanes);
 template_order template_order_of(const template_state *t, const template_roles *r,
                                  const template_tile *tile, const wick_stage *fold,
                                  const wick_node *shared);
-/* Chooses the order for a result that, with `beside` operands of its size, is larger than the second
- * cache and has few products: it takes long to write in short pieces of many rows. The rows are written to their ends, several at once, if
- * the second cache holds what `vectors` reads for all of them; otherwise in blocks of some rows, or of
- * columns, for which it does. Returns the order unchanged if this does not apply. */
+/* Chooses the order for a result that has few products: it takes long to write in short pieces of many
+ * rows. If the second cache does not hold the result with `beside` operands of its size and what
+ * `vectors` reads, but the latter alone, the rows are written to their ends, several at once. If it
+ * does not even hold the result with these operands, that is done in blocks of some rows, or of
+ * columns, that read as little. Returns the order unchanged if this does not apply. */
 template_order template_order_columns(const template_state *t, const template_roles *r,
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, uint32_t beside,
