@@ -12,6 +12,7 @@ enum {
   COLLAPSE_SHORT = 32,   /* elements of a row that is joined with the next ones */
   COLLAPSE_SHORTEST = 8, /* also if a read has one element for each row, or one row for all */
   COLLAPSE_COLUMNS = 4,  /* also if a read has the rows as columns */
+  COLLAPSE_LANES = 16,   /* rows of whole vectors on all targets gain nothing */
 };
 
 typedef struct collapse {
@@ -20,6 +21,7 @@ typedef struct collapse {
   bool plain;            /* constant dimensions may go, too */
   bool maps;             /* nothing is computed along axes */
   bool moves;            /* nothing is computed along axes: reads may be shifted by rows */
+  bool columns;          /* of products whose last axes take one position: these may go, too */
   uint32_t *joins;       /* per value: bit k is set if dimensions k and k + 1 may become one */
   wick_dim outer, inner; /* the extents of the pair */
   uint32_t *at;          /* per value: the first dimension of the pair, or COLLAPSE_NONE */
@@ -322,10 +324,14 @@ static bool collapse_may_begin(const collapse *s, const wick_node *stage, uint32
   if (collapse_is_one(p[0].extent) || collapse_is_one(p[1].extent) || p[0].reduce != p[1].reduce)
     return false;
   bool last = a + 2u == wick_stage_axes(stage)->n; /* long rows stay, because they are tasks */
-  if (constant)
-    return s->plain && p[0].extent.v && p[1].extent.v <= INT32_MAX / p[0].extent.v &&
+  if (constant && s->plain)
+    return p[0].extent.v && p[1].extent.v <= INT32_MAX / p[0].extent.v &&
            (!s->moves || !last || p[1].extent.v < COLLAPSE_SHORT);
   const wick_type_info *y = wick_info_of(s->g, stage->first);
+  if (constant && s->columns && !p[0].reduce && stage->first.id == wick_return(s->g)->in[0].id)
+    return a + 2u == y->rank && p[1].extent.v % COLLAPSE_LANES && p[0].extent.v &&
+           p[1].extent.v <= INT32_MAX / p[0].extent.v;
+  if (constant) return false;
   return !p[0].reduce && stage->first.id == wick_return(s->g)->in[0].id && a + 2u < y->rank;
 }
 
@@ -587,6 +593,81 @@ static void collapse_drop_ones(collapse *s)
   collapse_end(s);
 }
 
+/* ---- products at one position ---- */
+
+static wick_type collapse_same_type(const wick_copier *c, wick_value old)
+{
+  return wick_type_of(collapse_of(c)->g, old);
+}
+
+/* Returns whether a fold has reduced axes of size 1 beside others: the taps of a window of one
+ * element. */
+static bool collapse_has_taps(const wick_node *stage)
+{
+  const wick_attr *axes = wick_stage_axes(stage);
+  uint32_t ones = 0, reduced = 0;
+  for (uint32_t a = 0; a < axes->n; a++)
+    if (axes->axes[a].reduce) reduced++, ones += collapse_is_one(axes->axes[a].extent);
+  return stage->op == WICK_OP_fold && ones && ones < reduced;
+}
+
+static wick_node collapse_stage_without_taps(collapse *s, const wick_node *stage)
+{
+  const wick_attr *all = wick_stage_axes(stage);
+  wick_axis *axes = wick_new(s->c.b.mem, wick_axis, all->n);
+  uint32_t n = 0;
+  for (uint32_t a = 0; a < all->n; a++)
+    if (!all->axes[a].reduce || !collapse_is_one(all->axes[a].extent)) axes[n++] = all->axes[a];
+  return collapse_with(s, stage, WICK_ATTR_map_axes, (wick_attr){.n = n, .axes = axes});
+}
+
+static wick_node collapse_read_without_taps(collapse *s, const wick_node *stage, const wick_node *n)
+{
+  const wick_attr *all = wick_stage_axes(stage), *index = wick_read_index(n);
+  wick_dims *dims = s->g->module->dims;
+  wick_dim *d = wick_dup(s->c.b.mem, wick_dim, index->dims, index->n), zero = wick_dim_const(0);
+  for (uint32_t a = 0; a < all->n; a++)
+    for (uint32_t i = 0; i < index->n && collapse_is_one(all->axes[a].extent); i++)
+      if (all->axes[a].reduce && !wick_dim_eq(d[i], WICK_DIM_ANY))
+        d[i] = wick_dim_substitute(dims, d[i], 1, &all->axes[a].sym, &zero);
+  return collapse_with(s, n, WICK_ATTR_read_index, (wick_attr){.n = index->n, .dims = d});
+}
+
+/* Takes the taps out of windows of one element. Returns whether there are any. */
+static bool collapse_drop_taps(collapse *s)
+{
+  const wick_func *g = s->g;
+  const wick_node *stage = NULL;
+  bool any = false;
+  for (uint32_t i = 0; i + 1 < g->nnode && g->node[i].nregion; i = g->node[i].end)
+    any = any || collapse_has_taps(&g->node[i]);
+  if (!any) return false;
+  collapse_begin(s, collapse_same_type);
+  wick_node *changed = wick_new(s->c.b.mem, wick_node, g->nnode);
+  for (uint32_t i = 0; i < g->nnode; i++) {
+    const wick_node *n = &g->node[i];
+    if (n->nregion) stage = n;
+    bool change = stage && collapse_has_taps(stage) && (n->nregion || n->op == WICK_OP_read) &&
+                  n < stage + (stage->end - (uint32_t)(stage - g->node));
+    if (change)
+      changed[i] =
+          n->nregion ? collapse_stage_without_taps(s, n) : collapse_read_without_taps(s, stage, n);
+    wick_copy_node(&s->c, change ? &changed[i] : n);
+  }
+  collapse_end(s);
+  return true;
+}
+
+/* Convolutions of single positions are products of matrices, whose columns are the positions: the
+ * last axes of images become one. Without such axes the group stays as it was. */
+static void collapse_columns(collapse *s)
+{
+  collapse before = *s;
+  if (!collapse_drop_taps(s)) return;
+  s->columns = true;
+  if (!collapse_find(s)) *s = before;
+}
+
 /* ---- the whole ---- */
 
 wick_func *wick_group_collapse(const wick_func *group, const uint32_t *joins, wick_arena *mem)
@@ -602,7 +683,10 @@ wick_func *wick_group_collapse(const wick_func *group, const uint32_t *joins, wi
   for (uint32_t k = 0; k < y->nin; k++) s.joins[y->in[k].id] &= joins[group->nparam + k];
   s.at = wick_new(mem, uint32_t, group->nvalue + 1);
   s.pair = wick_new(mem, uint32_t, group->nnode);
-  if (s.plain) collapse_drop_ones(&s);
+  if (s.plain)
+    collapse_drop_ones(&s);
+  else
+    collapse_columns(&s);
   while (collapse_find(&s)) collapse_copy(&s);
   return (wick_func *)(uintptr_t)s.g;
 }

@@ -3,8 +3,9 @@
  * elements as over 120, and the templates see the folds of [1, 1000, 1, 1] as those of a row.
  *
  * Groups with windows or sums of products keep constant dimensions, by which their templates choose
- * tiles. There only a pair with a dynamic dimension becomes one: the tokens of all sentences, for
- * example. Tiles then have one remainder in all instead of one for each outer index. A dynamic
+ * tiles. There a pair with a dynamic dimension becomes one (the tokens of all sentences, for
+ * example), and the last dimensions of a convolution at single positions, if its rows are not whole
+ * vectors. Tiles then have one remainder in all instead of one for each outer index. A dynamic
  * last dimension of the output stays, because vectors run along it. Exact.
  *
  * The parameters and results of the group change their types: kernels take their buffers as views.
