@@ -47,20 +47,27 @@ static void exp_minus_expand(wick_builder *b, const wick_node *n, const wick_val
                              wick_value *out)
 {
   (void)n;
-  out[0] = wick_poly_exp_minus(b, in[0]);
+  out[0] = wick_poly_exp_flushed(b, in[0]);
+}
+
+static wick_scalar exp_minus_eval(const wick_attr *a, wick_elem e, wick_elem out,
+                                  const wick_scalar *in)
+{
+  (void)a, (void)out;
+  return (wick_scalar){.f = in[0].f < wick_poly_exp_normal(e) ? 0 : exp(in[0].f)};
 }
 
 const wick_op wick_op_exp_minus = {
     .name = "exp_minus",
     .doc = "e to the power x, where x is at most 40: a softmax has powers of numbers that are not "
-           "above 0",
+           "above 0. Results below the normal range are 0: a mask makes many of them",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_GROUP | WICK_LOOP,
     .elems = WICK_FLOATS,
     .expand = exp_minus_expand,
     .scalar = WICK_RULE_SAME,
-    .eval = exp_eval,
+    .eval = exp_minus_eval,
     .ulp = 1.1,
 };
 

@@ -234,7 +234,7 @@ static wick_turn hardmax_turn(const wick_attr *attr, int64_t n, int64_t inner, i
 const wick_op wick_op_softmax = {
     .name = "softmax",
     .doc = "exp(x - max x) / sum exp(x - max x) along `axis`. A 1-D slice that has NaN or +inf, "
-           "or only -inf, is all NaN",
+           "or only -inf, is all NaN. Powers below the normal range count as 0",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"axis", WICK_ATTR_AXIS, -1, false, NULL, 0, 0}},

@@ -20,6 +20,11 @@ wick_value wick_poly_exp(wick_builder *b, wick_value x); /* for any x */
 /* Builds e^x for x <= 40: for x <= 0 it is in (0, 1], or 0 after it underflows. */
 wick_value wick_poly_exp_minus(wick_builder *b, wick_value x);
 
+/* Returns the least number of which the power of e is a normal number. */
+double wick_poly_exp_normal(wick_elem elem);
+/* Builds e^x for x <= 40, and 0 for x below wick_poly_exp_normal. */
+wick_value wick_poly_exp_flushed(wick_builder *b, wick_value x);
+
 /* Builds e^x - 1 for x <= 0. */
 wick_value wick_poly_expm1_minus(wick_builder *b, wick_value x);
 
