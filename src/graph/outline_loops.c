@@ -2,6 +2,7 @@
  * parameters, besides constants. */
 #include "graph/outline_loops.h"
 
+#include "graph/group/assign.h"
 #include "graph/group/registers.h"
 #include "ir/call.h"
 #include "ir/copy.h"
@@ -30,15 +31,23 @@ enum {
       60, /* and results of a call: a launch beside others has WICK_KERNEL_SLOTS_BESIDE */
 };
 
-/* Returns whether a kernel of n takes less time than its launch, about. */
+/* Returns whether v, if there is one, has few elements. */
+static bool outline_is_short(const wick_func *f, wick_value v)
+{
+  int64_t numel = v.id ? wick_type_numel(f->module, wick_type_of(f, v)).v : 1;
+  return numel >= 1 && numel <= OUTLINE_NUMEL;
+}
+
+/* Returns whether a kernel of n takes less time than its launch, about. What picks elements reads no
+ * more of its operand than it gives. */
 static bool outline_is_small(const wick_func *f, const wick_node *n)
 {
+  bool picks = n->op == WICK_OP_gather || n->op == WICK_OP_dynamic_index || n->op == WICK_OP_slice;
   if (wick_op_of(n)->host || !wick_compute_of(n->op)) return false;
-  for (uint32_t k = 0; k < n->nin + n->nout; k++) {
-    wick_value v = k < n->nin ? n->in[k] : (wick_value){n->first.id + k - n->nin};
-    int64_t numel = v.id ? wick_type_numel(f->module, wick_type_of(f, v)).v : 1;
-    if (numel < 1 || numel > OUTLINE_NUMEL) return false;
-  }
+  for (uint32_t k = 0; k < n->nout; k++)
+    if (!outline_is_short(f, (wick_value){n->first.id + k})) return false;
+  for (uint32_t k = picks ? 1 : 0; k < n->nin; k++)
+    if (!outline_is_short(f, n->in[k])) return false;
   return true;
 }
 
@@ -66,10 +75,11 @@ static bool outline_is_cheap(const outline *o, uint32_t i)
 static bool outline_takes(const outline *o, uint32_t loop)
 {
   const wick_func *f = o->f;
-  if (f->node[loop].op != WICK_OP_loop && !outline_says(&f->node[loop])) return false;
+  const wick_node *n = &f->node[loop];
+  if (n->op != WICK_OP_loop && !outline_says(n)) return false;
   bool scalar = true;
   for (uint32_t i = loop; i < f->node[loop].end; i++) {
-    const wick_node *n = &f->node[i];
+    n = &f->node[i];
     for (uint32_t k = 0; k < n->nin + n->nout; k++) {
       wick_value v = k < n->nin ? n->in[k] : (wick_value){n->first.id + k - n->nin};
       if (v.id && !outline_is_sized(f, v)) return false;
@@ -79,8 +89,10 @@ static bool outline_takes(const outline *o, uint32_t loop)
     scalar = scalar && outline_is_scalar(o, i);
   }
   /* A launch says which loop has more steps than its stacked results have rows. */
+  n = &f->node[loop];
   return scalar ||
-         (f->node[loop].op == WICK_OP_loop && !f->node[loop].attr[WICK_ATTR_loop_stacked].i);
+         (n->op == WICK_OP_loop && (!n->attr[WICK_ATTR_loop_stacked].i ||
+                                    wick_group_counts_within(f, n, wick_loop_most(n->attr))));
 }
 
 /* ---- the function ---- */

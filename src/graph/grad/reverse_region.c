@@ -4,14 +4,21 @@
 #include "graph/grad/shadow.h"
 #include "ir/call.h"
 
+static bool region_gives_objects(const wick_func *f, const wick_node *n)
+{
+  bool gives = false;
+  for (uint32_t k = 0; k < n->nout && !gives; k++)
+    gives = wick_info_of(f, (wick_value){n->first.id + k})->kind != WICK_TENSOR;
+  return gives;
+}
+
 bool wick_reverse_keeps(const wick_func *f, const wick_node *n)
 {
   bool keeps = false;
   for (const wick_node *i = n; i < &f->node[n->end] && !keeps; i++)
-    keeps = i->op == WICK_OP_switch || wick_op_of(i)->objects || wick_named_func(i, 0) ||
-            wick_op_of(i)->effect == WICK_EFFECT;
-  for (uint32_t k = 0; k < n->nout && !keeps; k++)
-    keeps = wick_info_of(f, (wick_value){n->first.id + k})->kind != WICK_TENSOR;
+    keeps = i->op == WICK_OP_switch || (wick_op_of(i)->objects && !i->nregion) ||
+            wick_named_func(i, 0) || wick_op_of(i)->effect == WICK_EFFECT ||
+            region_gives_objects(f, i);
   return keeps;
 }
 
