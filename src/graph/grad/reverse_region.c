@@ -12,13 +12,24 @@ static bool region_gives_objects(const wick_func *f, const wick_node *n)
   return gives;
 }
 
+/* Returns whether only the run knows how many steps the loop has: rows would need chunks, whose
+ * steps run again, while a list is as long as needed. */
+static bool region_is_open(const wick_func *f, const wick_node *n)
+{
+  const wick_value_info *count = &f->value[n->in[0].id];
+  int64_t lo, hi = INT64_MAX;
+  if (count->content && count->ncontent == 1)
+    wick_dim_range(f->module->dims, count->content[0], &lo, &hi);
+  return hi > INT32_MAX;
+}
+
 bool wick_reverse_keeps(const wick_func *f, const wick_node *n)
 {
   bool keeps = false;
   for (const wick_node *i = n; i < &f->node[n->end] && !keeps; i++)
     keeps = i->op == WICK_OP_switch || (wick_op_of(i)->objects && !i->nregion) ||
             wick_named_func(i, 0) || wick_op_of(i)->effect == WICK_EFFECT ||
-            region_gives_objects(f, i);
+            region_gives_objects(f, i) || (i->op == WICK_OP_loop && region_is_open(f, i));
   return keeps;
 }
 
