@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "import/kit/nhwc.h"
+
 static const char microsoft_domain[] = "com.microsoft.";
 
 void wick_microsoft_same(wick_onnx_op *o)
@@ -103,16 +105,19 @@ static wick_value microsoft_activated(wick_onnx_op *o, wick_value x, uint32_t n,
   }
 }
 
-/* activation(conv(x, w, bias) + z) */
+/* activation(conv(x, w, bias) + z); if row->arg, x, z and the result have their channels last. */
 static void microsoft_conv(wick_onnx_op *o)
 {
   const wick_onnx_attr *given = wick_onnx_attr_find(o, "activation_params");
   double p[2] = {0};
   uint32_t n = 0;
   for (; given && n < 2 && n < given->floats.n; n++) p[n] = (double)given->floats.at[n];
+  bool last = o->row->arg && wick_onnx_info(o, 0)->rank > 2;
   wick_value in[3] = {o->in[0], o->in[1], wick_microsoft_optional(o, 2)};
+  if (last) in[0] = wick_nhwc_move(o->b, in[0], true);
   wick_value y = wick_onnx_as(o, "Conv", 11, in[2].id ? 3 : 2, in);
   if (!y.id) return;
+  if (last) y = wick_nhwc_last(o->b, y);
   o->out[0] = microsoft_activated(o, wick_microsoft_biased(o, y, 3), n, p);
 }
 
@@ -303,6 +308,15 @@ const wick_onnx_row wick_onnx_microsoft_rows[] = {
     SAME("GridSample", 2, 2, 1, "align_corners:i mode:s padding_mode:s", 16),
     ROW("LinearAttentionGate", 3, 4, 2, "", microsoft_gate),
     ROW("MatMulInteger16", 2, 2, 1, "", microsoft_matmul_16),
+    {"com.microsoft.NhwcConv", 1, {2, 3}, 1, CONV, microsoft_conv, 0, 1},
+    {"com.microsoft.NhwcFusedConv",
+     1,
+     {2, 4},
+     1,
+     CONV "activation:s activation_params:F",
+     microsoft_conv,
+     0,
+     1},
     ROW("NhwcMaxPool", 1, 1, 1, CONV "ceil_mode:i", microsoft_nhwc_pool),
     SAME("Pad", 2, 3, 1, "mode:s", 11),
     ROW("QuickGelu", 1, 1, 1, "alpha:f", microsoft_quick_gelu),

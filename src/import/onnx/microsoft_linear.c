@@ -73,6 +73,13 @@ static void linear_softmax(wick_onnx_op *o)
              wick_onnx_info(o, 0)->elem);
 }
 
+static void linear_mean(wick_onnx_op *o)
+{
+  if (!wick_microsoft_needs(o, 0xb)) return;
+  wick_value x = linear_in(o, 0);
+  linear_out(o, wick_onnx_as(o, "ReduceMean", 11, 1, &x), 3, wick_onnx_info(o, 0)->elem);
+}
+
 static void linear_where(wick_onnx_op *o)
 {
   wick_value x = linear_in(o, 1);
@@ -257,6 +264,7 @@ const wick_onnx_row wick_onnx_microsoft_linear_rows[] = {
     ROW("QLinearGlobalAveragePool", 5, 5, "channels_last:i", linear_pool, 0, 1),
     ROW("QLinearLeakyRelu", 2, 5, "alpha:f", linear_leaky_relu, 0, 0),
     ROW("QLinearMul", 2, 8, "", linear_binary, WICK_OP_mul, 0),
+    ROW("QLinearReduceMean", 2, 5, "axes:I keepdims:i", linear_mean, 0, 0),
     ROW("QLinearSigmoid", 2, 5, "", linear_sigmoid, 0, 0),
     ROW("QLinearSoftmax", 2, 5, "axis:i opset:i!", linear_softmax, 0, 0),
     ROW("QLinearWhere", 9, 9, "", linear_where, 0, 0),
