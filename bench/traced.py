@@ -32,6 +32,7 @@ import jax.scipy.stats  # noqa: E402, F401
 import numpy as np  # noqa: E402
 
 import wick  # noqa: E402
+import programs_fields  # noqa: E402, F401
 import programs_learning  # noqa: E402, F401
 import programs_models  # noqa: E402, F401
 import programs_names  # noqa: E402, F401
