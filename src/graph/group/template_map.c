@@ -217,8 +217,40 @@ bool template_map_match(template_state *t)
   return t->plain && !t->nfold && t->out->naxis >= 1 && t->out->naxis <= TEMPLATE_AXES;
 }
 
-/* Writes vectors along the last axis that has more than one element, if it is long enough, and
- * tasks over all other axes. */
+/* Returns true if an element takes a polynomial, beside which it does not matter how it is read. */
+static bool map_is_expensive(const template_state *t)
+{
+  for (uint32_t i = 0; i < t->g->nnode; i++)
+    if (wick_op_of(&t->g->node[i])->ulp > 0) return true;
+  return false;
+}
+
+/* Writes vectors across short rows, along the axis before them: the elements of a vector are apart in
+ * memory. Returns false if that axis is short, too. */
+static bool map_across(template_state *t, uint32_t axis)
+{
+  enum { CHUNK = 1024 };
+  const char *o = t->out->name, *across = template_loop(t, t->out, axis);
+  if (template_varies(t->out, axis) || template_extent(t, t->out, axis) < t->lanes) return false;
+  bool chunks = template_extent(t, t->out, axis) > CHUNK;
+  if (chunks) wick_text_printf(&t->steps, "split %s.%s chunk:%d; ", o, across, CHUNK);
+  wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, chunks ? "chunk" : across,
+                   (long long)t->lanes);
+  template_order_begin(t, t->out);
+  for (uint32_t k = 0; k < axis; k++)
+    wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
+  if (chunks) wick_text_printf(&t->steps, " %s", across);
+  for (uint32_t k = axis + 1; k < t->out->naxis; k++)
+    wick_text_printf(&t->steps, " %s", template_loop(t, t->out, k));
+  wick_text_printf(&t->steps, " %s lane; vector %s.lane; ", chunks ? "chunk" : across, o);
+  if (map_masks(t, axis, t->lanes)) wick_text_printf(&t->steps, "tail %s.lane mask; ", o);
+  for (uint32_t k = 0; k < axis + chunks; k++)
+    wick_text_printf(&t->steps, "parallel %s.%s; ", o, template_loop(t, t->out, k));
+  return true;
+}
+
+/* Writes vectors along the last axis that has more than one element, if it is long enough (else along
+ * the one before it, if elements are expensive), and tasks over all other axes. */
 void template_map(template_state *t)
 {
   uint32_t naxis = t->out->naxis, n = naxis;
@@ -230,6 +262,7 @@ void template_map(template_state *t)
   }
   int64_t lanes = template_short_lanes(t, n - 1);
   if (lanes == 1) lanes = map_pair(t, n - 1);
+  if (lanes == 1 && t->lanes > 1 && n > 1 && map_is_expensive(t) && map_across(t, n - 2)) return;
   if (lanes == 2 && n == naxis && map_pairs(t)) return;
   bool masks = map_masks(t, n - 1, lanes);
   if (masks && lanes < t->lanes) lanes *= 2; /* one vector has them all */
