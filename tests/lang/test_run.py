@@ -5,6 +5,7 @@ tests/lang/programs/*.wick: each row of PROGRAMS is a function without parameter
 
 import ast
 import math
+import re
 import subprocess
 
 import numpy as np
@@ -348,6 +349,32 @@ def test_inputs_and_open_sizes(tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((7, 2), np.float32))
     (n,) = outputs(tmp_path / "count", program, "--entry", "count", "--inputs", tmp_path / "x.npy")
     assert n == 49
+
+
+TINY = """
+use linalg
+
+fn forward(x: f32[3, 1]) { linalg.solve_lower([[2.0, 0.0, 0.0], [1.0, 2.0, 0.0], [1.0, 1.0, 4.0]], x) }
+fn tiny(x: f32[3, 1]) { (forward(x), grad(fn(x) { let y = forward(x)\n sum(y * y) })(x)) }
+fn long(x: f32[5]) { for i in 0..5 with s = x { s with [i] = s[i] + 1.0 } }
+fn large(x: f32[9, 9]) { for i in 0..2 with s = x { s @ x } }
+fn twice(x: f32[3]) { x + x }
+fn calls(x: f32[3]) { for i in 0..2 with s = x { twice(s) } }
+fn nothing(x: f32[3]) { for i in 4..3 with s = x { s with [i] = 0.0 } }
+"""
+
+
+def test_tiny_loops_are_written_out(tmp_path):
+    program = tmp_path / "tiny.wick"
+    program.write_text(TINY)
+    for entry, loops in ("tiny", 0), ("nothing", 0), ("long", 1), ("large", 1), ("calls", 1):
+        r = wick("compile", program, "--entry", entry, "--emit", "graph")
+        assert r.returncode == 0 and len(re.findall(r"= loop ", r.stdout)) == loops, (entry, r.stdout, r.stderr)
+    np.save(tmp_path / "x.npy", np.float32([[2], [5], [8]]))
+    y, g = outputs(tmp_path / "out", program, "--entry", "tiny", "--inputs", tmp_path / "x.npy")
+    l = np.float32([[2, 0, 0], [1, 2, 0], [1, 1, 4]])
+    want = np.linalg.solve(l, np.float32([[2], [5], [8]]))
+    assert np.allclose(y, want, atol=1e-6) and np.allclose(g, np.linalg.solve(l.T, 2 * want), atol=1e-6)
 
 
 SIZES = """

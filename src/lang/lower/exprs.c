@@ -342,20 +342,58 @@ static bool exprs_raises(lowering *s, lowering_frame *f, const wick_ast *n)
   return wick_lowering_has_fn(s, f->typed->type[n->id]) && exprs_differentiates(n->kid[5], &left);
 }
 
+/* Returns whether n has at most *left nodes, without loops, and calls operators alone. */
+static bool exprs_is_small(lowering *s, lowering_frame *f, const wick_ast *n, uint32_t *left)
+{
+  wick_entity_kind kind = n->ref ? n->ref->kind : WICK_ENTITY_LOCAL;
+  bool calls = kind == WICK_ENTITY_FN || kind == WICK_ENTITY_FORM || kind == WICK_ENTITY_INDEX_OP;
+  if (!*left || calls || n->kind == WICK_AST_FOR || n->kind == WICK_AST_WHILE ||
+      n->kind == WICK_AST_FN ||
+      (n->kind == WICK_AST_NAME && kind == WICK_ENTITY_LOCAL && f->typed->type[n->id] &&
+       wick_lowering_has_fn(s, f->typed->type[n->id])))
+    return false;
+  --*left;
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i] && !exprs_is_small(s, f, n->kid[i], left)) return false;
+  return true;
+}
+
+/* Returns whether a loop computes a few elements by a few operators. */
+static bool exprs_is_tiny(lowering *s, lowering_frame *f, const wick_ast *n)
+{
+  enum { NODES = 40, ELEMENTS = 64 };
+  uint32_t left = NODES;
+  lowering_types types = {0};
+  wick_ty *type = f->typed->type[n->id];
+  if (!wick_lowering_is_concrete(s, type) || !exprs_is_small(s, f, n->kid[5], &left)) return false;
+  wick_lowering_types(s, n->at, type, &types);
+  int64_t sum = 0;
+  for (uint32_t i = 0; i < types.n; i++) {
+    if (wick_kind_is_object(wick_type_get(s->module, types.at[i])->kind)) return false;
+    wick_dim count = wick_type_numel(s->module, types.at[i]);
+    if (!wick_dim_is_const(count) || count.v > ELEMENTS) return false;
+    sum += count.v;
+  }
+  return sum <= ELEMENTS;
+}
+
 /* Writes a loop out, if sizes in its body change with its index, or the order of a derivative with
- * its steps; *out is its value. */
+ * its steps, or if it has a few steps that compute a few elements; *out is its value. */
 static bool exprs_written_out(lowering *s, lowering_frame *f, wick_ast *n, const lowered **out)
 {
-  enum { MOST = 256, MOST_ORDERS = 8 };
+  enum { MOST = 256, MOST_ORDERS = 8, MOST_TINY = 4 };
   const wick_ast *name = n->kid[0], *pattern = n->kid[3];
   wick_ast *init = n->kid[4], *body = n->kid[5];
   const wick_typed *around = f->typed;
   bool named = name->kind == WICK_AST_BIND, resizes = named && exprs_resizes(s, f, body, name->ref);
-  if (!resizes && !exprs_raises(s, f, n)) return false;
+  bool raises = !resizes && exprs_raises(s, f, n);
   wick_dim first = wick_lang_size(s->p, s->t, around, n->kid[1]),
            end = wick_lang_size(s->p, s->t, around, n->kid[2]);
   if (!wick_dim_is_const(first) || !wick_dim_is_const(end) ||
-      end.v - first.v > (resizes ? MOST : MOST_ORDERS))
+      end.v - first.v > (resizes  ? MOST
+                         : raises ? MOST_ORDERS
+                                  : MOST_TINY) ||
+      (!resizes && !raises && !exprs_is_tiny(s, f, n)))
     return false;
   wick_elem elem = wick_ty_of(wick_typed_of(around, n->kid[1])->arg[0])->elem;
   const lowered *x = init ? wick_lowering_expr(s, f, init) : wick_lowering_unit(s);
