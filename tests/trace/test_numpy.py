@@ -411,3 +411,22 @@ def test_every_name_is_tested():
     assert not missing
     extension = "cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank matrix_transpose outer pinv qr slogdet solve svd svdvals tensordot trace vecdot vector_norm".split()
     assert not [name for name in extension if not hasattr(wnp.linalg, name)]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "float32", "float64"])
+def test_floor_divide_at_the_limits(dtype):
+    """The least whole numbers, whose difference with a remainder is none; infinite divisors; the sign of zero."""
+    whole = np.dtype(dtype).kind != "f"
+    least = np.iinfo(dtype).min if whole else 0
+    numbers = [least, np.iinfo(dtype).max, 1, 2, 3, 7] + [-1, -2, -5] * (least < 0) if whole else \
+        [np.nan, np.inf, -np.inf, 0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, 3.5, 1e4, -1e-7, 1e-7, 0.1, -0.1]
+    x, y = [t.ravel() for t in np.meshgrid(*[np.array(numbers, dtype)] * 2)]
+    if whole:
+        kept = (y != 0) & ~((x == least) & (y == np.array(-1).astype(dtype)) & (least < 0))
+        x, y = x[kept], y[kept]
+    with np.errstate(all="ignore"):
+        want = x // y
+    found = wick.function(wnp.floor_divide)(x, y)
+    np.testing.assert_array_equal(found, want)
+    kept = ~np.isnan(want)
+    assert np.array_equal(np.signbit(found[kept]), np.signbit(want[kept]))

@@ -126,13 +126,18 @@ def divide(x, y, /):
 def floor_divide(x, y, /):
     """The largest whole number that is not above x / y."""
     x, y = _numbers("floor_divide", x, y)
-    if elements.is_float(x.elem):
-        rest = ops.same("mod", x, y, what="floor_divide")
-        quotient = ops.unary("round_even", ops.same("div", ops.same("sub", x, rest), y))
-        by_zero = ops.binary("eq", y, 0, "bool")
-        return ops.where(by_zero, ops.same("div", x, y), quotient)
     rest = ops.same("mod", x, y, what="floor_divide")
-    return ops.same("div", ops.same("sub", x, rest), y)
+    if not elements.is_float(x.elem):
+        quotient = ops.same("div", x, y)
+        if elements.lowest(x.elem) == 0:
+            return quotient
+        below = logical_and(ops.binary("ne", rest, 0, "bool"), ops.binary("ne", ops.binary("lt", x, 0, "bool"), ops.binary("lt", y, 0, "bool"), "bool"))
+        return ops.where(below, ops.binary("sub", quotient, 1), quotient)
+    quotient = ops.unary("round_even", ops.same("div", ops.same("sub", x, rest), y))
+    quotient = ops.where(ops.binary("eq", rest, y, "bool"), -1, quotient)  # a small x, which rest has lost; y may be infinite
+    ratio = ops.same("div", x, y)
+    quotient = ops.where(ops.binary("eq", quotient, 0, "bool"), ops.binary("mul", ratio, 0), quotient)  # of its sign
+    return ops.where(ops.binary("eq", y, 0, "bool"), ratio, quotient)
 
 
 @api
