@@ -184,6 +184,8 @@ def arithmetic(rng, name):
     if name in ("FLOOR_DIV", "FLOOR_MOD"):
         y = xs[1].data
         xs[1].data = np.where((y == 0) | (y == -1), y.dtype.type(3), y)
+        if dtype != "f4":
+            xs[0].data.flat[0] = np.iinfo(dtype).min
     if name == "POW":
         xs[0].data, xs[1].data = np.abs(xs[0].data) % 5, np.abs(xs[1].data) % 4
     kind = {"ADD_N": "AddNOptions", "FLOOR_DIV": "FloorDivOptions", "FLOOR_MOD": "FloorModOptions", "POW": "PowOptions", "ATAN2": "ATan2Options"}[name]

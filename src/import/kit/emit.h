@@ -34,6 +34,8 @@ uint32_t wick_emit_constant(wick_module *m, const char *name, wick_type type, co
 wick_value wick_emit_number(wick_builder *b, wick_value x, double number);
 /* Returns x op number, with the number in x's element type. */
 wick_value wick_emit_by(wick_builder *b, wick_opcode op, wick_value x, double number);
+/* Returns floor(x / y) of integers; where x / y overflows, it wraps. */
+wick_value wick_emit_floor_div(wick_builder *b, wick_value x, wick_value y);
 /* Builds a constant of these numbers, rounded to `elem`. */
 wick_value wick_emit_table(wick_builder *b, const char *name, wick_elem elem, uint32_t rank,
                            const int64_t *dim, const double *numbers);

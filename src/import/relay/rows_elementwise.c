@@ -15,7 +15,8 @@ static const char *elementwise_bits(relay_member *m)
 
 static const char *elementwise_floor_divide(relay_member *m)
 {
-  return wick_relay_is_float(m, 0) ? "floor(a / b)" : "(a - mod(a, b)) / b";
+  if (wick_relay_is_float(m, 0)) return "floor(a / b)";
+  return "a / b - where(and(ne(mod(a, b), 0), ne(lt(a, 0), lt(b, 0))), 1, 0)";
 }
 
 static const char *elementwise_trunc_divide(relay_member *m)

@@ -64,8 +64,7 @@ void wick_tf_import_floor_div(wick_import_node *n)
     n->out[0] = wick_build1(n->b, WICK_OP_floor, wick_build2(n->b, WICK_OP_div, x, y));
     return;
   }
-  wick_value rest = wick_build2(n->b, WICK_OP_mod, x, y);
-  n->out[0] = wick_build2(n->b, WICK_OP_div, wick_build2(n->b, WICK_OP_sub, x, rest), y);
+  n->out[0] = wick_emit_floor_div(n->b, x, y);
 }
 
 void wick_tf_import_square(wick_import_node *n)

@@ -100,18 +100,9 @@ static void scalar_cast(wick_import_node *n)
 
 /* ---- two operands ---- */
 
-/* Integers of fewer than 32 bits are widened, so that differences fit. */
 static void scalar_floor_mod(wick_import_node *n)
 {
-  wick_builder *b = n->b;
-  wick_elem e = wick_import_info(n, 0)->elem;
-  bool narrow = wick_elem_is_int(e) && wick_elem_storage[e].bits < 32;
-  wick_value x = narrow ? wick_build_cast(b, n->in[0], WICK_I32) : n->in[0],
-             y = narrow ? wick_build_cast(b, n->in[1], WICK_I32) : n->in[1];
-  wick_value rest = wick_build2(b, WICK_OP_mod, x, y), out = rest;
-  if (n->row->arg) /* (x - x mod y) / y: mod has the sign of y */
-    out = wick_build2(b, WICK_OP_div, wick_build2(b, WICK_OP_sub, x, rest), y);
-  n->out[0] = narrow && !b->status ? wick_build_cast(b, out, e) : out;
+  n->out[0] = wick_build2(n->b, WICK_OP_mod, n->in[0], n->in[1]);
 }
 
 /* The field of the fused activation is 0 in the options of all that have one (arg 1). */
@@ -161,7 +152,7 @@ static void scalar_floor_div(wick_import_node *n)
 {
   wick_builder *b = n->b;
   if (!wick_elem_is_float(wick_import_info(n, 0)->elem))
-    scalar_floor_mod(n);
+    n->out[0] = wick_emit_floor_div(b, n->in[0], n->in[1]);
   else
     n->out[0] = wick_build1(b, WICK_OP_floor, wick_build2(b, WICK_OP_div, n->in[0], n->in[1]));
 }
@@ -299,7 +290,7 @@ const wick_import_op wick_tflite_scalar_ops[] = {
     ROW1("EXP", scalar_unary, exp),
     ROW1("FAKE_QUANT", scalar_fake_quant, none),
     ROW1("FLOOR", scalar_unary, floor),
-    ROW2("FLOOR_DIV", scalar_floor_div, none, 1),
+    ROW2("FLOOR_DIV", scalar_floor_div, none, 0),
     ROW2("FLOOR_MOD", scalar_floor_mod, none, 0),
     ROW1("GELU", scalar_gelu, none),
     ROW2("GREATER", scalar_compare, gt, 0),
