@@ -1,5 +1,5 @@
-/* The template for sums of products. It decides which axes of the output are vectors and which are
- * positions of a tile, and chooses the register tile. */
+/* The templates for sums of products. They decide which axes of the output are vectors and which are
+ * positions of a tile (template_tile.c). */
 #include <string.h>
 
 #include "graph/group/cost.h"
@@ -90,63 +90,7 @@ uint32_t template_dot_axis(const template_state *t, const wick_stage *fold, uint
   return product_dot_row(t, fold) ? fold->naxis - 1 : UINT32_MAX;
 }
 
-/* ---- tiles ---- */
-
-/* The bytes of vectors that are streamed while a tile sums. `each` is for each vector of a tile, if
- * later tiles read the same vectors again; otherwise `all` is for all tiles. The first tile that
- * needs a vector waits `far` cycles for it, and `visit` for all vectors of a step. */
-typedef struct product_stream {
-  uint64_t each, all;
-  double far, visit;
-  int64_t steps; /* steps of the sum; 0: many */
-  /* number of operands that are as large as the result, and are read when it is stored */
-  uint32_t beside;
-  int64_t apart; /* vectors of memory that a vector's lanes come from; 0: one */
-} product_stream;
-
-/* Returns the cycles per step that a tile needs in addition to its sum, to begin and to store its
- * elements. Storing is hidden by the next tile's products if there are few elements to store. */
-static double product_ends(const product_stream *s, int64_t products)
-{
-  enum { HIDDEN = 256, BEGIN = 12 };
-  static const double store = 1.5, read = 3;
-  double cycles = BEGIN;
-  if (!s->steps) return 0;
-  if (products * s->steps > HIDDEN / (1 + (int64_t)s->beside))
-    cycles += (store + read * s->beside) * (double)products;
-  return cycles / (double)s->steps;
-}
-
-/* The part of a step that hides the latency of the vectors' loads. */
-static const double product_hidden = 0.85;
-
-/* Returns the cost of all tiles, full ones and those at the ends, that cover the extents `all`.
- * Each element of the output has `own` sums. */
-static double product_tile_cost(const template_state *t, const template_tile *all,
-                                const template_tile *x, int64_t own, const product_stream *stream)
-{
-  const int64_t extent[4] = {all->ob, all->vb, all->th, all->tw},
-                tile[4] = {x->ob, x->vb, x->th, x->tw};
-  double cost = 0;
-  for (uint32_t rest = 0; rest < 16; rest++) { /* bit k: the last, smaller tile along k */
-    int64_t size[4], count[2] = {1, 1};        /* number of vectors, number of positions */
-    for (uint32_t k = 0; k < 4; k++) {
-      bool last = rest >> k & 1;
-      size[k] = last ? extent[k] % tile[k] : tile[k];
-      count[k / 2] *= last ? size[k] != 0 : extent[k] / tile[k];
-    }
-    if (!count[0] || !count[1]) continue;
-    int64_t vectors = own * size[0] * size[1], positions = size[2] * size[3];
-    wick_cost_tile c = {vectors, positions, vectors * positions, stream->all, stream->apart};
-    if (stream->each) c.stream_bytes = (uint64_t)c.vectors * stream->each;
-    double step = wick_cost_step(t->t, &c),
-           wait = (double)vectors * stream->far + stream->visit - product_hidden * step;
-    step += product_ends(stream, c.products);
-    cost += (double)(count[0] * count[1]) * step;
-    if (rest < 4 && wait > 0) cost += (double)count[0] * wait; /* only the first positions wait */
-  }
-  return cost;
-}
+/* ---- roles ---- */
 
 bool template_shares(const template_state *t, const wick_node *read, wick_dim sym, int64_t n,
                      int64_t extent)
@@ -281,13 +225,6 @@ static bool product_outside(const template_state *t, const wick_node *image, uin
          (weights > product_first_cache(t) && product_bytes(t, image) <= second / 2);
 }
 
-/* Returns true if tiles of that size would cross the end of a run of neighbours that share reads.
- */
-static bool product_crosses(const template_state *t, uint32_t axis, int64_t n, int64_t size)
-{
-  return n != template_extent(t, t->out, axis) && n % size;
-}
-
 /* Returns true if the loads, of which a cycle has two, leave time to prefetch the cache lines of a
  * tile's positions once in `unroll` steps. */
 static bool product_loads_fit(const template_tile *x, int64_t unroll)
@@ -307,120 +244,9 @@ static bool product_pages_apart(const template_state *t, const wick_node *read, 
   return bytes && bytes % PRODUCT_PAGE == 0;
 }
 
-/* Returns the number of registers needed in addition to sums and vectors: one for a shared value,
- * one to spare, and one for a product if there is no multiply-add instruction. */
-static int64_t product_spare(const template_state *t, wick_elem e)
-{
-  return t->t->fma & WICK_BIT(e) ? 2 : 3;
-}
-
 static wick_elem product_sum(const template_state *t, const wick_stage *fold)
 {
   return wick_info_of(t->g, template_node(t, fold)->region[1].first)->elem;
-}
-
-/* Returns the cost of n positions in a row if the row ends in a loop whose steps overlap
- * (loop/nest_overlap.c). */
-static double product_row_cost(const template_state *t, template_tile all, template_tile x,
-                               int64_t n, const template_roles *r, const product_stream *stream)
-{
-  int64_t rest = n % x.tw, size = x.tw;
-  while (rest && wick_tail_smaller(size, false) >= rest) size = wick_tail_smaller(size, false);
-  all.tw = rest ? n - rest + size : n;
-  /* two steps of the next smaller size */
-  if (n < size) x.tw = wick_tail_smaller(size, false), all.tw = 2 * x.tw;
-  return product_tile_cost(t, &all, &x, r->own, stream);
-}
-
-/* Returns the next of the sizes 1, 2, 3, 4, 6, 8, 12, 16, 24, ... */
-static int64_t product_next_size(int64_t n) { return n == 1 ? 2 : n % 3 ? n / 2 * 3 : n / 3 * 4; }
-
-/* Returns the cost of a tile. If the extent along x is symbolic, this is the mean cost per
- * position for sizes around the typical one, plus a small share of the cost of each smaller
- * size, because few positions require many vectors. The sizes are powers of two and three times
- * powers of two, which are most frequent in practice. */
-static double product_sizes_cost(const template_state *t, const template_tile *all,
-                                 const template_tile *x, const template_roles *r,
-                                 const product_stream *stream)
-{
-  enum { AROUND = 4 };
-  static const double rare = 1.0 / 16;
-  int64_t least = r->least, most = r->most, typical = all->tw;
-  if (r->x != UINT32_MAX && template_varies(t->out, r->x))
-    wick_dim_range(t->g->module->dims, t->out->axis[r->x].extent, &least, &most);
-  if (!most) return product_tile_cost(t, all, x, r->own, stream);
-  least = wick_max_i64(least, typical / AROUND), most = wick_min_i64(most, typical * AROUND);
-  double cost = 0, sizes = 0;
-  for (int64_t n = 1; n <= most; n = product_next_size(n))
-    if (n >= least) cost += product_row_cost(t, *all, *x, n, r, stream) / (double)n, sizes++;
-  cost = sizes > 0 ? cost / sizes * (double)typical
-                   : product_row_cost(t, *all, *x, typical, r, stream);
-  for (template_tile few = *all; few.tw > 1;) {
-    double share = rare * (double)typical;
-    few.tw = wick_ceildiv_i64(few.tw, 2);
-    template_tile part = {x->ob, x->vb, x->th, wick_min_i64(x->tw, few.tw)};
-    cost += share / (double)few.tw * product_tile_cost(t, &few, &part, r->own, stream);
-  }
-  return cost;
-}
-
-/* Returns the cheapest tile that fits into the registers, of which product_spare is left over.
- * Vectors along two axes are used only if they cover the second of these axes, and only if each
- * vector is used several times. Otherwise vectors are read in their order in memory. */
-static template_tile product_tile_search(const template_state *t, int64_t spare,
-                                         const template_tile *all, const template_tile *most,
-                                         const template_roles *r, const product_stream *stream)
-{
-  template_tile best = {1, 1, 1, 1}, x;
-  double least = 1e300;
-  int64_t registers = t->t->nvector ? t->t->nvector : 8;
-  bool both = all->th * all->tw > 1;
-  for (x.ob = 1; x.ob <= all->ob && x.ob <= 8; x.ob++)
-    for (x.vb = 1; x.vb <= all->vb && x.vb <= 14; x.vb++)
-      for (x.th = 1; x.th <= all->th && x.th <= 4; x.th++)
-        for (x.tw = 1; x.tw <= most->tw && x.tw <= 28; x.tw++) {
-          if (r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers) break;
-          /* several rows only if a tile has whole rows */
-          if (x.th > 1 && x.tw != all->tw) continue;
-          if (x.tw > 1 && r->x != UINT32_MAX && product_crosses(t, r->x, r->nx, x.tw)) continue;
-          if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
-          double cost = product_sizes_cost(t, all, &x, r, stream);
-          if (cost < least * 0.999) best = x, least = cost;
-        }
-  return best;
-}
-
-/* Returns the tile that the knobs set, or the best one. */
-static template_tile product_tile_best(template_state *t, int64_t spare, const template_tile *all,
-                                       const template_tile *most, const template_roles *r,
-                                       const product_stream *stream)
-{
-  const wick_knobs *k = &t->knobs;
-  if (!k->vectors && !k->rows && !k->columns)
-    return product_tile_search(t, spare, all, most, r, stream);
-  bool blocks = all->ob > 1 && (all->vb == 1 || k->parts > 1); /* of rows, if a row has several */
-  template_tile x = {blocks ? wick_min_i64(k->vectors, all->ob) : 1,
-                     blocks ? 1 : wick_min_i64(k->vectors, all->vb), wick_min_i64(k->rows, all->th),
-                     wick_min_i64(k->columns, all->tw)};
-  int64_t registers = t->t->nvector ? t->t->nvector : 8;
-  t->refused = x.ob < 1 || x.vb < 1 || x.th < 1 || x.tw < 1 ||
-               r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers ||
-               (x.th > 1 && x.tw != all->tw) ||
-               (x.tw > 1 && r->x != UINT32_MAX && product_crosses(t, r->x, r->nx, x.tw));
-  return t->refused ? (template_tile){1, 1, 1, 1} : x;
-}
-
-wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vectors,
-                             int64_t positions, int64_t least_positions, int64_t most, double far)
-{
-  template_state s = {.t = t};
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,      vectors, positions,
-                      0,          1,          1,          least_positions, most};
-  product_stream once = {.far = far};
-  template_tile all = {vectors, 1, 1, positions},
-                best = product_tile_best(&s, product_spare(&s, elem), &all, &all, &r, &once);
-  double least = (double)(vectors * positions) / 2;
-  return (wick_tile){best.ob, best.tw, product_sizes_cost(&s, &all, &best, &r, &once) / least};
 }
 
 /* Returns the lanes of a vector along an axis of that extent: all lanes; for a shorter extent,
@@ -563,7 +389,7 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   template_tile most = all;
   if (r.x != UINT32_MAX && product_pages_apart(t, shared, fold->axis[r.x].sym))
     most.tw = wick_min_i64(all.tw, PRODUCT_PAGES_MOST);
-  int64_t spare = product_spare(t, product_sum(t, fold));
+  int64_t spare = template_spare(t, product_sum(t, fold));
   if (dot != UINT32_MAX) {
     const wick_dot *row = product_dot_row(t, fold);
     spare = row->x == WICK_I16 ? 3 : 2; /* products of words are added by another instruction */
@@ -575,20 +401,20 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   if (dot != UINT32_MAX) column /= (uint64_t)template_extent(t, fold, dot);
   bool outside = product_outside(t, shared, weights) || template_has_groups(t, &r);
   if (t->knobs.outside) outside = t->knobs.outside > 1;
-  product_stream stream = {outside ? column : 0,
-                           weights,
-                           wick_cost_first(t->t, weights),
-                           product_visit(t, fold, vectors),
-                           (int64_t)(column / t->t->vector_bytes),
-                           product_beside(t, a, b),
-                           product_apart(t, vectors, fold->axis[n - 1].sym)};
+  template_stream stream = {outside ? column : 0,
+                            weights,
+                            wick_cost_first(t->t, weights),
+                            product_visit(t, fold, vectors),
+                            (int64_t)(column / t->t->vector_bytes),
+                            product_beside(t, a, b),
+                            product_apart(t, vectors, fold->axis[n - 1].sym)};
   if (stream.apart > 1) spare += stream.apart - 1; /* the places that shuffles take elements from */
   template_partial blocks;
   bool partial = !t->panel && dot == UINT32_MAX && lanes == t->lanes && !t->knobs.outside &&
                  template_far_of(t, &r, fold, vectors, &blocks) == TEMPLATE_PARTIAL;
   if (t->panel || partial) stream.each = stream.all = 0, stream.far = stream.visit = 0;
   if (partial) stream.steps = stream.steps * blocks.terms / template_extent(t, fold, blocks.sum);
-  template_tile tile = product_tile_best(t, spare, &all, &most, &r, &stream);
+  template_tile tile = template_tile_best(t, spare, &all, &most, &r, &stream);
   if (partial) {
     template_partial_loops(t, &r, &tile, fold, &blocks);
     return;
@@ -742,9 +568,9 @@ void template_inner_product(template_state *t)
     if (nb > 1) rows = r.x, r.x = i, r.nx = nb;
   }
   template_tile all = {r.no, 1, 1, r.nx};
-  product_stream stream = {.each = product_steps(t, fold) / t->lanes * t->t->vector_bytes};
-  int64_t spare = product_spare(t, product_sum(t, fold));
-  template_tile tile = product_tile_best(t, spare, &all, &all, &r, &stream);
+  template_stream stream = {.each = product_steps(t, fold) / t->lanes * t->t->vector_bytes};
+  int64_t spare = template_spare(t, product_sum(t, fold));
+  template_tile tile = template_tile_best(t, spare, &all, &all, &r, &stream);
   template_order order = {.axis = UINT32_MAX};
   const char *at = template_out_loops(t, &r, &tile, &order, 1);
   if (rows != UINT32_MAX && template_reads_far(t, &r, fold, a)) /* `a` has the positions */

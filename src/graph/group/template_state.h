@@ -210,6 +210,28 @@ bool template_streams(const template_state *t, const wick_stage *fold, const wic
 /* Returns true if the axis of the output is neither a channel axis nor a batch axis. */
 bool template_is_position(const template_state *t, const template_roles *r, uint32_t axis);
 
+/* ---- tiles (template_tile.c) ---- */
+/* The bytes of vectors that are streamed while a tile sums. `each` is for each vector of a tile, if
+ * later tiles read the same vectors again; otherwise `all` is for all tiles. The first tile that
+ * needs a vector waits `far` cycles for it, and `visit` for all vectors of a step. */
+typedef struct template_stream {
+  uint64_t each, all;
+  double far, visit;
+  int64_t steps; /* steps of the sum; 0: many */
+  /* number of operands that are as large as the result, and are read when it is stored */
+  uint32_t beside;
+  int64_t apart; /* vectors of memory that a vector's lanes come from; 0: one */
+} template_stream;
+
+/* Returns the number of registers needed in addition to sums and vectors: one for a shared value,
+ * one to spare, and one for a product if there is no multiply-add instruction. */
+int64_t template_spare(const template_state *t, wick_elem e);
+/* Returns the tile that the knobs set, or the best one of those that fit into the registers, of which
+ * `spare` are left over. A tile is part of `all`, and at most `most`. */
+template_tile template_tile_best(template_state *t, int64_t spare, const template_tile *all,
+                                 const template_tile *most, const template_roles *r,
+                                 const template_stream *stream);
+
 /* ---- products (template_product.c) ---- */
 int64_t template_dot_lanes(const template_state *t, int64_t extent); /* along a tile's vectors */
 /* Returns the last axis of the fold if it is a dot product of this form, the target has such an
