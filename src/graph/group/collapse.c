@@ -600,15 +600,19 @@ static wick_type collapse_same_type(const wick_copier *c, wick_value old)
   return wick_type_of(collapse_of(c)->g, old);
 }
 
-/* Returns whether a fold has reduced axes of size 1 beside others: the taps of a window of one
- * element. */
-static bool collapse_has_taps(const wick_node *stage)
+/* Returns whether a sum of products has reduced axes of size 1 beside others: the taps of a window
+ * of one element. */
+static bool collapse_has_taps(const wick_func *g, const wick_node *stage)
 {
-  const wick_attr *axes = wick_stage_axes(stage);
   uint32_t ones = 0, reduced = 0;
+  bool products = false;
+  if (stage->op != WICK_OP_fold) return false;
+  const wick_attr *axes = wick_stage_axes(stage);
+  for (const wick_node *n = stage + 1; n < g->node + stage->end && !products; n++)
+    products = n->op == WICK_OP_muladd;
   for (uint32_t a = 0; a < axes->n; a++)
     if (axes->axes[a].reduce) reduced++, ones += collapse_is_one(axes->axes[a].extent);
-  return stage->op == WICK_OP_fold && ones && ones < reduced;
+  return products && ones && ones < reduced;
 }
 
 static wick_node collapse_stage_without_taps(collapse *s, const wick_node *stage)
@@ -621,37 +625,44 @@ static wick_node collapse_stage_without_taps(collapse *s, const wick_node *stage
   return collapse_with(s, stage, WICK_ATTR_map_axes, (wick_attr){.n = n, .axes = axes});
 }
 
-static wick_node collapse_read_without_taps(collapse *s, const wick_node *stage, const wick_node *n)
+/* Returns a node of the stage with 0 instead of the taps. */
+static wick_node collapse_node_without_taps(collapse *s, const wick_node *stage, const wick_node *n)
 {
-  const wick_attr *all = wick_stage_axes(stage), *index = wick_read_index(n);
-  wick_dims *dims = s->g->module->dims;
-  wick_dim *d = wick_dup(s->c.b.mem, wick_dim, index->dims, index->n), zero = wick_dim_const(0);
-  for (uint32_t a = 0; a < all->n; a++)
-    for (uint32_t i = 0; i < index->n && collapse_is_one(all->axes[a].extent); i++)
-      if (all->axes[a].reduce && !wick_dim_eq(d[i], WICK_DIM_ANY))
-        d[i] = wick_dim_substitute(dims, d[i], 1, &all->axes[a].sym, &zero);
-  return collapse_with(s, n, WICK_ATTR_read_index, (wick_attr){.n = index->n, .dims = d});
+  const wick_attr *all = wick_stage_axes(stage);
+  wick_node copy = *n;
+  wick_dim zero = wick_dim_const(0);
+  for (uint32_t k = 0; k < n->nattr; k++) {
+    if (wick_op_of(n)->attr[k].kind != WICK_ATTR_DIMS) continue;
+    wick_dim *d = wick_dup(s->c.b.mem, wick_dim, n->attr[k].dims, n->attr[k].n);
+    for (uint32_t a = 0; a < all->n; a++)
+      for (uint32_t i = 0; i < n->attr[k].n; i++)
+        if (all->axes[a].reduce && collapse_is_one(all->axes[a].extent) &&
+            !wick_dim_eq(d[i], WICK_DIM_ANY))
+          d[i] = wick_dim_substitute(s->g->module->dims, d[i], 1, &all->axes[a].sym, &zero);
+    copy = collapse_with(s, &copy, k, (wick_attr){.n = n->attr[k].n, .dims = d});
+  }
+  return copy;
 }
 
 /* Takes the taps out of windows of one element. Returns whether there are any. */
 static bool collapse_drop_taps(collapse *s)
 {
   const wick_func *g = s->g;
-  const wick_node *stage = NULL;
+  const wick_node *stage = g->node;
   bool any = false;
-  for (uint32_t i = 0; i + 1 < g->nnode && g->node[i].nregion; i = g->node[i].end)
-    any = any || collapse_has_taps(&g->node[i]);
+  for (uint32_t i = 0; i + 1 < g->nnode; i = g->node[i].end)
+    any = any || collapse_has_taps(g, &g->node[i]);
   if (!any) return false;
   collapse_begin(s, collapse_same_type);
   wick_node *changed = wick_new(s->c.b.mem, wick_node, g->nnode);
   for (uint32_t i = 0; i < g->nnode; i++) {
     const wick_node *n = &g->node[i];
-    if (n->nregion) stage = n;
-    bool change = stage && collapse_has_taps(stage) && (n->nregion || n->op == WICK_OP_read) &&
-                  n < stage + (stage->end - (uint32_t)(stage - g->node));
+    if (i == stage->end) stage = n;
+    bool change = collapse_has_taps(g, stage) &&
+                  (n == stage || n->op == WICK_OP_read || n->op == WICK_OP_index);
     if (change)
       changed[i] =
-          n->nregion ? collapse_stage_without_taps(s, n) : collapse_read_without_taps(s, stage, n);
+          n == stage ? collapse_stage_without_taps(s, n) : collapse_node_without_taps(s, stage, n);
     wick_copy_node(&s->c, change ? &changed[i] : n);
   }
   collapse_end(s);
@@ -665,7 +676,7 @@ static void collapse_columns(collapse *s)
   collapse before = *s;
   if (!collapse_drop_taps(s)) return;
   s->columns = true;
-  if (!collapse_find(s)) *s = before;
+  if (!collapse_find(s) || !wick_dim_is_const(s->inner)) *s = before;
 }
 
 /* ---- the whole ---- */
