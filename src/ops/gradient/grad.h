@@ -139,6 +139,9 @@ void wick_tangent_of_node(wick_builder *b, uint32_t node, const wick_value *in, 
 wick_value wick_grad_to(wick_builder *b, wick_value g, wick_value x);
 /* Builds a constant of x's type with the same number everywhere. */
 wick_value wick_grad_fill(wick_builder *b, wick_value x, double number);
+/* Computes the elements of v, a value of b that is computed from constants alone. Returns NULL if it is not, or if
+ * it is large. The result lives in mem. */
+const wick_tensor *wick_grad_known(const wick_builder *b, wick_value v, wick_arena *mem);
 wick_value wick_grad_reshape(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim);
 /* reshapes g to the shape of x */
 wick_value wick_grad_shape_of(wick_builder *b, wick_value g, wick_value x);

@@ -1,8 +1,10 @@
 /* Derivatives of operators with indices: the derivative of a gather is a scatter, and the reverse.
  * Rows of a large matrix are added to its sum of cotangents, one after the other. Other gathers of whole
- * slices along one axis become a product with a one-hot matrix, because products have schedules. */
+ * slices along one axis become a product with a one-hot matrix, because products have schedules; or a
+ * gather of the cotangents, if the indices are known and differ. */
 #include "ir/expr.h"
 #include "ops/gradient/grad.h"
+#include "ops/ref.h"
 
 enum { INDEX_NONE, INDEX_ADD, INDEX_MUL, INDEX_MAX, INDEX_MIN };
 
@@ -84,6 +86,72 @@ static wick_value index_row(const wick_adjoint *a, wick_value g, wick_dim row)
   return a->b->status ? g : expr_where(a->b, here, g, expr_k(a->b, g, 0));
 }
 
+enum { INDEX_ROWS = 1 << 16, INDEX_SPARSE = 4 };
+
+/* Writes, for each of `rows` rows, which index is that row, or -1. Returns false if two indices are the same, or
+ * one is outside. */
+static bool index_invert(const wick_tensor *at, int64_t rows, int64_t *out)
+{
+  for (int64_t r = 0; r < rows; r++) out[r] = -1;
+  for (uint64_t i = 0; i < wick_ref_numel(at); i++) {
+    int64_t row = wick_load_int(at->elem, at->data, i);
+    row += row < 0 ? rows : 0;
+    if (row < 0 || row >= rows || out[row] >= 0) return false;
+    out[row] = (int64_t)i;
+  }
+  return true;
+}
+
+/* Computes which index each row is, and which rows are an index: constants of b. Returns false if the indices are
+ * not known, or not all different. */
+static bool index_known(const wick_adjoint *a, wick_dim row, wick_value *out_index,
+                        wick_value *out_mask)
+{
+  wick_builder *b = a->b;
+  wick_module *m = b->module;
+  wick_mark mark = wick_arena_mark(b->mem);
+  const wick_tensor *at = wick_grad_known(b, a->in[1], b->mem);
+  uint64_t rows = (uint64_t)row.v;
+  int64_t *index = at ? wick_arena_alloc(&m->mem, rows * sizeof *index, 64) : NULL;
+  bool known = at && index_invert(at, row.v, index);
+  if (b->mem != &m->mem) wick_arena_rewind(b->mem, mark);
+  if (!known) return false;
+  void *mask = wick_arena_alloc(&m->mem, wick_elem_bytes(WICK_BOOL, rows), 64);
+  for (uint64_t r = 0; r < rows; r++) {
+    wick_store_elem(WICK_BOOL, mask, r, (wick_scalar){.i = index[r] >= 0});
+    if (index[r] < 0) index[r] = 0;
+  }
+  wick_type type = wick_type_tensor(m, WICK_I64, 1, &row);
+  *out_index =
+      wick_build_constant(b, wick_constant_add(m, "places", type, index, rows * sizeof *index));
+  type = wick_type_tensor(m, WICK_BOOL, 1, &row);
+  *out_mask = wick_build_constant(
+      b, wick_constant_add(m, "placed", type, mask, wick_elem_bytes(WICK_BOOL, rows)));
+  return true;
+}
+
+/* Puts the cotangents in their places, if these are known. Each row has one at most, so it can be read: a kernel
+ * that uses the result does that on its way. Few rows of many are better added to a sum. */
+static bool index_places(wick_adjoint *a, const wick_type_info *t, uint32_t axis, wick_dim count,
+                         bool adds)
+{
+  wick_builder *b = a->b;
+  const wick_type_info x = *t;
+  wick_dim row = x.dim[axis], dim[WICK_MAX_RANK];
+  wick_value index, mask;
+  if (!wick_dim_is_const(row) || !wick_dim_is_const(count) || count.v < 2 || count.v > row.v ||
+      row.v > INDEX_ROWS || (adds && count.v < row.v / INDEX_SPARSE) ||
+      !index_known(a, row, &index, &mask))
+    return false;
+  for (uint32_t k = 0; k < x.rank; k++) dim[k] = k == axis ? count : x.dim[k];
+  wick_value g = wick_grad_reshape(b, a->dout[0], x.rank, dim);
+  g = index_gather(b, WICK_OP_gather, axis, g, index);
+  for (uint32_t k = axis; k < x.rank; k++) dim[k - axis] = k == axis ? row : wick_dim_const(1);
+  mask = wick_grad_reshape(b, mask, x.rank - axis, dim);
+  if (!b->status) a->din[0] = expr_where(b, mask, g, expr_k(b, g, 0));
+  return true;
+}
+
 /* Multiplies the one-hot matrix [rows, indices] by [outer, indices, inner]. */
 void wick_grad_gather(wick_adjoint *a)
 {
@@ -93,7 +161,9 @@ void wick_grad_gather(wick_adjoint *a)
   uint32_t axis = (uint32_t)a->node->attr[WICK_ATTR_gather_axis].i;
   wick_dim outer = index_product(b, x, 0, axis), inner = index_product(b, x, axis + 1, x->rank),
            count = index_product(b, at, 0, at->rank), dim[3] = {outer, count, inner};
-  if (at->rank + 1u < WICK_MAX_RANK && index_adds(a, x, axis, count)) {
+  bool adds = at->rank + 1u < WICK_MAX_RANK && index_adds(a, x, axis, count);
+  if (index_places(a, x, axis, count, adds)) return;
+  if (adds) {
     index_add_rows(a, a->in[1], a->dout[0]);
     return;
   }
