@@ -11,6 +11,7 @@ np = pytest.importorskip("numpy")
 import built  # noqa: E402, F401: finds the package
 import wick  # noqa: E402
 import wick.numpy as wnp  # noqa: E402
+from wick import lax  # noqa: E402
 
 Point = collections.namedtuple("Point", "x y")
 
@@ -165,6 +166,27 @@ def test_a_constant_is_that_of_the_trace():
     assert f(3) == 8
     table[:] = 0
     assert f(3) == 8
+
+
+@pytest.mark.parametrize("size", [17, 1024])
+def test_indices_and_masks_are_written_into_the_program(size):
+    """Integers and bools, also in the bodies of loops and of transformed functions; longer ones are inputs."""
+    i, keep = np.arange(size)[::-1], np.arange(size) % 3 > 0
+
+    def f(x):
+        return lax.fori_loop(0, 2, lambda _, x: x + wick.grad(lambda x: wnp.sum(wnp.where(keep, x[i], 0) ** 2))(x), x)
+
+    x = np.arange(size) / np.float32(size)
+    lowered = wick.function(f).lower(x)
+    assert not lowered.constants and lowered.text.count("let k") == 2
+    close(wick.function(f)(x), np.where(keep[::-1], 9 * x, x))
+    many = np.zeros(1025, int)
+    assert len(wick.function(lambda x: x[many]).lower(x).constants) == 1
+    n = line() + 3
+    with pytest.raises(wick.WickError) as error:
+        wick.function(lambda x, k: x[i] + wnp.sum(
+            i // k))(x, np.int64(0))
+    assert f"test_function.py:{n}" in str(error.value)
 
 
 def test_methods_and_functions_in_functions():
@@ -354,6 +376,32 @@ def test_gradients_of_structures():
 
 def loss_np(p, x, y):
     return np.mean((np.tanh(x @ p["w"].w + p["w"].b) @ p["v"][0] - y) ** 2)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("index", [[3, 0, -4], [2, 2, 1, 0], [1, 4, 0, 2, 3], [[3, -1], [0, 2]], [-2], [[1, 3, 4, 0, 2] * 2]])
+def test_gradients_of_indices_that_are_known(index, axis):
+    """They are put in their places, or added where an index occurs twice; other elements have the derivative 0."""
+    index, rng = np.array(index), np.random.default_rng(0)
+    x = rng.normal(size=(5, 5, 5))
+    at = (slice(None),) * axis + (index,)
+    w = rng.normal(size=x[at].shape)
+
+    def f(x):
+        return wnp.sum(x[at] ** 3 * w)
+
+    expected, second = np.zeros_like(x), np.zeros_like(x)
+    np.add.at(expected, at, 3 * x[at] ** 2 * w)
+    np.add.at(second, at, 6 * x[at] * w)
+    close(wick.function(wick.grad(f))(x), expected, 1e-12)
+    close(wick.function(lambda x, i: wick.grad(lambda x: wnp.sum(x[at[:-1] + (i,)] ** 3 * w))(x))(x, index), expected, 1e-12)
+    close(wick.function(wick.grad(lambda x: wnp.sum(wick.grad(f)(x))))(x), second, 1e-12)
+
+
+def test_an_infinite_cotangent_stays_in_its_place():
+    i = np.array([4, 1, 3])
+    g = wick.function(wick.grad(lambda x: wnp.sum(wnp.sqrt(x[i]))))(np.array([1, 0, 1, 4, 1], np.float32))
+    close(g, [0, np.inf, 0, 0.25, 0.5])
 
 
 def test_vjp_and_jvp():

@@ -125,13 +125,15 @@ class Lowered:
         self.name, self.avals = f"traced_{name}" if name in root.modules else name, avals
         self.donated = [parameters[k].name for k in donated]
         self.results = [nest.aval(x) for x in leaves]
-        self.constants = [(copy, n) for _, copy, n in root.constants.values()]
+        kept = [(copy, n, scopes.written(copy)) for _, copy, n in root.constants.values()]
+        self.constants = [(copy, n) for copy, n, text in kept if not text]
+        written = [f"let {n} = {text}" for _, n, text in kept if text]
         heads = [f"{p.name}: {type_text(p.elem, p.shape)}" for p in parameters]
         heads += [f"{n}: {type_text(elements.of_dtype(c.dtype), c.shape)}" for c, n in self.constants]
         before = [f"use {m}" for m in root.modules] + root.items
         self._shift = sum([text.count("\n") + 1 for text in before])
-        body = [f"fn {self.name}({', '.join(heads)}) -> {result_type} {{"] + scope.lines + [result, "}"]
-        self.places = [None] + scope.places + [None, None]
+        body = [f"fn {self.name}({', '.join(heads)}) -> {result_type} {{"] + written + scope.lines + [result, "}"]
+        self.places = [None] * (1 + len(written)) + scope.places + [None, None]
         self._lines = [k for k, line in enumerate(body) for _ in range(line.count("\n") + 1)]
         self.text = "\n".join(before + body) + "\n"
         self._used = root.folder
@@ -157,8 +159,8 @@ class Lowered:
     def check_closed(self):
         """Refuses to write a program that needs more than its arguments, or that computes nothing."""
         if self.constants:
-            raise InvalidArgument(f"{self.name}: it refers to {len(self.constants)} arrays of more than {scopes.SMALL} elements "
-                                  "outside of it: pass them as arguments")
+            raise InvalidArgument(f"{self.name}: it refers to {len(self.constants)} arrays of more than {scopes.SMALL} elements, or "
+                                  f"{scopes.SMALL_INDICES} integers, outside of it: pass them as arguments")
         if not self.results:
             raise InvalidArgument(f"{self.name} computes nothing")
 

@@ -20,6 +20,8 @@ _state = threading.local()
 
 #: Constants of at most that many elements are written into the program; larger ones are inputs of it.
 SMALL = 16
+#: The same for integers and bools: if indices are known, the compiler knows which elements are read.
+SMALL_INDICES = 1024
 
 
 class Root:
@@ -235,6 +237,12 @@ def _literal(array, elem):
         return _digits(array.item() if elem != "bf16" else float(array), elem)
     parts = [_literal(row, elem) for row in array]
     return None if None in parts else "[" + ", ".join(parts) + "]"
+
+
+def written(array):
+    """The text of a constant that is written into the program, although it has more than SMALL elements; or None."""
+    text = _literal(array, elements.of_dtype(array.dtype)) if array.dtype.kind in "iub" and array.size <= SMALL_INDICES else None
+    return text and f"({text} : {type_text(elements.of_dtype(array.dtype), array.shape)})"
 
 
 def constant(array):
