@@ -41,8 +41,29 @@ def dynamic_range_back():
     return Case("TRANSPOSE_CONV", 4, operands, [Tensor([], "f4")], options("TransposeConvOptions", padding=0, strideH=2, strideW=2, fusedActivationFunction=1))
 
 
+def wide(name, perm, kind, **fields):
+    """Numbers of 16 bits by one weight: the ratio of the scales is so large that results need more than 32 bits."""
+    x, w, size = np.linspace(-32768, 32767, 32).astype("i2").reshape([32, 1, 1, 1]), np.array([49, 3, -80], "i1"), np.array([32, 1, 1, 3], "i4")
+    w = Tensor(perm, "i1", ([1.0], [0], 0) if kind == "FullyConnectedOptions" else ([1.0, 0.5, 40.0], [0] * 3, 0), w.reshape(perm), True)
+    x, bias = Tensor(x.shape, "i2", ([1.0], [0], 0), x), Tensor([3], "i8", ([1.0], [0], 0), np.array([-145, 0, 9], "i8"), True)
+    operands = [Tensor([4], "i4", None, size, True), w, x] if name == "TRANSPOSE_CONV" else [x, w, bias]
+    return Case(name, 4 if name == "FULLY_CONNECTED" else 3, operands, [Tensor([], "i2", ([1 / 2026], [0], 0))], options(kind, **fields))
+
+
+def wide_conv():
+    return wide("CONV_2D", [3, 1, 1, 1], "Conv2DOptions", strideW=1, strideH=1, dilationWFactor=1, dilationHFactor=1)
+
+
+def wide_connected():
+    return wide("FULLY_CONNECTED", [3, 1], "FullyConnectedOptions")
+
+
+def wide_back():
+    return wide("TRANSPOSE_CONV", [3, 1, 1, 1], "TransposeConvOptions", strideW=1, strideH=1)
+
+
 OWN = {"basic_lstm": lambda: tflite_recurrent.lstm_basic(np.random.default_rng(5)), "basic_lstm_fixed": lambda: tflite_recurrent.lstm_basic_fixed(np.random.default_rng(6)),
-       "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back}  # fmt: skip
+       "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back, "wide_back": wide_back, "wide_connected": wide_connected, "wide_conv": wide_conv}  # fmt: skip
 
 
 def main():

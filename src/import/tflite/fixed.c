@@ -175,16 +175,29 @@ wick_value wick_fixed_mul_up(wick_builder *b, wick_value x, uint32_t n, const wi
   return fixed_mul(b, x, n, f, zero, false);
 }
 
-/* (x * m + half) >> right, with one number for each factor. */
+/* (x * m + half) >> right in i64, with one number for each factor. Shifts are those of a processor,
+ * modulo 64. */
 static wick_value fixed_product(wick_builder *b, wick_value x, uint32_t n, const int64_t *m,
                                 const int64_t *right)
 {
-  int64_t *half = wick_new(b->mem, int64_t, n);
-  for (uint32_t i = 0; i < n; i++) half[i] = (int64_t)1 << (right[i] - 1);
+  int64_t *half = wick_new(b->mem, int64_t, n), *by = wick_new(b->mem, int64_t, n);
+  for (uint32_t i = 0; i < n; i++) {
+    half[i] = (int64_t)((uint64_t)1 << ((right[i] - 1) & 63));
+    by[i] = right[i] & 63;
+  }
   x = wick_build_cast(b, x, WICK_I64);
   x = wick_build2(b, WICK_OP_mul, x, fixed_table(b, x, n, m));
   x = wick_build2(b, WICK_OP_add, x, fixed_table(b, x, n, half));
-  return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, x, n, right));
+  return wick_build2(b, WICK_OP_shift_right, x, fixed_table(b, x, n, by));
+}
+
+/* x in i64 as i32; a number that needs more bits is the least one, as when a processor converts floats. */
+static wick_value fixed_narrow(wick_builder *b, wick_value x)
+{
+  wick_value least = wick_emit_number(b, x, INT32_MIN), most = wick_emit_number(b, x, INT32_MAX);
+  wick_value above = wick_build2(b, WICK_OP_gt, x, most);
+  x = wick_build3(b, WICK_OP_where, above, least, wick_build2(b, WICK_OP_max, x, least));
+  return b->status ? x : wick_build_cast(b, x, WICK_I32);
 }
 
 wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
@@ -204,7 +217,7 @@ wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const 
   if (narrow && fixed_same(n, right) && right[0] == 31)
     x = fixed_high(b, x, n, m, (int64_t)1 << 30, 31);
   else
-    x = fixed_product(b, x, n, m, right);
+    x = fixed_narrow(b, fixed_product(b, x, n, m, right));
   return zero ? wick_emit_by(b, WICK_OP_add, x, (double)zero) : x;
 }
 
@@ -214,9 +227,10 @@ wick_value wick_fixed_mul_wide(wick_builder *b, wick_value x, uint32_t n, const 
   int64_t *m = wick_new(b->mem, int64_t, n), *right = wick_new(b->mem, int64_t, n);
   for (uint32_t i = 0; i < n; i++) {
     m[i] = f[i].multiplier < 0x7FFF0000 ? (f[i].multiplier + (1 << 15)) >> 16 : 0x7FFF;
-    right[i] = f[i].shift > 14 ? 1 : 15 - f[i].shift;
+    right[i] = 15 - f[i].shift;
   }
-  return fixed_product(b, x, n, m, right);
+  x = fixed_product(b, x, n, m, right);
+  return b->status ? x : wick_build_cast(b, x, WICK_I32);
 }
 
 wick_value wick_fixed_divide(wick_builder *b, wick_value x, int exponent)

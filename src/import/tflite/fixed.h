@@ -26,10 +26,11 @@ wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_
  */
 wick_value wick_fixed_mul_up(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
                              int64_t zero);
-/* The same, rounded once, ties upwards. */
+/* The same, rounded once, ties upwards. Results that need more than 32 bits are the least number. */
 wick_value wick_fixed_mul_once(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
                                int64_t zero);
-/* x, sums of 16-bit products in i64, times f, whose multiplier is rounded to 15 bits. */
+/* x, sums of 16-bit products in i64, times f, whose multiplier is rounded to 15 bits, in i32: results
+ * that need more bits wrap. */
 wick_value wick_fixed_mul_wide(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
 /* x in i64, divided by 2^exponent, ties away from zero. */
 wick_value wick_fixed_divide(wick_builder *b, wick_value x, int exponent);

@@ -425,10 +425,9 @@ static void nn_product(wick_import_node *n, uint32_t count, const int64_t *axes,
         b, wick_emit_slice(b, v, kept, wick_dim_const(k), wick_dim_const(1)), kept);
     product =
         k ? wick_fixed_mul_wide(b, wick_build2(b, WICK_OP_mul, product, factor), 1, &f) : factor;
-    product = wick_build_cast(b, wick_build_cast(b, product, WICK_I32), WICK_I64);
+    if (k && !b->status) product = wick_build_cast(b, product, WICK_I64);
   }
   product = wick_fixed_mul_wide(b, product, 1, &f);
-  product = wick_build_cast(b, wick_build_cast(b, product, WICK_I32), WICK_I64);
   wick_tflite_range(n, 0, &lo, &hi);
   product = wick_fixed_end(b, product, y->quant.zero[0], lo, hi, y->elem);
   n->out[0] = wick_build_reshape(b, product, keep ? t.rank : kept, out);
