@@ -62,8 +62,30 @@ def wide_back():
     return wide("TRANSPOSE_CONV", [3, 1, 1, 1], "TransposeConvOptions", strideW=1, strideH=1)
 
 
+def empty(name, kind, dtype, *weights, **fields):
+    """A window of 5 by 2 over 4 by 3 elements."""
+    rng = np.random.default_rng(7)
+    quant = ([0.05], [0], 0) if dtype == "i1" else None
+    tensors = [Tensor(s, dtype, quant, rng.integers(-9, 9, s).astype(dtype), k > 0) for k, s in enumerate([[2, 4, 3, 2], *weights])]
+    if weights:
+        tensors.append(Tensor([2], "i4" if quant else "f4", ([0.0025], [0], 0) if quant else None, np.zeros(2, "i4" if quant else "f4"), True))
+    return Case(name, 3 if quant else 1, tensors, [Tensor([], dtype, quant)], options(kind, padding=1, strideW=1, strideH=2, **fields))
+
+
+def empty_conv():
+    return empty("CONV_2D", "Conv2DOptions", "i1", [2, 3, 2, 2], dilationWFactor=1, dilationHFactor=2)
+
+
+def empty_depthwise():
+    return empty("DEPTHWISE_CONV_2D", "DepthwiseConv2DOptions", "f4", [1, 3, 2, 2], depthMultiplier=1, dilationWFactor=1, dilationHFactor=2)
+
+
+def empty_pool():
+    return empty("AVERAGE_POOL_2D", "Pool2DOptions", "f4", filterWidth=2, filterHeight=5)
+
+
 OWN = {"basic_lstm": lambda: tflite_recurrent.lstm_basic(np.random.default_rng(5)), "basic_lstm_fixed": lambda: tflite_recurrent.lstm_basic_fixed(np.random.default_rng(6)),
-       "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back, "wide_back": wide_back, "wide_connected": wide_connected, "wide_conv": wide_conv}  # fmt: skip
+       "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back, "empty_conv": empty_conv, "empty_depthwise": empty_depthwise, "empty_pool": empty_pool, "wide_back": wide_back, "wide_connected": wide_connected, "wide_conv": wide_conv}  # fmt: skip
 
 
 def main():

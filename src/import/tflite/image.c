@@ -11,6 +11,33 @@ static bool image_window(wick_import_node *n, wick_nhwc_window *w, const wick_di
   return true;
 }
 
+/* A window without padding may reach beyond an image by less than its stride: LiteRT divides
+ * (size + stride - reach) by the stride, rounds towards zero, and has an empty result. Returns whether
+ * result 0 was made so, for an image of operand 0 with that number of channels in the result. */
+static bool image_is_empty(wick_import_node *n, const wick_nhwc_window *w, wick_dim channels)
+{
+  wick_builder *b = n->b;
+  wick_dims *t = n->c->module->dims;
+  const wick_type_info x = *wick_import_info(n, 0);
+  wick_dim dim[WICK_MAX_RANK] = {x.dim[0]};
+  bool empty = false;
+  for (uint32_t k = 0; k < w->n; k++) {
+    wick_dim have = wick_dim_add(t, x.dim[1 + k], wick_dim_add(t, w->before[k], w->after[k]));
+    wick_dim reach = wick_dim_const((w->kernel[k] - 1) * w->dilation[k] + 1),
+             stride = wick_dim_const(w->stride[k]);
+    wick_dim room = wick_dim_sub(t, wick_dim_add(t, have, stride), reach);
+    if (wick_dim_is_const(room) && room.v <= -w->stride[k]) return false; /* refused later */
+    dim[1 + k] = wick_dim_floordiv(t, wick_dim_max(t, room, wick_dim_const(0)), stride);
+    empty = empty || wick_dim_is(dim[1 + k], 0);
+  }
+  if (!empty || b->status) return false;
+  dim[1 + w->n] = channels;
+  wick_elem e = wick_tflite_out(n, 0)->elem;
+  wick_value zero = wick_build_const(b, wick_type_tensor(b->module, e, 0, NULL), 0, 0);
+  n->out[0] = wick_emit_expand(b, zero, 2 + w->n, dim);
+  return true;
+}
+
 /* Sets a window's size from the weights; they are known but for unusual models. */
 static bool image_kernel(wick_import_node *n, uint32_t first, wick_nhwc_window *w)
 {
@@ -49,6 +76,7 @@ static void image_conv(wick_import_node *n)
   int64_t group = 1;
   if (wick_dim_is_const(have) && wick_dim_is_const(take) && take.v > 0) group = have.v / take.v;
   if (group < 1) group = 1;
+  if (image_is_empty(n, &w, wick_import_info(n, 1)->dim[0])) return;
   if (wick_tflite_quantized_conv(n, perm, &w, group, wick_tflite_byte(n, 3))) return;
   wick_value y = wick_nhwc_conv(n, n->in[0], n->in[1], perm, image_bias(n), &w, group);
   n->out[0] = wick_tflite_activate(n, y, wick_tflite_byte(n, 3));
@@ -65,6 +93,7 @@ static void image_depthwise(wick_import_node *n)
     wick_import_must_be_known(n, "the number of channels", have);
     return;
   }
+  if (image_is_empty(n, &w, wick_import_info(n, 1)->dim[3])) return;
   if (wick_tflite_quantized_conv(n, perm, &w, have.v, wick_tflite_byte(n, 4))) return;
   wick_value y = wick_nhwc_conv(n, n->in[0], n->in[1], perm, image_bias(n), &w, have.v);
   n->out[0] = wick_tflite_activate(n, y, wick_tflite_byte(n, 4));
@@ -88,6 +117,7 @@ static void image_conv_3d(wick_import_node *n)
   if (!wick_import_rank(n, 0, 5, 5) || !wick_import_rank(n, 1, 5, 5) || !image_window_3d(n, &w) ||
       !image_window(n, &w, wick_import_info(n, 0)->dim + 1, wick_tflite_byte(n, 0)))
     return;
+  if (image_is_empty(n, &w, wick_import_info(n, 1)->dim[4])) return;
   wick_value y = wick_nhwc_conv(n, n->in[0], n->in[1], perm, image_bias(n), &w, 1);
   n->out[0] = wick_tflite_activate(n, y, wick_tflite_byte(n, 4));
 }
@@ -154,6 +184,7 @@ static void image_pool(wick_import_node *n)
   if (!wick_import_rank(n, 0, 4, 4) ||
       !image_window(n, &w, wick_import_info(n, 0)->dim + 1, wick_tflite_byte(n, 0)))
     return;
+  if (image_is_empty(n, &w, wick_import_info(n, 0)->dim[3])) return;
   if (wick_tflite_quantized_pool(n, &w)) return;
   wick_value x = n->in[0];
   bool l2 = n->row->arg;
