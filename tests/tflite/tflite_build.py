@@ -30,6 +30,7 @@ class Case:
         self.trim = lambda results: results  # what of the results is compared
         self.undefined = None  # which elements of result 0 LiteRT leaves to chance
         self.exact = None  # result 0 before it is rounded, and how far from a tie it may be rounded otherwise
+        self.largest = 0  # the largest float result before a fused activation limits it
         self.steps = None  # of a chain: (code, further operands, options) of each operator
         self.between = "c8"  # the type of their results but the last
         self.body = None  # the operator of a subgraph that combines two elements
