@@ -287,7 +287,8 @@ static void nontemporal_border(nontemporal *s, const nontemporal_loop *l, int64_
 {
   wick_type lanes = wick_type_scalar(s->f->module, WICK_I64, (uint32_t)l->lanes);
   wick_builder *b = &s->c.b;
-  wick_value i = wick_for_begin(b, wick_build_i64(b, lo), wick_build_i64(b, hi), 0, NULL),
+  wick_value from = wick_build_i64(b, lo), to = wick_build_i64(b, hi),
+             i = wick_for_begin(b, from, to, 0, NULL),
              at = wick_build2(b, WICK_OP_mul, i, wick_build_i64(b, l->lanes));
   if (first.id) at = wick_build2(b, WICK_OP_add, at, first);
   wick_value left = wick_build2(b, WICK_OP_sub, end, at),
@@ -308,8 +309,9 @@ static void nontemporal_build(nontemporal *s, const nontemporal_loop *l)
   int64_t line = nontemporal_vectors(s, l), mid = l->lo + (l->hi - l->lo - line) / line * line;
   nontemporal_border(s, l, l->lo, l->lo + line, (wick_value){0},
                      wick_build2(b, WICK_OP_add, first, peeled));
-  wick_value i = wick_for_begin(b, wick_build_i64(b, l->lo), wick_build_i64(b, mid), 0, NULL);
-  wick_value at = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, i, lanes), peeled);
+  wick_value lo = wick_build_i64(b, l->lo), hi = wick_build_i64(b, mid),
+             i = wick_for_begin(b, lo, hi, 0, NULL),
+             at = wick_build2(b, WICK_OP_add, wick_build2(b, WICK_OP_mul, i, lanes), peeled);
   nontemporal_part(s, l, at, (wick_value){0});
   wick_for_end(b, 0, NULL);
   nontemporal_border(s, l, mid, l->hi, peeled, wick_build_i64(b, l->hi * l->lanes));

@@ -217,7 +217,8 @@ static void scalar_func(scalar_test *t)
   bool typed = wick_ops[t->op]->typed;
   wick_value r = wick_build(&b, t->op, t->nin, in, t->attr, typed, typed ? &want : NULL);
   wick_value stored[3] = {y, lo, r};
-  wick_build(&b, WICK_OP_store, 3, stored, &offset, 0, NULL);
+  wick_attr place[] = {[WICK_ATTR_store_offset] = offset, [WICK_ATTR_store_nontemporal] = {0}};
+  wick_build(&b, WICK_OP_store, 3, stored, place, 0, NULL);
   wick_yield(&b, 0, NULL);
   wick_build_close(&b);
   wick_build_return(&b, 0, NULL);

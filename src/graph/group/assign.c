@@ -434,11 +434,11 @@ static bool assign_turns_rows(const assign *s, const wick_node *anchor, const wi
 {
   enum { MOST = 24, LONG = 8, LEAST = 64 };
   const wick_func *f = s->g.f;
+  if (n->op != WICK_OP_transpose || anchor->op != WICK_OP_matmul || anchor->in[1].id != n->first.id)
+    return false;
   const wick_type_info *a = wick_info_of(f, anchor->in[0]), *x = wick_info_of(f, n->in[0]);
   uint32_t last = x->rank - 1u;
-  if (n->op != WICK_OP_transpose || anchor->op != WICK_OP_matmul ||
-      anchor->in[1].id != n->first.id || a->rank < 2 || x->rank < 2)
-    return false;
+  if (a->rank < 2 || x->rank < 2) return false;
   const wick_attr *perm = &n->attr[WICK_ATTR_transpose_perm];
   for (uint32_t k = 0; k <= last; k++) {
     uint32_t from = perm->n ? (uint32_t)perm->ints[k] : last - k;

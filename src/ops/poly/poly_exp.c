@@ -143,8 +143,9 @@ double wick_poly_exp_normal(wick_elem elem)
 wick_value wick_poly_exp_flushed(wick_builder *b, wick_value x)
 {
   double least = wick_poly_exp_normal(wick_expr_format_of(b, x)->elem);
+  wick_value is_lost = expr_lt(b, x, least), zero = expr_k(b, x, 0);
   exp_reduced e = exp_reduce(b, expr_at_least(b, x, least), (wick_value){0});
-  return expr_where(b, expr_lt(b, x, least), expr_k(b, x, 0), exp_whole(b, &e, true));
+  return expr_where(b, is_lost, zero, exp_whole(b, &e, true));
 }
 
 /* 2^x = 2^n e^(r ln2), where r = x - n is exact. */
