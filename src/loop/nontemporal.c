@@ -11,7 +11,8 @@
 enum {
   NONTEMPORAL_LINES = 8,  /* of a row: the parts at its ends take two more */
   NONTEMPORAL_BYTES = 16, /* of a vector: shorter stores do not gather to lines */
-  NONTEMPORAL_BODY = 256  /* nodes of a body, which is copied twice more */
+  NONTEMPORAL_BODY = 256, /* nodes of a body, which is copied twice more */
+  NONTEMPORAL_DEPTH = 16  /* of sums that are looked at */
 };
 
 typedef enum nontemporal_kind {
@@ -20,8 +21,6 @@ typedef enum nontemporal_kind {
   NONTEMPORAL_INDEX,   /* the number of the first lane's element, and what does not depend on it */
   NONTEMPORAL_ELEMENTS /* a vector with an element of the row in each lane */
 } nontemporal_kind;
-
-enum { NONTEMPORAL_DEPTH = 16 }; /* of sums that are looked at */
 
 typedef struct nontemporal {
   const wick_func *f;
@@ -55,6 +54,12 @@ static bool nontemporal_number(const nontemporal *s, wick_value v, int64_t *out)
   return wick_info_of(s->f, v)->elem == WICK_I64 && wick_info_of(s->f, v)->lanes == 1;
 }
 
+/* Returns whether n computes the number of the first element of an iteration. */
+static bool nontemporal_is_first(const nontemporal_loop *l, const wick_node *n)
+{
+  return n->op == WICK_OP_mul && n->in[0].id == l->loop->region[0].first.id;
+}
+
 /* ---- which stores ---- */
 
 /* Returns the bytes from a buffer's first element to its last; 0 if they are not known. */
@@ -72,14 +77,26 @@ static uint64_t nontemporal_bytes(const wick_type_info *t)
   return last < 0 || wick_mul_overflows(last + 1, size, &last) ? 0 : (uint64_t)last;
 }
 
+/* Returns whether parameter p is a result that is large enough. */
+static bool nontemporal_is_large(const nontemporal *s, uint32_t p)
+{
+  const wick_type_info *t = wick_info_of(s->f, (wick_value){p + 1});
+  return t->kind == WICK_BUFFER && t->space == WICK_IO && s->f->qual[p] == WICK_OUT &&
+         nontemporal_bytes(t) >= wick_target_nontemporal(s->target);
+}
+
+/* Returns whether the store is to a parameter that the function does not read. */
+static bool nontemporal_is_written(const nontemporal *s, const wick_node *store)
+{
+  return store->in[0].id <= s->f->nparam && !s->read[store->in[0].id - 1];
+}
+
 static bool nontemporal_takes(const nontemporal *s, const wick_node *store)
 {
-  uint32_t p = store->in[0].id - 1;
-  if (p >= s->f->nparam || s->f->qual[p] != WICK_OUT || s->read[p]) return false;
-  const wick_type_info *t = wick_info_of(s->f, store->in[0]), *v = wick_info_of(s->f, store->in[2]);
-  return t->space == WICK_IO && (v->lanes & (v->lanes - 1)) == 0 &&
-         (uint64_t)v->lanes * wick_elem_storage[v->elem].bits >= 8 * NONTEMPORAL_BYTES &&
-         nontemporal_bytes(t) >= wick_target_nontemporal(s->target);
+  const wick_type_info *v = wick_info_of(s->f, store->in[2]);
+  return nontemporal_is_written(s, store) && nontemporal_is_large(s, store->in[0].id - 1) &&
+         (v->lanes & (v->lanes - 1)) == 0 &&
+         (uint64_t)v->lanes * wick_elem_storage[v->elem].bits >= 8 * NONTEMPORAL_BYTES;
 }
 
 /* Returns the number of elements in a cache line. */
@@ -113,11 +130,11 @@ static bool nontemporal_follows(const nontemporal *s, const wick_node *n)
 
 /* ---- what depends on the iteration ---- */
 
-/* Returns the kind of the operands of n together, from operand `from` on. */
-static nontemporal_kind nontemporal_join(const nontemporal *s, const wick_node *n, uint32_t from)
+/* Returns the kind of the operands of n together. */
+static nontemporal_kind nontemporal_join(const nontemporal *s, const wick_node *n)
 {
   nontemporal_kind k = NONTEMPORAL_SAME;
-  for (uint32_t i = from; i < n->nin; i++) {
+  for (uint32_t i = 0; i < n->nin; i++) {
     nontemporal_kind x = s->kind[n->in[i].id];
     if (x == NONTEMPORAL_SAME || x == k) continue;
     k = k == NONTEMPORAL_SAME ? x : NONTEMPORAL_OTHER;
@@ -140,8 +157,8 @@ static bool nontemporal_uniform(const nontemporal *s, wick_value v)
  * lane, also not in one that a mask has emptied. */
 static bool nontemporal_by_lanes(const wick_node *n)
 {
-  return wick_op_of(n)->scalar && wick_op_of(n)->effect == WICK_PURE && !n->nregion &&
-         n->op != WICK_OP_div_unchecked && n->op != WICK_OP_rem_unchecked;
+  return wick_op_of(n)->scalar != WICK_NOT_SCALAR && wick_op_of(n)->effect == WICK_PURE &&
+         !n->nregion && n->op != WICK_OP_div_unchecked && n->op != WICK_OP_rem_unchecked;
 }
 
 static nontemporal_kind nontemporal_of_vector(const nontemporal *s, const nontemporal_loop *l,
@@ -163,10 +180,10 @@ static nontemporal_kind nontemporal_of(const nontemporal *s, const nontemporal_l
                                        const wick_node *n)
 {
   int64_t by;
-  if (n->op == WICK_OP_mul && n->in[0].id == l->loop->region[0].first.id)
+  if (nontemporal_is_first(l, n))
     return nontemporal_number(s, n->in[1], &by) && by == l->lanes ? NONTEMPORAL_INDEX
                                                                   : NONTEMPORAL_OTHER;
-  nontemporal_kind in = nontemporal_join(s, n, 0);
+  nontemporal_kind in = nontemporal_join(s, n);
   bool loads = n->op == WICK_OP_load || n->op == WICK_OP_load_lanes;
   if (in == NONTEMPORAL_SAME && !n->nregion && (loads || wick_op_of(n)->effect == WICK_PURE))
     return NONTEMPORAL_SAME;
@@ -187,7 +204,7 @@ static bool nontemporal_body(nontemporal *s, nontemporal_loop *l)
         return false;
       continue;
     }
-    if (n->nin != 3 || s->kind[n->in[1].id] != NONTEMPORAL_INDEX ||
+    if (n->nin != 3 || !nontemporal_is_written(s, n) || s->kind[n->in[1].id] != NONTEMPORAL_INDEX ||
         wick_info_of(s->f, n->in[2])->lanes != l->lanes ||
         (s->kind[n->in[2].id] != NONTEMPORAL_ELEMENTS && !nontemporal_uniform(s, n->in[2])))
       return false;
@@ -252,7 +269,7 @@ static void nontemporal_part(nontemporal *s, const nontemporal_loop *l, wick_val
   for (uint32_t i = l->first; i < l->end; i++) {
     const wick_node *n = &s->f->node[i];
     bool store = n->op == WICK_OP_store;
-    if (!store && n->op == WICK_OP_mul && n->in[0].id == l->loop->region[0].first.id)
+    if (nontemporal_is_first(l, n))
       s->c.to[n->first.id] = at;
     else if (mask.id && store)
       nontemporal_masked(s, n, mask);
@@ -272,7 +289,7 @@ static wick_value nontemporal_index(nontemporal *s, const nontemporal_loop *l, w
   for (uint32_t i = l->first; i < l->end; i++) {
     const wick_node *n = &s->f->node[i];
     if (n->op == WICK_OP_store || s->kind[n->first.id] == NONTEMPORAL_ELEMENTS) continue;
-    if (n->op == WICK_OP_mul && n->in[0].id == l->loop->region[0].first.id)
+    if (nontemporal_is_first(l, n))
       s->c.to[n->first.id] = at;
     else if (n->op != WICK_OP_load && n->op != WICK_OP_load_lanes)
       wick_copy_node(&s->c, n);
@@ -378,11 +395,7 @@ wick_status wick_pass_nontemporal(const wick_pass_context *pass, const wick_func
   nontemporal s = {.f = f, .target = pass->target};
   *out = (wick_func *)(uintptr_t)f;
   bool any = false;
-  for (uint32_t i = 0; i < f->nparam && !any; i++) {
-    const wick_type_info *t = wick_info_of(f, (wick_value){i + 1});
-    any = t->kind == WICK_BUFFER && t->space == WICK_IO && f->qual[i] == WICK_OUT &&
-          nontemporal_bytes(t) >= wick_target_nontemporal(s.target);
-  }
+  for (uint32_t p = 0; p < f->nparam && !any; p++) any = nontemporal_is_large(&s, p);
   if (!any) return NULL;
   nontemporal_begin(&s, pass->mem);
   nontemporal_find(&s, pass->mem);
