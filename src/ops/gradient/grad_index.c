@@ -2,6 +2,8 @@
  * Rows of a large matrix are added to its sum of cotangents, one after the other. Other gathers of whole
  * slices along one axis become a product with a one-hot matrix, because products have schedules; or a
  * gather of the cotangents, if the indices are known and differ. */
+#include <string.h>
+
 #include "ir/expr.h"
 #include "ops/gradient/grad.h"
 #include "ops/ref.h"
@@ -112,10 +114,12 @@ static bool index_known(const wick_adjoint *a, wick_dim row, wick_value *out_ind
   wick_mark mark = wick_arena_mark(b->mem);
   const wick_tensor *at = wick_grad_known(b, a->in[1], b->mem);
   uint64_t rows = (uint64_t)row.v;
-  int64_t *index = at ? wick_arena_alloc(&m->mem, rows * sizeof *index, 64) : NULL;
-  bool known = at && index_invert(at, row.v, index);
+  int64_t *found = at ? wick_new(b->mem, int64_t, rows) : NULL, *index = NULL;
+  if (at && index_invert(at, row.v, found))
+    index =
+        memcpy(wick_arena_alloc(&m->mem, rows * sizeof *index, 64), found, rows * sizeof *index);
   if (b->mem != &m->mem) wick_arena_rewind(b->mem, mark);
-  if (!known) return false;
+  if (!index) return false;
   void *mask = wick_arena_alloc(&m->mem, wick_elem_bytes(WICK_BOOL, rows), 64);
   for (uint64_t r = 0; r < rows; r++) {
     wick_store_elem(WICK_BOOL, mask, r, (wick_scalar){.i = index[r] >= 0});
