@@ -17,13 +17,14 @@ static const wick_type_info *compose_info(wick_builder *b, wick_value x, uint32_
 
 wick_value wick_emit_floor_div(wick_builder *b, wick_value x, wick_value y)
 {
-  wick_value zero = wick_emit_number(b, x, 0), one = wick_emit_number(b, x, 1);
-  wick_value below = wick_build2(b, WICK_OP_ne, wick_build2(b, WICK_OP_lt, x, zero),
-                                 wick_build2(b, WICK_OP_lt, y, zero));
-  wick_value rest = wick_build2(b, WICK_OP_mod, x, y);
+  wick_value zero = wick_emit_number(b, x, 0), one = wick_emit_number(b, x, 1),
+             minus = wick_build2(b, WICK_OP_lt, x, zero), by = wick_build2(b, WICK_OP_lt, y, zero),
+             below = wick_build2(b, WICK_OP_ne, minus, by),
+             rest = wick_build2(b, WICK_OP_mod, x, y);
   below = wick_build2(b, WICK_OP_and, below, wick_build2(b, WICK_OP_ne, rest, zero));
-  return wick_build2(b, WICK_OP_sub, wick_build2(b, WICK_OP_div, x, y),
-                     wick_build3(b, WICK_OP_where, below, one, zero));
+  wick_value quotient = wick_build2(b, WICK_OP_div, x, y),
+             down = wick_build3(b, WICK_OP_where, below, one, zero);
+  return wick_build2(b, WICK_OP_sub, quotient, down);
 }
 
 wick_value wick_emit_bits(wick_builder *b, wick_value x, wick_elem elem)
