@@ -264,7 +264,9 @@ template_order template_order_of(const template_state *t, const template_roles *
   template_order order = all;
   uint64_t budget = order_cache(t) / 2;
   /* the channels are traversed only once */
-  if (r->no <= tile->ob || r->x == UINT32_MAX) return all;
+  int64_t channels = r->run ? template_extent(t, t->out, r->v) : r->no,
+          once = r->run ? tile->vb * t->lanes : tile->ob;
+  if (channels <= once || r->x == UINT32_MAX) return all;
   for (uint32_t k = 0; k < t->out->naxis; k++) {
     int64_t extent = template_extent(t, t->out, k),
             least = k == r->y   ? tile->th

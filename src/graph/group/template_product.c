@@ -125,12 +125,38 @@ static int64_t product_sharing(const template_state *t, const wick_node *read, c
   return 1;
 }
 
+/* Returns the longest runs of contiguous elements, in vectors, that neighbours along an axis read from each
+ * multiple of their length on, as the columns of a matrix in blocks; 0 if there are none. */
+static int64_t product_run(const template_state *t, const wick_node *read, wick_dim sym)
+{
+  enum { MOST = 4 };
+  const wick_attr *index = wick_read_index(read);
+  wick_dims *dims = t->g->module->dims;
+  for (int64_t n = MOST; n; n--) {
+    int64_t length = n * t->lanes;
+    wick_dim at = wick_dim_symbol(dims, "column", 0, length - 1),
+             first = wick_dim_symbol(dims, "columns", 0, INT32_MAX / length),
+             both = wick_dim_add(dims, wick_dim_mul(dims, first, wick_dim_const(length)), at);
+    bool fits = index->n > 1;
+    for (uint32_t k = 0; k < index->n && fits; k++) {
+      wick_dim d = index->dims[k], coef, rest;
+      fits = !wick_dim_eq(d, WICK_DIM_ANY);
+      if (!fits) break;
+      d = wick_dim_substitute(dims, d, 1, &sym, &both);
+      fits = k + 1 < index->n ? !wick_dim_uses(dims, d, at)
+                              : wick_dim_linear(dims, d, at, &coef, &rest) && wick_dim_is(coef, 1);
+    }
+    if (fits) return n;
+  }
+  return 0;
+}
+
 static bool product_roles_of(const template_state *t, const wick_stage *fold, const wick_node *a,
                              const wick_node *b, template_roles *out)
 {
   enum { NEAR = 8 }; /* an axis of that extent is better than a longer one before it */
   uint32_t n = t->out->naxis;
-  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
+  *out = (template_roles){n - 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0, 0};
   for (uint32_t k = n; k < fold->naxis; k++) {
     if (fold->axis[k].reduce) continue;
     if (template_varies(fold, k)) return false;
@@ -145,7 +171,8 @@ static bool product_roles_of(const template_state *t, const wick_stage *fold, co
                  UINT32_MAX; /* lanes are then not contiguous */
   unsigned step = template_step_of(t, b, v);
   if (template_step_of(t, a, v) != 0 || step < 1 + dot) return false;
-  if (!dot && !template_is_near(t, b, v, t->lanes)) return false;
+  if (!dot && step == 2) out->run = product_run(t, b, v);
+  if (!dot && !out->run && !template_is_near(t, b, v, t->lanes)) return false;
   bool whole = false;
   uint32_t own = 0; /* the axes on which b alone depends */
   for (uint32_t k = 0; k + 1 < n; k++) {
@@ -310,6 +337,7 @@ const void *template_outer_product_of(template_state *t, const wick_stage *fold)
   f->lanes = template_dot_lanes(t, template_most(t, t->out, n - 1));
   f->dot = template_dot_axis(t, fold, n - 1, WICK_DOTS_SHARED);
   if (f->dot != UINT32_MAX && f->lanes != t->t->vector_bytes / 4) return NULL;
+  if (f->roles.run && f->lanes != t->lanes) return NULL;
   return f;
 }
 
@@ -426,7 +454,7 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   } else if (outside) {
     order = template_order_of(t, &r, &tile, fold, shared);
   }
-  if (!t->knobs.outside && !t->panel)
+  if (!t->knobs.outside && !t->panel && !r.run)
     order = template_order_columns(t, &r, &tile, fold, vectors, stream.beside, &order);
   if (t->rows) order = (template_order){.channels_outside = true, .axis = n - 3, .rows = t->rows};
   const char *at = template_out_loops(t, &r, &tile, &order, lanes);
@@ -434,8 +462,11 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   /* enough time to prefetch while these are in use */
   bool again = all.th * all.tw > tile.th * tile.tw || (double)(tile.th * tile.tw) > stream.far;
   bool fetch = weights > product_first_cache(t) && again;
-  if (r.o != UINT32_MAX && !order.columns && (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
-    wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name, template_channels_loop(t, &r));
+  if ((r.run || r.o != UINT32_MAX) && !order.columns &&
+      (t->knobs.prefetch ? t->knobs.prefetch > 1 : fetch))
+    wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name,
+                     r.run ? template_columns_loop(t, &order, lanes)
+                           : template_channels_loop(t, &r));
   if (order.channels_outside && r.y != UINT32_MAX && all.th > tile.th &&
       product_loads_fit(&tile, unroll) && template_reads_far(t, &r, fold, shared))
     wick_text_printf(&t->steps, "prefetch %s.%s; ", t->out->name,
@@ -502,7 +533,7 @@ void template_depthwise_dot(template_state *t)
   int64_t lanes = t->t->vector_bytes / 4;
   template_inline_maps(t);
   template_tile tile = product_depthwise_tile(t, fold, f->x);
-  template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1, 0, 0};
+  template_roles r = {n - 1, UINT32_MAX, n > 2 ? n - 3 : UINT32_MAX, n - 2, 1, 1, 0, 1, 1, 0, 0, 0};
   const char *at = template_out_loops(
       t, &r, &tile, &(template_order){.channels_outside = true, .axis = UINT32_MAX}, lanes);
   wick_text_printf(&t->steps, "at %s %s.%s reg; ", fold->name, t->out->name, at);
@@ -555,7 +586,7 @@ void template_inner_product(template_state *t)
   const wick_node *a = f->a, *b = f->b;
   const wick_stage *fold = t->fold;
   uint32_t n = t->out->naxis, k = fold->naxis - 1, rows = UINT32_MAX;
-  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
+  template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0, 0};
   template_inline_maps(t);
   for (uint32_t i = 0; i < n; i++) {
     bool in_a = template_step_of(t, a, fold->axis[i].sym),

@@ -88,7 +88,7 @@ void template_reduce(template_state *t)
   uint32_t last = fold->naxis - 1;
   template_inline_maps(t);
   if (t->out->naxis) { /* otherwise there is only one element, and the fold is computed first */
-    template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0};
+    template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 1, 1, 0, 1, 1, 0, 0, 0};
     int64_t tasks = 1;
     for (uint32_t k = 0; k + 1 < t->out->naxis; k++) tasks *= template_extent(t, t->out, k);
     template_order order = {.axis = UINT32_MAX, .serial = template_has_tasks(tasks)};

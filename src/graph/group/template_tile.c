@@ -118,6 +118,7 @@ static template_tile tile_search(const template_state *t, int64_t spare, const t
           /* several rows only if a tile has whole rows */
           if (x.th > 1 && x.tw != all->tw) continue;
           if (x.tw > 1 && r->x != UINT32_MAX && tile_crosses(t, r->x, r->nx, x.tw)) continue;
+          if (r->run && r->run % x.vb) continue;
           if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
           double cost = tile_sizes_cost(t, all, &x, r, stream);
           if (cost < least * 0.999) best = x, least = cost;
@@ -143,7 +144,7 @@ template_tile template_tile_best(template_state *t, int64_t spare, const templat
   int64_t registers = t->t->nvector ? t->t->nvector : 8;
   t->refused = x.ob < 1 || x.vb < 1 || x.th < 1 || x.tw < 1 ||
                r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers ||
-               (x.th > 1 && x.tw != all->tw) ||
+               (x.th > 1 && x.tw != all->tw) || (r->run && r->run % x.vb) ||
                (x.tw > 1 && r->x != UINT32_MAX && tile_crosses(t, r->x, r->nx, x.tw));
   return t->refused ? (template_tile){1, 1, 1, 1} : x;
 }
@@ -153,7 +154,7 @@ wick_tile wick_template_tile(const wick_target *t, wick_elem elem, int64_t vecto
 {
   template_state s = {.t = t};
   template_roles r = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,      vectors, positions,
-                      0,          1,          1,          least_positions, most};
+                      0,          1,          1,          least_positions, most,    0};
   template_stream once = {.far = far};
   template_tile all = {vectors, 1, 1, positions},
                 best = template_tile_best(&s, template_spare(&s, elem), &all, &all, &r, &once);

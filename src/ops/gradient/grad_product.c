@@ -67,11 +67,11 @@ void wick_grad_matmul(wick_adjoint *a)
   }
 }
 
-/* Builds x [.., K] times w [NB, K, v] as a product with a matrix [K, NB * v]. */
+/* Builds x [.., K] times w [NB, K, v] as a product with a matrix [K, NB * v], of which the first columns
+ * may be all that count. */
 static void product_unpacked(wick_builder *b, const wick_node *n, const wick_value *in,
                              wick_value *out)
 {
-  (void)n;
   if (b->status) return;
   static const int64_t perm[3] = {1, 0, 2};
   const wick_type_info *x = wick_built_info(b, in[0]), *w = wick_built_info(b, in[1]);
@@ -79,7 +79,11 @@ static void product_unpacked(wick_builder *b, const wick_node *n, const wick_val
   for (uint32_t k = 0; k + 1 < x->rank; k++) dim[k] = x->dim[k];
   dim[x->rank - 1] = w->dim[0], dim[x->rank] = w->dim[2];
   wick_value matrix = product_merge(b, wick_grad_transpose(b, in[1], 3, perm), 1, 2);
-  out[0] = wick_grad_reshape(b, product(b, in[0], matrix), x->rank + 1u, dim);
+  wick_dim columns = wick_dim_const(n->attr[WICK_ATTR_matmul_packed_columns].i);
+  if (columns.v)
+    out[0] = product(b, in[0], wick_build_slice_axis(b, matrix, 1, wick_dim_const(0), columns, 1));
+  else
+    out[0] = wick_grad_reshape(b, product(b, in[0], matrix), x->rank + 1u, dim);
 }
 
 /* Operands for dot products of several neighbours come from layouts, and are not differentiated. */

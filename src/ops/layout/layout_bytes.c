@@ -481,8 +481,9 @@ static bool layout_bytes_product(wick_layouts *s, const wick_node *n)
   }
   w = layout_bytes_pack(s, &p, w, &sums);
   wick_value in[2] = {layout_bytes_fill(s, &p.x, x), w};
-  wick_attr batch = {.i = p.batch};
-  wick_value y = wick_build(b, WICK_OP_matmul_packed, 2, in, &batch, 0, NULL),
+  const wick_attr batch[] = {
+      [WICK_ATTR_matmul_packed_batch] = {.i = p.batch}, [WICK_ATTR_matmul_packed_columns] = {0}};
+  wick_value y = wick_build(b, WICK_OP_matmul_packed, 2, in, batch, 0, NULL),
              z = layout_bytes_zero(s, p.x.by, p.x.zero), u = layout_bytes_zero(s, p.by, p.zero);
   if (b->status) return false;
   uint32_t rank = wick_built_info(b, x)->rank;

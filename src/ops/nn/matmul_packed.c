@@ -10,7 +10,7 @@
 /* Operands: x [.., K]; w [NB, K, v] (the columns of a matrix in blocks), or [NB, K / k, v, k] for
  * dot products of k neighbours. With narrow weights, w is i8 or u8, [NB, K, v] or, for two numbers of
  * 4 bits in a byte, [NB, K / 2, v]; scale [NB, G, v] and zero [NB, G, v] belong to groups of K / G
- * steps. Result: [.., NB, v]. The first `batch` axes of x and w count independent products. */
+ * steps. Result: [.., NB, v], or [.., columns]. The first `batch` axes of x and w count independent products. */
 static wick_dim matmul_packed_k(const wick_type_info *w, uint32_t batch)
 {
   return w->rank == batch + 4 ? w->dim[batch + 3] : wick_dim_const(1);
@@ -47,12 +47,28 @@ static wick_status matmul_packed_infer_shared(wick_infer *c, const wick_type_inf
   return NULL;
 }
 
+/* Checks that that many columns end in the last block of a matrix of floats. */
+static wick_status matmul_packed_infer_columns(wick_infer *c, const wick_type_info *x,
+                                               const wick_type_info *w, uint32_t batch)
+{
+  int64_t columns = c->attr[WICK_ATTR_matmul_packed_columns].i;
+  wick_dim blocks = w->dim[batch], v = w->dim[batch + 2];
+  if (!wick_elem_is_float(x->elem) || c->nin > 2 || w->rank != batch + 3)
+    return wick_infer_fail(c, WICK_ETYPE, "columns belong to a matrix of floats");
+  if (!wick_dim_is_const(blocks) || !wick_dim_is_const(v) || !v.v ||
+      wick_ceildiv_i64(columns, v.v) != blocks.v)
+    return wick_infer_fail(c, WICK_ETYPE, "%lld columns do not end in the last block",
+                           (long long)columns);
+  return NULL;
+}
+
 static wick_status matmul_packed_infer(wick_infer *c)
 {
   const wick_type_info *x = wick_type_get(c->module, c->in[0]->type),
                        *w = wick_type_get(c->module, c->in[1]->type);
   wick_dim dim[WICK_MAX_RANK];
   uint32_t batch = (uint32_t)c->attr[WICK_ATTR_matmul_packed_batch].i;
+  int64_t columns = c->attr[WICK_ATTR_matmul_packed_columns].i;
   if (x->rank < batch + 1 || x->rank + 1u > WICK_MAX_RANK ||
       (w->rank != batch + 3 && w->rank != batch + 4))
     return wick_infer_fail(c, WICK_ETYPE,
@@ -69,9 +85,11 @@ static wick_status matmul_packed_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "x and w have different inner sizes");
   if (narrow) WICK_TRY(matmul_packed_infer_shared(c, x, w));
   memcpy(dim, x->dim, x->rank * sizeof *dim);
-  dim[x->rank - 1] = w->dim[batch];
+  if (columns) WICK_TRY(matmul_packed_infer_columns(c, x, w, batch));
+  dim[x->rank - 1] = columns ? wick_dim_const(columns) : w->dim[batch];
   dim[x->rank] = w->dim[batch + 2];
-  c->out[0].type = wick_type_tensor(c->module, wick_packed_sum(x->elem), x->rank + 1u, dim);
+  c->out[0].type =
+      wick_type_tensor(c->module, wick_packed_sum(x->elem), columns ? x->rank : x->rank + 1u, dim);
   return NULL;
 }
 
@@ -97,11 +115,13 @@ static wick_status matmul_packed_ref(wick_ref *c)
   uint32_t batch = (uint32_t)c->attr[WICK_ATTR_matmul_packed_batch].i;
   uint64_t inner = (uint64_t)x->dim[x->rank - 1], rows = inner ? wick_ref_numel(x) / inner : 0,
            v = (uint64_t)w->dim[batch + 2], blocks = (uint64_t)w->dim[batch], each = 1,
-           dot = w->rank == batch + 4 ? (uint64_t)w->dim[batch + 3] : 1;
+           dot = w->rank == batch + 4 ? (uint64_t)w->dim[batch + 3] : 1,
+           columns = (uint64_t)c->attr[WICK_ATTR_matmul_packed_columns].i;
+  if (!columns) columns = blocks * v;
   for (uint32_t k = batch; k + 1 < x->rank; k++) each *= (uint64_t)x->dim[k]; /* rows in a batch */
   for (uint64_t r = 0; r < rows; r++)
     for (uint64_t b = 0; b < blocks; b++)
-      for (uint64_t i = 0; i < v; i++) {
+      for (uint64_t i = 0; i < v && b * v + i < columns; i++) {
         wick_scalar sum = {.i = 0};
         for (uint64_t k = 0; k < inner; k++) {
           uint64_t block = r / each * blocks + b,
@@ -117,7 +137,7 @@ static wick_status matmul_packed_ref(wick_ref *c)
           else
             sum.i = (int64_t)((uint64_t)sum.i + (uint64_t)p.i * (uint64_t)q.i);
         }
-        wick_store_elem(c->out[0].elem, c->out[0].data, (r * blocks + b) * v + i, sum);
+        wick_store_elem(c->out[0].elem, c->out[0].data, r * columns + b * v + i, sum);
       }
   return NULL;
 }
@@ -191,6 +211,7 @@ static void matmul_packed_compute(const wick_compute *c)
     matmul_packed_compute_narrow(c);
     return;
   }
+  bool columns = c->attr[WICK_ATTR_matmul_packed_columns].i;
   uint32_t batch = (uint32_t)c->attr[WICK_ATTR_matmul_packed_batch].i,
            n = wick_axes_of(b, c->out_type[0], axis), all = n + w->rank - batch - 2u;
   axis[n] = wick_make_axis(b, "k", w->dim[batch + 1], true);
@@ -200,7 +221,10 @@ static void matmul_packed_compute(const wick_compute *c)
   if (all > n + 1) xi[x->rank - 1] = wick_dim_add(t, xi[x->rank - 1], axis[n + 1].sym);
   wick_dim wi[WICK_MAX_RANK];
   for (uint32_t k = 0; k < batch; k++) wi[k] = axis[k].sym;
-  wi[batch] = axis[n - 2].sym, wi[batch + 1] = axis[n].sym, wi[batch + 2] = axis[n - 1].sym;
+  wick_dim block =
+               columns ? wick_dim_floordiv(t, axis[n - 1].sym, w->dim[batch + 2]) : axis[n - 2].sym,
+           lane = columns ? wick_dim_mod(t, axis[n - 1].sym, w->dim[batch + 2]) : axis[n - 1].sym;
+  wi[batch] = block, wi[batch + 1] = axis[n].sym, wi[batch + 2] = lane;
   if (all > n + 1) wi[batch + 3] = axis[all - 1].sym;
   wick_fold_begin(b, "matmul", all, axis, c->out_type[0], WICK_OP_add);
   wick_value p = wick_read(b, c->in[0], xi, 0, NULL, (wick_value){0}),
@@ -219,10 +243,13 @@ const wick_op wick_op_matmul_packed = {
         "4 bits in a byte, the lower one first, [NB, K / 2, v]; a weight is then (w - zero) * "
         "scale, whose third and fourth operands scale and zero (like w), [NB, G, v], belong to "
         "groups of "
-        "K / G steps. The first `batch` axes of x and w count independent products",
+        "K / G steps. The first `batch` axes of x and w count independent products. With "
+        "`columns`, "
+        "the result is [.., columns], without what fills the last block",
     .nin = {2, 4},
     .nout = {1, 1},
-    .attr = {{"batch", WICK_ATTR_INT, 0, false, NULL, 0, WICK_MAX_RANK - 4}},
+    .attr = {{"batch", WICK_ATTR_INT, 0, false, NULL, 0, WICK_MAX_RANK - 4},
+             {"columns", WICK_ATTR_INT, 0, false, NULL, 0, INT32_MAX}},
     .level = WICK_GRAPH,
     .elems = WICK_PACKED_ELEMS,
     .infer = matmul_packed_infer,
