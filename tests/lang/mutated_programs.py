@@ -8,6 +8,7 @@ A mistake renames a variable, swaps or drops an argument, changes a literal, an 
 swaps the arms of a match, or repeats a statement. What wick check refuses must name a place. What it accepts is run,
 differentiated and batched as random_programs.py does it, natively and by the evaluator, which must agree. Where the
 evaluator fails, native code fails, too, or has left out an operator whose result nobody uses; these are only counted.
+Where the evaluator does not end, as in a loop that a mistake made endless, the variant is compiled and not run.
 """
 
 import argparse
@@ -26,7 +27,8 @@ TYPES = ["f64", "i64", "bool", "f32", "f64[3]", "f64[2, 3]", "L[f64]", "T[f64]",
 OPERATORS = [["+", "-", "*", "/"], ["<", "<=", "==", "!=", ">", ">="], ["&&", "||"]]
 LITERALS = ["0", "1", "2", "3", "-1", "7", "0.0f64", "1.0f64", "-0.5f64", "2.5f64", "true", "false"]
 CLOSES = {"(": ")", "[": "]", "{": "}"}
-COUNTED = {"accepted", "left out"}
+COUNTED = {"accepted", "left out", "endless"}
+LIMIT = 4  # seconds of a processor for the evaluator, which takes a hundredth of one for most programs
 KEYWORDS = set("fn let if else match for in with while true false type struct use op ref read write".split())
 
 
@@ -166,6 +168,15 @@ def failing(folder, case, name):
     return None
 
 
+def compiled(folder, case, name):
+    """What the compiler does wrong with a variant that does not end."""
+    text = [PRELUDE, case.text, *case.with_names([name]).entries()]
+    (folder / "endless.wick").write_text("\n".join(text) + "\n")
+    r = run("compile", "endless.wick", "--entry", f"{case.program.name}_{name}", "-o", "endless", "--no-cache", cwd=folder)
+    kinds = {0: "endless", 1: "refused", 124: "hang"}
+    return kinds.get(r.returncode, "crash"), f"status {r.returncode}: {message(r.stderr)}"
+
+
 def examine(folder, seed):
     """Yields (case, variant, kind, text) of what goes wrong, and of the kinds in COUNTED."""
     case = Mutant(seed)
@@ -174,8 +185,10 @@ def examine(folder, seed):
         yield case, "check", *wrong
     if not has_types:
         return
-    results = wanted(folder, case)
+    results = wanted(folder, case, LIMIT)
     for n, (values, r) in results.items():
+        if r.returncode == 124:
+            yield case, n, *compiled(folder, case, n)
         if values is not None or r.returncode == 124 or "too deep" in r.stderr:
             continue
         wrong = ("crash", f"evaluator: status {r.returncode}") if r.returncode != 1 else failing(folder, case, n)
@@ -215,7 +228,8 @@ def main():
                     kinds[kind, what] += 1
     for (kind, what), n in kinds.most_common():
         print(f"{n:5} {kind} {what}")
-    print(f"{args.count} programs, {counted['accepted']} accepted, {sum(kinds.values())} findings; {counted['left out']} failures left out")
+    print(f"{args.count} programs, {counted['accepted']} accepted, {sum(kinds.values())} findings; "
+          f"{counted['left out']} failures left out, {counted['endless']} variants compiled that do not end")  # fmt: skip
     return 1 if kinds else 0
 
 

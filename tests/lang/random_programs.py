@@ -20,6 +20,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,8 @@ ARGUMENTS = ", ".join(NAMES)
 FLOATS = {F: "f64", V: "f64[3]", M: "f64[2, 3]"}
 POINT = {"a": 0.3, "b": 0.7, "v": [0.1, -0.4, 0.8], "m": [[0.2, 0.5, -0.3], [0.9, -0.6, 0.4]], "k": 2}
 ALONG = {"a": 0.8, "b": -0.5, "v": [0.3, 1.1, -0.7], "m": [[0.4, -0.9, 0.2], [0.6, 0.1, -1.2]]}
-LIMIT = 60  # seconds that a process may take
+LIMIT = 60  # seconds of a processor that a process may take; on a busy machine they take longer
+WAIT = 10  # times as long ends a process that waits
 
 
 def numbers(t):
@@ -119,10 +121,14 @@ class Case:
 
 
 def run(*words, limit=LIMIT, **more):
+    command = ["sh", "-c", f'ulimit -t {limit}; exec "$0" "$@"', WICK, *map(str, words)]
     try:
-        return subprocess.run([WICK, *map(str, words)], capture_output=True, text=True, timeout=limit, **more)
+        r = subprocess.run(command, capture_output=True, text=True, timeout=WAIT * limit, **more)
     except subprocess.TimeoutExpired:
+        r = None
+    if r is None or -r.returncode in (signal.SIGXCPU, signal.SIGKILL):
         return subprocess.CompletedProcess(words, 124, "", f"{words[0]}: takes more than {limit} s")
+    return r
 
 
 def flat(x):
@@ -135,8 +141,8 @@ def parsed(text):
     return flat(eval(text, {"nan": math.nan, "inf": math.inf, "NaN": math.nan}))  # noqa: S307 (numbers, in brackets)
 
 
-def evaluated(folder, file, call):
-    r = run("eval", "--file", file, call, cwd=folder, limit=20)
+def evaluated(folder, file, call, limit=20):
+    r = run("eval", "--file", file, call, cwd=folder, limit=limit)
     if r.returncode:
         return None, r
     said, _, result = r.stdout.rstrip("\n").rpartition("\n")
@@ -201,11 +207,11 @@ def message(text):
     return re.sub(r"\d+", "N", line)[:220]
 
 
-def wanted(folder, case):
+def wanted(folder, case, limit=20):
     """The evaluator's results of each variant; None where it fails or takes too long."""
     (folder / "one.wick").write_text("\n".join([PRELUDE, case.text, *case.entries()]) + "\n")
     at = shifted(0.0)
-    return {n: evaluated(folder, "one.wick", f"{case.program.name}_{n}({at})") for n, _ in case.variants}
+    return {n: evaluated(folder, "one.wick", f"{case.program.name}_{n}({at})", limit) for n, _ in case.variants}
 
 
 def dot(x, u):
