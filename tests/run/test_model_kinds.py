@@ -79,6 +79,13 @@ def test_opt_refuses(model, text, tmp_path):
     assert "No such file" in wick("opt", tmp_path / "nowhere", status=1)
 
 
+
+def test_opt_reads_programs(tmp_path):
+    path = tmp_path / "p.wick"
+    path.write_text("fn f(x: f32[n]) -> f32[n] { 2.0 * x }\nfn main(x: f32[3]) -> f32[3] { f(f(x)) }\n")
+    assert "call @f" in wick("opt", path) and "call @f" not in wick("opt", path, "--pipeline", "graph")
+    assert "f32[5]" in wick("opt", path, "--entry", "f", "--dim", "n=5")
+
 def test_contents_of_inputs(contents):
     path, inputs = contents
     assert "f32[3,4]" in wick("opt", path, *inputs)

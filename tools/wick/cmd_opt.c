@@ -95,7 +95,7 @@ static wick_status opt_read(opt_state *o, const char *path)
   const wick_span bytes = {(const unsigned char *)text, n};
   bool artifact = n >= 4 && memcmp(text, "WICK", 4) == 0;
   if (n && !artifact) WICK_TRY(wick_format_find(bytes, path, o->mem, &format));
-  if (n && (artifact || format || !wick_model_is_text(bytes))) {
+  if (n && (artifact || format || wick_is_program(text, n) || !wick_model_is_text(bytes))) {
     if (standard_input)
       return wick_fail(o->mem, WICK_EINVAL, path,
                        "standard input takes a module in text; a model is read from its file");
@@ -154,6 +154,8 @@ static int opt_main(wick_invocation *j, void *arg, int argc, char **argv)
        "prints the module after these passes, or `all`"},
       {"dim", 0, WICK_FLAG_DIMS, &j->dims, "NAME=N...",
        "gives a dynamic size of a model a value, or a range: NAME=LO..HI[:STEP]"},
+      {"entry", 0, WICK_FLAG_STRING, &j->entry, "NAME",
+       "the function of a program (main by default)"},
       {"inputs", 'i', WICK_FLAG_FILES, &o->inputs, "FILE...",
        "takes a model's sizes from these tensors, and their contents where sizes depend on them"},
       {"input", 0, WICK_FLAG_FILES, &o->inputs, NULL, NULL},
