@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "graph/defunctionalize.h"
 #include "graph/grad/transform.h"
+#include "graph/partial_eval.h"
 #include "graph/vmap/vmap.h"
 #include "ir/copy.h"
 
@@ -35,16 +37,22 @@ static bool expand_is_mark(const wick_node *n)
   return n->op == WICK_OP_stop_gradient || n->op == WICK_OP_checkpoint || n->op == WICK_OP_with_vjp;
 }
 
+static bool expand_is_function(const wick_node *n)
+{
+  return n->op == WICK_OP_closure || n->op == WICK_OP_apply;
+}
+
 enum { EXPAND_DEPTH = 1000 }; /* most functions that call one another in a row */
 
 typedef wick_list(const char *) expand_list; /* of names, which are interned */
 
 typedef struct expand {
+  const wick_pass_context *pass;
   wick_module *m;
   wick_arena *mem;
   expand_list path;           /* the functions that are being expanded */
   wick_list(bool) transforms; /* for each of them: it transforms the next one */
-  expand_list done;
+  expand_list done, named;    /* named: by transformations, directly or through others */
 } expand;
 
 /* ---- the order ---- */
@@ -73,38 +81,33 @@ static wick_status expand_cycle(expand *e, uint32_t from)
   return wick_fail(e->mem, WICK_EUNSUPPORTED, NULL, "%s@%s", t.at, e->path.at[from]);
 }
 
-/* Replaces the application of a function value that is known, such as one that vjp gives, by a call.
- * Returns false if it is not known. */
-static bool expand_apply(wick_copier *c, const wick_node *n)
+/* Replaces function values in the new function f that transformations have given: known ones are called
+ * directly, or written out where they are passed. If f is transformed, the others become data. */
+static wick_status expand_functions(expand *e, const wick_func *f)
 {
-  wick_builder *b = &c->b;
-  if (n->op != WICK_OP_apply || b->status) return false;
-  wick_value function = c->to[n->in[0].id];
-  uint32_t i = b->nodes.n, ncaptured;
-  while (i > 0 && (b->nodes.at[i - 1].first.id != function.id || !b->nodes.at[i - 1].nout)) i--;
-  if (!i || b->nodes.at[i - 1].op != WICK_OP_closure) return false;
-  const wick_node made = b->nodes.at[i - 1];
-  ncaptured = made.nin;
-  wick_value *in = wick_new(b->mem, wick_value, ncaptured + n->nin);
-  wick_type *type = wick_new(b->mem, wick_type, n->nout + 1u);
-  for (uint32_t k = 0; k < ncaptured; k++) in[k] = made.in[k];
-  for (uint32_t k = 1; k < n->nin; k++) in[ncaptured + k - 1] = c->to[n->in[k].id];
-  for (uint32_t k = 0; k < n->nout; k++)
-    type[k] = wick_type_of(c->f, (wick_value){n->first.id + k});
-  b->loc = n->loc;
-  wick_value v = wick_build(b, WICK_OP_call, ncaptured + n->nin - 1u, in, made.attr, n->nout, type);
-  for (uint32_t k = 0; k < n->nout; k++) c->to[n->first.id + k] = (wick_value){v.id + k};
-  return true;
+  bool has = false;
+  wick_func *out;
+  const char *name = f->name;
+  for (uint32_t i = 0; i < f->nnode; i++) has = has || expand_is_function(&f->node[i]);
+  if (!has) return NULL;
+  WICK_TRY(wick_pass_partial_eval(e->pass, f, &out));
+  wick_module_set(e->m, out);
+  has = false;
+  for (uint32_t i = 0; i < out->nnode; i++) has = has || expand_is_function(&out->node[i]);
+  if (!has || expand_find(e->named.n, e->named.at, name) == e->named.n) return NULL;
+  uint32_t first = 0;
+  while (e->m->funcs.at[first]->level != WICK_GRAPH) first++;
+  return wick_pass_defunctionalize(e->pass, e->m->funcs.at[first], &out);
 }
 
-static wick_status expand_nodes(const wick_func *f, wick_arena *mem)
+static wick_status expand_nodes(expand *e, const wick_func *f)
 {
   wick_func *out;
-  wick_copier c = wick_copy_begin(f, mem);
+  wick_copier c = wick_copy_begin(f, e->mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     if (!expand_is(n) || c.b.status) {
-      if (!expand_apply(&c, n)) wick_copy_node(&c, n);
+      wick_copy_node(&c, n);
       continue;
     }
     c.b.loc = n->loc;
@@ -118,7 +121,7 @@ static wick_status expand_nodes(const wick_func *f, wick_arena *mem)
   }
   WICK_TRY(wick_copy_finish(&c, &out));
   wick_module_set(f->module, out);
-  return NULL;
+  return expand_functions(e, out);
 }
 
 /* Expands the function of this name, after those that it calls or transforms. */
@@ -137,16 +140,18 @@ static wick_status expand_visit(expand *e, const char *name)
   wick_push(e->mem, &e->transforms, false);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
+    acts = acts || expand_is(n);
     for (uint32_t k = 0; k < n->nattr; k++) {
       if (wick_op_of(n)->attr[k].kind != WICK_ATTR_FUNC) continue;
       e->transforms.at[e->path.n - 1] = expand_is(n);
       WICK_TRY(expand_visit(e, n->attr[k].s));
     }
-    acts = acts || expand_is(n);
+    const wick_func *now = wick_module_find(e->m, name);
+    if (now && now != f) f = now, i = UINT32_MAX, acts = false; /* function values became data */
   }
   e->path.n--, e->transforms.n--;
   wick_push(e->mem, &e->done, f->name);
-  return acts ? expand_nodes(f, e->mem) : NULL;
+  return acts ? expand_nodes(e, f) : NULL;
 }
 
 /* ---- marks, and functions that are no longer used ---- */
@@ -219,16 +224,16 @@ wick_status wick_pass_expand_transformations(const wick_pass_context *pass, cons
                                              wick_func **out)
 {
   wick_module *m = f->module;
-  expand e = {.m = m, .mem = pass->mem};
-  expand_list named = {0}, before = {0};
-  for (uint32_t i = 0; i < m->funcs.n; i++) expand_reach(&e, m->funcs.at[i], true, &named);
+  expand e = {.pass = pass, .m = m, .mem = pass->mem};
+  expand_list before = {0};
+  for (uint32_t i = 0; i < m->funcs.n; i++) expand_reach(&e, m->funcs.at[i], true, &e.named);
   *out = (wick_func *)(uintptr_t)f;
-  if (!named.n) return NULL;
+  if (!e.named.n) return NULL;
   for (uint32_t i = 0; i < m->funcs.n; i++) wick_push(e.mem, &before, m->funcs.at[i]->name);
   const char *name = f->name;
-  for (uint32_t i = 0; i < m->funcs.n; i++) WICK_TRY(expand_visit(&e, m->funcs.at[i]->name));
+  for (uint32_t i = 0; i < before.n; i++) WICK_TRY(expand_visit(&e, before.at[i]));
   for (uint32_t i = 0; i < m->funcs.n; i++) WICK_TRY(expand_marks(m->funcs.at[i], pass->mem));
-  expand_drop(&e, &named, &before);
+  expand_drop(&e, &e.named, &before);
   *out = (wick_func *)(uintptr_t)wick_module_find(m, name); /* NULL: it has gone */
   return NULL;
 }

@@ -7,6 +7,7 @@ from abstract import ABSTRACT
 from containers import LIBRARY
 from library_numbers import LIBRARY_NUMBERS
 from models import FORMULAS, LEARNING
+from pullbacks import PULLBACKS
 from varied import VARIED
 
 # ---- sizes ----
@@ -402,6 +403,7 @@ FILES = {
     "learning": LEARNING,
     "library": LIBRARY,
     "library_numbers": LIBRARY_NUMBERS,
+    "pullbacks": PULLBACKS,
     "varied": VARIED,
     "terms": {"lambda_terms": lambda_terms, "quads": quads},
 }  # fmt: skip
