@@ -21,11 +21,10 @@ static const wick_datum *form_stacked(eval *e, const wick_ast *n, uint32_t count
                                       const wick_datum *const *all)
 {
   if (e->failed || !form_has_parts(all[0])) return wick_eval_stack(e, n, count, all);
-  wick_datum *out = wick_eval_new(e, all[0]->kind, all[0]->n);
+  wick_datum *out = wick_eval_new(e, WICK_DATUM_TUPLE, all[0]->n); /* also of a struct's fields */
   const wick_datum **part = wick_new(e->mem, const wick_datum *, count);
-  out->entity = all[0]->entity;
   for (uint32_t k = 1; k < count; k++)
-    if (all[k]->n != out->n || all[k]->entity != out->entity)
+    if (all[k]->n != out->n || all[k]->entity != all[0]->entity)
       return wick_eval_fail(e, n, "the results have different forms");
   for (uint32_t i = 0; i < out->n; i++) {
     for (uint32_t k = 0; k < count; k++) part[k] = all[k]->item[i];

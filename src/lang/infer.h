@@ -58,7 +58,8 @@ typedef struct wick_constraint {
   wick_ty **captured; /* unknowns of `leaf` that are the last arguments from noperand + 1 on */
   const wick_static *fixed; /* values of the static parameters by index; NULL: unknown */
   uint32_t nfixed;
-  uint32_t axis; /* of NEEDS_BATCH */
+  uint32_t axis;  /* of NEEDS_BATCH */
+  bool is_result; /* of NEEDS_BATCH: a struct becomes the tuple of its fields */
   bool done;
 } wick_constraint;
 

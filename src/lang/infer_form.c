@@ -147,30 +147,59 @@ static wick_ty *infer_form_pair(infer *s, wick_ty *a, wick_ty *b)
 
 /* ---- vmap ---- */
 
+/* Each part of an argument or result has an axis more. */
+static wick_ty *infer_form_parts(infer *s, const wick_constraint *c, uint32_t n, wick_ty **part)
+{
+  wick_ty **out = wick_new(s->mem, wick_ty *, n);
+  for (uint32_t i = 0; i < n; i++) {
+    out[i] = wick_ty_var(s->t, WICK_SORT_TYPE);
+    wick_constraint k = *c;
+    k.done = false;
+    k.arg = wick_dup(s->mem, wick_ty *, ((wick_ty *[]){part[i], out[i], c->arg[2]}), 3);
+    wick_push(s->mem, &s->pending, k);
+  }
+  return wick_ty_new(s->t, WICK_TY_TUPLE, n, out);
+}
+
+/* The fields of a struct, or their cotangents; NULL: x is something else. */
+static wick_ty **infer_form_fields(infer *s, const wick_constraint *c, wick_ty *x, uint32_t *out_n)
+{
+  wick_ty *of = x->kind == WICK_TY_COT ? wick_ty_of(x->arg[0]) : x;
+  if (of->kind != WICK_TY_DATA || of->data->kind != WICK_ENTITY_STRUCT) return NULL;
+  *out_n = of->data->ctor[0]->decl->nkid;
+  wick_ty **field = wick_new(s->mem, wick_ty *, *out_n + 1u);
+  for (uint32_t i = 0; i < *out_n; i++) {
+    field[i] = wick_lang_field_type(s->t, of, 0, i);
+    if (of != x) field[i] = infer_form_cot(s, c, field[i]);
+  }
+  return field;
+}
+
 bool wick_infer_solve_batch(infer *s, wick_constraint *c)
 {
   wick_ty *in = wick_ty_of(c->arg[0]), *out = wick_ty_of(c->arg[1]);
   wick_dim n = wick_ty_of(c->arg[2])->size;
   const wick_ty *known = in->kind == WICK_TY_VAR ? out : in;
   if (known->kind == WICK_TY_VAR && !s->last) return false;
+  uint32_t nfield;
+  wick_ty **field = infer_form_fields(s, c, in, &nfield);
+  if (field && c->is_result) {
+    infer_form_unify(s, c, out, infer_form_parts(s, c, nfield, field), "vmap");
+    return true;
+  }
   if (known->kind == WICK_TY_TUPLE) {
-    wick_ty **a = wick_new(s->mem, wick_ty *, known->n),
-            **b = wick_new(s->mem, wick_ty *, known->n);
-    for (uint32_t i = 0; i < known->n; i++) {
-      a[i] = wick_ty_var(s->t, WICK_SORT_TYPE), b[i] = wick_ty_var(s->t, WICK_SORT_TYPE);
-      wick_constraint k = *c;
-      k.done = false;
-      k.arg = wick_dup(s->mem, wick_ty *, ((wick_ty *[]){a[i], b[i], c->arg[2]}), 3);
-      wick_push(s->mem, &s->pending, k);
-    }
-    infer_form_unify(s, c, in, wick_ty_new(s->t, WICK_TY_TUPLE, known->n, a), "vmap");
-    infer_form_unify(s, c, out, wick_ty_new(s->t, WICK_TY_TUPLE, known->n, b), "vmap");
+    wick_ty **part = wick_new(s->mem, wick_ty *, known->n);
+    if (c->is_result && known == out && !s->last) return false; /* it may be that of a struct */
+    for (uint32_t i = 0; i < known->n; i++) part[i] = wick_ty_var(s->t, WICK_SORT_TYPE);
+    infer_form_unify(s, c, in, wick_ty_new(s->t, WICK_TY_TUPLE, known->n, part), "vmap");
+    infer_form_unify(s, c, out, infer_form_parts(s, c, known->n, part), "vmap");
     return true;
   }
   if (known->kind == WICK_TY_ERROR) return true;
   if (known->kind != WICK_TY_TENSOR && known->kind != WICK_TY_VAR) {
-    wick_infer_wrong(s, c, "`vmap` takes tensors and tuples of them, found %s",
-                     wick_ty_text(s->t, in));
+    wick_infer_wrong(s, c, "`vmap` takes tensors and tuples of them, found %s%s",
+                     wick_ty_text(s->t, in),
+                     field ? "; a struct is passed whole, for all rows (-1 in `axes`)" : "");
     return true;
   }
   wick_ty *e = wick_ty_var(s->t, WICK_SORT_ELEM), *rest = wick_ty_var(s->t, WICK_SORT_SHAPE);
@@ -187,11 +216,12 @@ bool wick_infer_solve_batch(infer *s, wick_constraint *c)
 }
 
 static wick_ty *infer_form_batched(infer *s, const wick_constraint *c, wick_ty *x, wick_ty *size,
-                                   int64_t axis)
+                                   int64_t axis, bool is_result)
 {
   wick_ty *t = wick_ty_var(s->t, WICK_SORT_TYPE);
   wick_constraint k = *c;
   k.kind = WICK_NEEDS_BATCH, k.n = 3, k.axis = (uint32_t)axis, k.done = false;
+  k.is_result = is_result;
   k.arg = wick_dup(s->mem, wick_ty *, ((wick_ty *[]){x, t, size}), 3);
   wick_push(s->mem, &s->pending, k);
   return t;
@@ -231,8 +261,8 @@ static wick_ty *infer_form_vmap(infer *s, const wick_constraint *c, const wick_t
   for (uint32_t i = 0; i < n; i++)
     param[i] = given && in.ints[i] < 0
                    ? f->arg[i]
-                   : infer_form_batched(s, c, f->arg[i], size, given ? in.ints[i] : 0);
-  wick_ty *all = infer_form_batched(s, c, f->arg[n], size, turned ? to.ints[0] : 0);
+                   : infer_form_batched(s, c, f->arg[i], size, given ? in.ints[i] : 0, false);
+  wick_ty *all = infer_form_batched(s, c, f->arg[n], size, turned ? to.ints[0] : 0, true);
   return wick_ty_fn(s->t, n, param, all);
 }
 

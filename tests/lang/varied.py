@@ -34,6 +34,14 @@ def compositions():
     return h(0.5), slope[0], slope[0], 2 * slope[0], slope
 
 
+def per_example():
+    x, y = np.array([[1.0, 2.0], [3.0, 4.0], [-1.0, 1.0]]), np.array([1.0, 2.0, 3.0])
+    error = x @ [2.0, -1.0] + 0.5 - y
+    scaled = np.tile(np.outer([1.0, 2.0], [2.0, -1.0]), (3, 1, 1))
+    lines = scaled, np.tile([1.0, 2.0], (3, 1)), np.repeat([[1], [2], [3]], 2, 1)
+    return error**2, 2 * error[:, None] * x, 2 * error, *lines
+
+
 VARIED = {
     "columns": lambda: (np.stack([M.sum(0), M[0]]), 2 * M.T),
     "mixed": mixed,
@@ -47,5 +55,6 @@ VARIED = {
     "orders": lambda: (8 * math.e, -math.cos(0.25), math.sin(0.25) + math.cos(0.25) - math.sin(0.25)),
     "compositions": compositions,
     "carried": lambda: 6.0,
+    "per_example": per_example,
     "symbolic": lambda: (10.0, 10.0, 12.0, 12.0, [0.0, 6.0]),
 }  # fmt: skip

@@ -231,15 +231,17 @@ static const lowered *transforms_turned(lowering *s, lowering_frame *f, const lo
   return y;
 }
 
-/* The type of rows of it, stacked. */
+/* The type of rows of it, stacked: of a struct the tuple of its fields. */
 static wick_ty *transforms_stacked(lowering *s, wick_ty *type, wick_dim n)
 {
   wick_ty *a = wick_ty_of(type);
   if (a->kind == WICK_TY_TENSOR)
     return wick_ty_tensor(s->t, a->arg[0], wick_ty_shape(s->t, 1, &n, 1, a->arg[1]));
-  wick_ty **item = wick_new(s->tmp, wick_ty *, a->n);
-  for (uint32_t i = 0; i < a->n; i++) item[i] = transforms_stacked(s, a->arg[i], n);
-  return wick_ty_new(s->t, WICK_TY_TUPLE, a->n, item);
+  uint32_t nitem = wick_lowering_nitem(a);
+  wick_ty **item = wick_new(s->tmp, wick_ty *, nitem + 1u);
+  for (uint32_t i = 0; i < nitem; i++)
+    item[i] = transforms_stacked(s, wick_lowering_item(s, a, i), n);
+  return wick_ty_new(s->t, WICK_TY_TUPLE, nitem, item);
 }
 
 /* A call for each row of the arguments: axis says which dimension of an argument has them, -1: the
