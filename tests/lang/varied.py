@@ -56,5 +56,6 @@ VARIED = {
     "compositions": compositions,
     "carried": lambda: 6.0,
     "per_example": per_example,
+    "texts": lambda: ([1, 2, 6], [2, 2, 6]),
     "symbolic": lambda: (10.0, 10.0, 12.0, 12.0, [0.0, 6.0]),
 }  # fmt: skip

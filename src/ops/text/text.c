@@ -54,6 +54,13 @@ static wick_status string_concat_infer(wick_infer *c)
   return NULL;
 }
 
+/* Both operands have rows then, because their types are equal. */
+static void string_concat_batch(wick_batching *a)
+{
+  wick_value x = wick_batch_full(a, 0), y = wick_batch_full(a, 1);
+  wick_batch_results(a, wick_batch_build(a, (wick_value[]){x, y}, a->node->attr));
+}
+
 const wick_op wick_op_string_concat = {
     .name = "string_concat",
     .doc = "Each string of x followed by the string of y",
@@ -64,7 +71,7 @@ const wick_op wick_op_string_concat = {
     .infer = string_concat_infer,
     .ref = wick_host_ref,
     .grad = wick_grad_zero,
-    .batch.run = wick_batch_broadcast,
+    .batch.run = string_concat_batch,
 };
 
 static wick_status string_split_infer(wick_infer *c)
