@@ -17,6 +17,7 @@ root = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(root / "tests" / "trace"), str(root / "build" / "python")]
 
 import jax  # noqa: E402
+import jax.experimental.ode  # noqa: E402, F401
 import jax.flatten_util  # noqa: E402, F401
 import jax.ops  # noqa: E402, F401
 import jax.scipy.cluster.vq  # noqa: E402, F401
@@ -33,6 +34,7 @@ import numpy as np  # noqa: E402
 
 import wick  # noqa: E402
 import programs_fields  # noqa: E402, F401
+import programs_idioms  # noqa: E402, F401
 import programs_learning  # noqa: E402, F401
 import programs_models  # noqa: E402, F401
 import programs_names  # noqa: E402, F401

@@ -201,13 +201,12 @@ def one_hot(x, num_classes, *, dtype=None, axis=-1):
 @api
 def dot_product_attention(query, key, value, bias=None, mask=None, *, scale=None, is_causal=False, query_seq_lengths=None,
                           key_value_seq_lengths=None, local_window_size=None, implementation=None):
-    """Attention of [batch, positions, heads, features], as in jax.nn. Lengths are those of each row of the batch; a window
-    is (positions before, positions after), or one number for both."""
+    """Attention of [batch, positions, heads, features], as in jax.nn. Several heads of queries may share one of keys and values. Lengths are
+    those of each row of the batch; a window is (positions before, positions after), or one number for both."""
     query, key, value = ops.convert(query, key, value)
-    batched = query.ndim == 4
     q, k, v = [wnp.swapaxes(x, -3, -2) for x in (query, key, value)]
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    scores = ops.matmul(q, wnp.swapaxes(k, -1, -2)) * scale
+    scores = _by_heads(q, wnp.swapaxes(k, -1, -2)) * scale
     if bias is not None:
         scores = scores + bias
     if is_causal:
@@ -218,7 +217,19 @@ def dot_product_attention(query, key, value, bias=None, mask=None, *, scale=None
     seen = _seen(scores.shape, query_seq_lengths, key_value_seq_lengths, local_window_size)
     if seen is not None:
         scores = wnp.where(seen, scores, float(elements.finfo(scores.elem).min))
-    return wnp.swapaxes(ops.matmul(softmax(scores), v), -3, -2) if batched or query.ndim == 3 else None
+    made = wnp.swapaxes(_by_heads(softmax(scores), v), -3, -2)
+    if query_seq_lengths is None:
+        return made
+    return wnp.where(wnp.arange(made.shape[-3])[:, None, None] < wnp.reshape(ops.array(query_seq_lengths), (-1, 1, 1, 1)), made, 0)
+
+
+def _by_heads(x, y):
+    """x @ y, where each head of y belongs to as many heads of x as there are, one after the other."""
+    heads, shared = x.shape[-3], y.shape[-3]
+    if heads == shared or shared == 1 or heads % shared:
+        return ops.matmul(x, y)
+    made = ops.matmul(ops.reshape(x, x.shape[:-3] + (shared, heads // shared) + x.shape[-2:]), wnp.expand_dims(y, axis=-3))
+    return ops.reshape(made, made.shape[:-4] + (heads,) + made.shape[-2:])
 
 
 def _seen(shape, query_lengths, key_lengths, window):

@@ -235,12 +235,15 @@ _TABLE = {
 
 
 def _places(own, theirs):
-    """For each of JAX's names that parameter of a function which it is, or None."""
+    """For each of JAX's names that parameter of a function which it is, or None. A parameter without a name for callers is found by its position."""
     positional = [p.name for p in own.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    nameless = [p.name for p in own.values() if p.kind == p.POSITIONAL_ONLY]
     ordered = theirs[:theirs.index("*")] if "*" in theirs else theirs
     places = {}
     for k, name in enumerate(theirs):
-        if name in own:
+        if k < min(len(ordered), len(nameless)):
+            places[name] = nameless[k]
+        elif name in own:
             places[name] = name
         elif k < len(ordered) and k < len(positional) and positional[k] not in theirs:
             places[name] = positional[k]
