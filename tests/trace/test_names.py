@@ -530,3 +530,48 @@ def test_logsumexp_with_signs():
     close(value, np.log(np.abs(total))), close(sign, np.sign(total))
     numbers = lax.conv_dimension_numbers((1, 4, 4, 3), (2, 2, 3, 5), ("NHWC", "HWIO", "NHWC"))
     assert numbers.lhs_spec == (0, 3, 1, 2) and numbers.rhs_spec == (3, 2, 0, 1) and numbers.out_spec == (0, 3, 1, 2)
+
+
+# ---- derivatives of special functions ----
+
+SLOPES = {
+    "gammaln": lambda s, x: s.gammaln(x), "digamma": lambda s, x: s.digamma(x - 1), "polygamma": lambda s, x: s.polygamma(1, x), "gamma": lambda s, x: s.gamma(x - 1),
+    "zeta": lambda s, x: s.zeta(2.5, x), "zeta by its power": lambda s, x: s.zeta(x + 1, 1.5), "betaln": lambda s, x: s.betaln(x, 2 * x), "i0": lambda s, x: s.i0(x - 1.5),
+    "i0e": lambda s, x: s.i0e(x), "i1": lambda s, x: s.i1(x - 1.5), "i1e": lambda s, x: s.i1e(x), "gammainc": lambda s, x: s.gammainc(2.0, x),
+    "gammaincc": lambda s, x: s.gammaincc(x, x * x), "betainc": lambda s, x: s.betainc(2.0, 3.0, x / 4), "betainc of all": lambda s, x: s.betainc(x, 2 * x, x / 4),
+    "erfc": lambda s, x: s.erfc(x), "erfcx": lambda s, x: s.erfcx(x - 1), "log_ndtr": lambda s, x: s.log_ndtr(x - 2.5), "sici": lambda s, x: s.sici(x)[0] * s.sici(x)[1],
+    "fresnel": lambda s, x: s.fresnel(x)[0] * s.fresnel(x)[1], "hyp1f1": lambda s, x: s.hyp1f1(0.5, 1.5, x), "hyp1f1 by a": lambda s, x: s.hyp1f1(x, 1.5, 0.7),
+    "hyp2f1": lambda s, x: s.hyp2f1(0.5, 1.0, 1.7, x / 4), "owens_t": lambda s, x: s.owens_t(x, 0.4), "owens_t by both": lambda s, x: s.owens_t(x, x / 2),
+    "multigammaln": lambda s, x: s.multigammaln(x + 2, 3),
+}
+
+
+def test_derivatives_of_special_functions():
+    special = wick.scipy.special
+    x, h = np.float64([0.6, 1.1, 1.7, 2.4, 3.1]), 1e-4
+    rise = run(lambda x: {n: (f(special, x + h) - f(special, x - h)) / (2 * h) for n, f in SLOPES.items()}, x)
+    slopes = run(lambda x: {n: wick.vmap(wick.grad(lambda x, f=f: f(special, x)))(x) for n, f in SLOPES.items()}, x)
+    moved = run(lambda x: {n: wick.jvp(lambda x, f=f: f(special, x), (x,), (wnp.ones_like(x),))[1] for n, f in SLOPES.items()}, x)
+    for name in SLOPES:
+        np.testing.assert_allclose(slopes[name], rise[name], rtol=2e-6, atol=1e-7, err_msg=name)
+        np.testing.assert_allclose(moved[name], slopes[name], rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+def test_second_derivatives_of_special_functions():
+    special, x, h = wick.scipy.special, np.float64([0.6, 1.1, 1.7]), 1e-4
+    curves = {n: SLOPES[n] for n in ("gammaln", "i1", "erfcx", "hyp1f1", "gammainc")}
+    slope = lambda f, x: wick.vmap(wick.grad(lambda x: f(special, x)))(x)
+    rise = run(lambda x: {n: (slope(f, x + h) - slope(f, x - h)) / (2 * h) for n, f in curves.items()}, x)
+    found = run(lambda x: {n: wnp.diagonal(wick.hessian(lambda x, f=f: f(special, x).sum())(x)) for n, f in curves.items()}, x)
+    for name in curves:
+        np.testing.assert_allclose(found[name], rise[name], rtol=1e-6, atol=1e-7, err_msg=name)
+
+
+def test_slopes_at_the_borders():
+    special = wick.scipy.special
+    slope = lambda f, x: run(lambda x: wick.vmap(wick.grad(f))(x), np.float32(x))
+    close(slope(special.i1, [0]), [0.5])
+    close(slope(lambda x: special.gammainc(2.0, x), [0]), [0])
+    assert np.isfinite(slope(special.log_ndtr, [-30, 0, 30])).all()
+    close(slope(lambda x: wick.lax.erfc(x), [-20, 20]), [0, 0])
+    close(slope(special.gammaln, [-0.3]), [special.digamma(np.float32(-0.3))])

@@ -10,7 +10,7 @@ from wick.nn import logsumexp, sigmoid as expit  # noqa: F401
 from wick.scipy.special_series import boxcox, boxcox1p, comb, erfcx, fresnel, hyp1f1, hyp2f1, owens_t, sici  # noqa: F401
 from wick.trace import ops, spelling
 from wick.trace.control import fori, scan
-from wick.trace.custom import custom_jvp
+from wick.trace.custom import custom_jvp, slopes
 from wick.trace.eager import api
 from wick.trace.scope import fail
 
@@ -73,15 +73,19 @@ def _near_zeros(x):
     return wnp.where(upper, about_2, about_2 - wnp.log1p(z))
 
 
-@api
-def gammaln(x, /):
-    """The logarithm of the size of the gamma function."""
-    x = ops.floating(x)
+@slopes(lambda y, x: digamma(x))
+def _gammaln(x):
     below = x < 0.5
     reflected = wnp.where(below, 1 - x, x)
     positive = _lgamma_above(reflected)
     sine = wnp.abs(wnp.sin(math.pi * wnp.where(below, x - wnp.floor(x), 0.5)))
     return wnp.where(below, math.log(math.pi) - wnp.log(sine) - positive, positive)
+
+
+@api
+def gammaln(x, /):
+    """The logarithm of the size of the gamma function."""
+    return _gammaln(ops.floating(x))
 
 
 @api
@@ -130,10 +134,16 @@ def poch(z, m):
     return gammasgn(z + m) * gammasgn(z) * wnp.exp(gammaln(z + m) - gammaln(z))
 
 
-@api
-def digamma(x, /):
-    """The derivative of gammaln."""
-    x = ops.floating(x)
+def _trigamma(x):
+    """The derivative of digamma."""
+    below = x < 0.5
+    positive = zeta(2.0, wnp.where(below, 1 - x, x))
+    sine = wnp.sin(math.pi * wnp.where(below, x, 0.25))
+    return wnp.where(below, math.pi ** 2 / (sine * sine) - positive, positive)
+
+
+@slopes(lambda y, x: _trigamma(x))
+def _digamma(x):
     below = x < 0.5
     z = wnp.where(below, 1 - x, x)
     shift = 0.0
@@ -149,13 +159,17 @@ def digamma(x, /):
     return wnp.where(below, positive - cotangent, positive)
 
 
+@api
+def digamma(x, /):
+    """The derivative of gammaln."""
+    return _digamma(ops.floating(x))
+
+
 psi = digamma
 
 
-@api
-def zeta(x, q=1.0):
-    """Hurwitz's zeta function, the sum of (q + k) to the power -x: Euler and Maclaurin's formula after 10 terms."""
-    x, q = _floats(x, q)
+@slopes(None, lambda y, x, q: -x * zeta(x + 1, q))
+def _zeta(x, q):
     total = 0.0
     for k in range(10):
         total = total + wnp.power(q + k, -x)
@@ -169,6 +183,12 @@ def zeta(x, q=1.0):
         factor = factor * (x + 2 * k + 1) * (x + 2 * k + 2) * square
         fact *= (2 * k + 3) * (2 * k + 4)
     return total
+
+
+@api
+def zeta(x, q=1.0):
+    """Hurwitz's zeta function, the sum of (q + k) to the power -x: Euler and Maclaurin's formula after 10 terms."""
+    return _zeta(*_floats(x, q))
 
 
 @api
@@ -263,15 +283,19 @@ def ndtr(x, /):
     return 0.5 * erfc(ops.floating(x) * -math.sqrt(0.5))
 
 
-@api
-def log_ndtr(x, /):
-    """log(ndtr(x)), exact in the lower tail."""
-    x = ops.floating(x)
+@slopes(lambda y, x: wnp.exp(-0.5 * x * x - y) / math.sqrt(2 * math.pi))
+def _log_ndtr(x):
     low = x < -1
     below = wnp.where(low, x, -1.0) * -math.sqrt(0.5)
     upper = x > 1
     return wnp.where(low, wnp.log(0.5 * erfcx(below)) - below * below,
                      wnp.where(upper, wnp.log1p(-ndtr(wnp.where(upper, -x, 0.0))), wnp.log(ndtr(wnp.where(low | upper, 0.0, x)))))
+
+
+@api
+def log_ndtr(x, /):
+    """log(ndtr(x)), exact in the lower tail."""
+    return _log_ndtr(ops.floating(x))
 
 
 @api
@@ -284,7 +308,6 @@ def ndtri(p, /):
 def _bessel(x, order, scaled):
     """The modified function by the trapezoidal rule on its integral, which has exponential convergence, and from 30 on by
     its asymptotic series."""
-    x = ops.floating(x)
     size = wnp.abs(x)
     near, inside = _between(size, 0.0, 30.0)
     count = 32
@@ -303,28 +326,45 @@ def _bessel(x, order, scaled):
     return made * wnp.sign(x) if order % 2 else made
 
 
+def _over_x(y, x):
+    """y / x, where y is x / 2 near 0."""
+    return wnp.where(x == 0, 0.5, y / wnp.where(x == 0, 1.0, x))
+
+
+_i0 = slopes(lambda y, x: i1(x))(lambda x: _bessel(x, 0, False))
+
+
 @api
 def i0(x, /):
     """The modified Bessel function of order 0."""
-    return _bessel(x, 0, False)
+    return _i0(ops.floating(x))
+
+
+_i0e = slopes(lambda y, x: i1e(x) - wnp.sign(x) * y)(lambda x: _bessel(x, 0, True))
 
 
 @api
 def i0e(x, /):
     """exp(-|x|) * i0(x)"""
-    return _bessel(x, 0, True)
+    return _i0e(ops.floating(x))
+
+
+_i1 = slopes(lambda y, x: i0(x) - _over_x(y, x))(lambda x: _bessel(x, 1, False))
 
 
 @api
 def i1(x, /):
     """The modified Bessel function of order 1."""
-    return _bessel(x, 1, False)
+    return _i1(ops.floating(x))
+
+
+_i1e = slopes(lambda y, x: i0e(x) - wnp.sign(x) * y - _over_x(y, x))(lambda x: _bessel(x, 1, True))
 
 
 @api
 def i1e(x, /):
     """exp(-|x|) * i1(x)"""
-    return _bessel(x, 1, True)
+    return _i1e(ops.floating(x))
 
 
 def _incomplete(a, x):
@@ -351,22 +391,30 @@ def _incomplete(a, x):
     return below, wnp.where(x > 0, wnp.where(lower, 1 - front * series, front * fraction), 1.0)
 
 
+def _incomplete_slope(a, x):
+    """The derivative of the lower part by x."""
+    return wnp.where(x > 0, wnp.exp(xlogy(a - 1, wnp.where(x > 0, x, 1.0)) - x - gammaln(a)), 0.0)
+
+
+_gammainc = slopes(None, lambda y, a, x: _incomplete_slope(a, x))(lambda a, x: _incomplete(a, x)[0])
+_gammaincc = slopes(None, lambda y, a, x: -_incomplete_slope(a, x))(lambda a, x: _incomplete(a, x)[1])
+
+
 @api
 def gammainc(a, x):
     """The lower incomplete gamma function, divided by gamma(a)."""
-    return _incomplete(a, x)[0]
+    return _gammainc(*_floats(a, x))
 
 
 @api
 def gammaincc(a, x):
     """1 - gammainc(a, x)"""
-    return _incomplete(a, x)[1]
+    return _gammaincc(*_floats(a, x))
 
 
-@api
-def betainc(a, b, x):
-    """The incomplete beta function, divided by beta(a, b): Lentz's continued fraction."""
-    a, b, x = wnp.broadcast_arrays(*_floats(a, b, x))
+@slopes(None, None, lambda y, a, b, x: wnp.exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b)))
+def _betainc(a, b, x):
+    a, b, x = wnp.broadcast_arrays(a, b, x)
     turned = x > (a + 1) / (a + b + 2)
     p, q, z = wnp.where(turned, b, a), wnp.where(turned, a, b), wnp.where(turned, 1 - x, x)
 
@@ -381,6 +429,12 @@ def betainc(a, b, x):
     front = wnp.exp(xlogy(p, z) + xlog1py(q, -z) - betaln(p, q)) / p
     made = front / (1 + first / inner)
     return wnp.where(turned, 1 - made, made)
+
+
+@api
+def betainc(a, b, x):
+    """The incomplete beta function, divided by beta(a, b): Lentz's continued fraction."""
+    return _betainc(*_floats(a, b, x))
 
 
 @api

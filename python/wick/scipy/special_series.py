@@ -6,6 +6,7 @@ import numpy as np
 from wick import numpy as wnp
 from wick.trace import ops
 from wick.trace.control import fori
+from wick.trace.custom import slopes
 from wick.trace.eager import api
 
 # Chebyshev's coefficients, computed from values with 15 digits or more.
@@ -54,6 +55,7 @@ def _scaled(x):
     return _series(_ERFCX, (x - 3) / (x + 3)) / (1 + x)
 
 
+@slopes(lambda y, x: wnp.exp(-x * x) * (-2 / math.sqrt(math.pi)))
 def erfc_of(x):
     """1 - erf(x), with all its digits where it is small."""
     size = wnp.abs(x)
@@ -63,14 +65,18 @@ def erfc_of(x):
     return wnp.where(near, 1 - ops.unary("erf", wnp.where(near, x, 0.0)), wnp.where(x < 0, 2 - tail, wnp.where(size > 29, 0.0, tail)))
 
 
-@api
-def erfcx(x, /):
-    """exp(x^2) erfc(x)"""
-    x = ops.floating(x)
+@slopes(lambda y, x: 2 * x * y - 2 / math.sqrt(math.pi))
+def _erfcx(x):
     below = x < 0
     made = _scaled(wnp.abs(x))
     square = wnp.where(below, x * x, 0.0)
     return wnp.where(below, 2 * wnp.exp(square) - made, made)
+
+
+@api
+def erfcx(x, /):
+    """exp(x^2) erfc(x)"""
+    return _erfcx(ops.floating(x))
 
 
 def _split(x, at):
@@ -79,10 +85,8 @@ def _split(x, at):
     return wnp.where(near, x, 0.5 * at), wnp.where(near, at, x), near
 
 
-@api
-def sici(x, /):
-    """The sine and the cosine integral (si, ci); ci is NaN for negative x."""
-    x = ops.floating(x)
+@slopes(lambda y, x: (wnp.sinc(x / math.pi), wnp.cos(x) / x))
+def _sici(x):
     size = wnp.abs(x)
     small, large, near = _split(size, 4.0)
     square, si, ci, term = small * small, 0.0, 0.0, 1.0
@@ -100,9 +104,24 @@ def sici(x, /):
 
 
 @api
-def fresnel(x, /):
-    """Fresnel's integrals (S, C): of sin(pi t^2 / 2) and cos(pi t^2 / 2) from 0 to x."""
-    x = ops.floating(x)
+def sici(x, /):
+    """The sine and the cosine integral (si, ci); ci is NaN for negative x."""
+    return _sici(ops.floating(x))
+
+
+def _phase(x):
+    """pi x^2 / 2 less whole turns, for x >= 0: x^2 / 4 turns, which without those keeps its digits."""
+    turn = x % 2
+    return (0.5 * math.pi) * ((x - turn) * 2 * turn % 4 + turn * turn)
+
+
+def _fresnel_slopes(y, x):
+    phase = _phase(wnp.abs(x))
+    return wnp.sin(phase), wnp.cos(phase)
+
+
+@slopes(_fresnel_slopes)
+def _fresnel(x):
     small, large, near = _split(wnp.abs(x), 1.6)
     square = (0.5 * math.pi) * small * small
     s, c, term = 0.0, 0.0, 1.0
@@ -113,12 +132,17 @@ def fresnel(x, /):
         term = term * -square / (k + 2)
     t = 2 * (1.6 / large) ** 2 - 1
     f, g = _series(_FRESNEL_F, t) / (math.pi * large), _series(_FRESNEL_G, t) / (math.pi ** 2 * large ** 3)
-    turn = large % 2  # the phase is large * large / 4 turns: without whole turns it keeps its digits
-    phase = (0.5 * math.pi) * ((large - turn) * 2 * turn % 4 + turn * turn)
+    phase = _phase(large)
     sine, cosine = wnp.sin(phase), wnp.cos(phase)
     s = wnp.where(near, s * small, 0.5 - f * cosine - g * sine)
     c = wnp.where(near, c * small, 0.5 + f * sine - g * cosine)
     return wnp.where(x < 0, -s, s), wnp.where(x < 0, -c, c)
+
+
+@api
+def fresnel(x, /):
+    """Fresnel's integrals (S, C): of sin(pi t^2 / 2) and cos(pi t^2 / 2) from 0 to x."""
+    return _fresnel(ops.floating(x))
 
 
 def _floats(*xs):
@@ -136,9 +160,8 @@ def _powers(count, x, factor):
     return fori(0, count, add, (wnp.ones_like(x), wnp.ones_like(x)))[1]
 
 
-@api
-def hyp1f1(a, b, x):
-    """Kummer's function 1F1(a, b, x): its power series, and from 60 on the asymptotic one."""
+@slopes(None, None, lambda y, a, b, x: a / b * _hyp1f1(a + 1, b + 1, x))
+def _hyp1f1(a, b, x):
     from wick.scipy.special import gammaln, gammasgn
     a, b, x = _floats(a, b, x)
     negative = x < 0
@@ -157,15 +180,20 @@ def hyp1f1(a, b, x):
     return wnp.where(near, by_series, wnp.where(whole, _polynomial(a, b, size, negative), by_tail))
 
 
+@api
+def hyp1f1(a, b, x):
+    """Kummer's function 1F1(a, b, x): its power series, and from 60 on the asymptotic one."""
+    return _hyp1f1(*[ops.floating(v) for v in ops.convert(a, b, x)])
+
+
 def _polynomial(a, b, x, negative):
     """1F1 for a whole number a from -40 to 0."""
     made = _powers(40, x, lambda k: (a + k) / ((b + k) * (k + 1)))
     return wnp.where(a < -40, math.nan, made * wnp.exp(wnp.where(negative, -x, 0.0)))
 
 
-@api
-def hyp2f1(a, b, c, x):
-    """Gauss's function 2F1(a, b, c, x) for x <= 1. From 0.97 to 1 it is NaN where c - a - b is a whole number, but for x = 1."""
+@slopes(None, None, None, lambda y, a, b, c, x: a * b / c * _hyp2f1(a + 1, b + 1, c + 1, x))
+def _hyp2f1(a, b, c, x):
     from wick.scipy.special import gammaln, gammasgn
     a, b, c, x = _floats(a, b, c, x)
     negative = x < 0
@@ -193,6 +221,12 @@ def hyp2f1(a, b, c, x):
     at_1 = wnp.where(s > 0, quotient((c, wnp.where(s > 0, s, 1.0)), (c - a, c - b)), math.inf)
     far = wnp.where(z == 1, at_1, wnp.where(whole, wnp.where(z < 0.97, series, math.nan), about_1))
     return wnp.where(x > 1, math.nan, factor * wnp.where(near, series, far))
+
+
+@api
+def hyp2f1(a, b, c, x):
+    """Gauss's function 2F1(a, b, c, x) for x <= 1. From 0.97 to 1 it is NaN where c - a - b is a whole number, but for x = 1."""
+    return _hyp2f1(*[ops.floating(v) for v in ops.convert(a, b, c, x)])
 
 
 @api
@@ -224,10 +258,10 @@ def comb(N, k, *, exact=False, repetition=False):
     return wnp.where(good, wnp.exp(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)), 0.0)
 
 
-@api
-def owens_t(h, a):
-    """Owen's T function, by Gauss and Legendre's rule of 24 points."""
-    h, a = _floats(h, a)
+@slopes(lambda y, h, a: wnp.exp(-0.5 * h * h) * ops.unary("erf", a * h * math.sqrt(0.5)) * (-0.5 / math.sqrt(2 * math.pi)),
+        lambda y, h, a: wnp.exp(-0.5 * h * h * (1 + a * a)) / (2 * math.pi * (1 + a * a)))
+def _owens_t(h, a):
+    h, a = wnp.broadcast_arrays(h, a)
     h, size = wnp.abs(h), wnp.abs(a)
     above = size > 1
     upper = lambda x: 0.5 * erfc_of(x * math.sqrt(0.5))
@@ -240,3 +274,9 @@ def owens_t(h, a):
     total = total * width * (0.25 / math.pi)
     other = 0.5 * (upper(h) + upper(height)) - upper(h) * upper(height) - total
     return wnp.sign(a) * wnp.where(above, other, total)
+
+
+@api
+def owens_t(h, a):
+    """Owen's T function, by Gauss and Legendre's rule of 24 points."""
+    return _owens_t(*[ops.floating(v) for v in ops.convert(h, a)])

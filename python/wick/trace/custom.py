@@ -1,12 +1,13 @@
 """Functions with derivatives of their own."""
 import contextlib
+import contextvars
 import functools
 import inspect
 
 from wick.errors import InvalidArgument, Unsupported
 from wick.trace import elements, ops, scope as scopes, tree
 from wick.trace.function import Function
-from wick.trace.nest import Nested, call_text
+from wick.trace.nest import Nested, call_text, hoisted
 from wick.trace.scope import emit_all, fail
 from wick.trace.transform import _one, _partial, _strong, vjp
 
@@ -185,3 +186,57 @@ def closure_convert(f, *example_args):
         return inner.structure.build(iter(emit_all(call_text(inner.name, arrays), inner.types())))
 
     return converted, hoisted
+
+
+#: Whether the derivative of a function with slopes is being recorded: in it such functions are their steps.
+_recording = contextvars.ContextVar("recording", default=False)
+
+
+def slopes(*rules):
+    """Gives a function of arrays of floats its partial derivatives: for each argument a function of the result and of the
+    arguments; None: the derivative of the function's steps. Second derivatives are those of the rules' steps. In a program there is one
+    function for all arguments of the same types."""
+
+    def decorated(f):
+        @functools.wraps(f)
+        def called(*args):
+            places = [k for k, x in enumerate(args) if isinstance(x, scopes.Traced) and not scopes.is_literal(x)]
+            if not places or _recording.get():
+                return f(*args)
+            leaves = [args[k] for k in places]
+            fixed = {k: x for k, x in enumerate(args) if k not in places}
+            key = f, tuple([(k, x.name if isinstance(x, scopes.Traced) else x) for k, x in fixed.items()]), tuple(map(_strong, leaves))
+            name, results, structure = hoisted(key, lambda *given: _with_slopes(f, rules, places, fixed)(*given), key[2])
+            return structure.build(iter(emit_all(call_text(name, leaves), results)))
+
+        return called
+
+    return decorated
+
+
+def _with_slopes(f, rules, places, fixed):
+    """f of the arguments at these places, where the others are fixed."""
+
+    def whole(given):
+        at = dict(zip(places, given)) | {k: scopes.literal_again(x) if isinstance(x, scopes.Traced) else x for k, x in fixed.items()}
+        return [at[k] for k in range(len(at))]
+
+    def backward(kept, cotangent):
+        before = _recording.set(True)
+        try:
+            return tuple([_part(f, rules[k], k, kept[0], whole(kept[1]), cotangent) for k in places])
+        finally:
+            _recording.reset(before)
+
+    made = custom_vjp(lambda *given: f(*whole(given)))
+    made.defvjp(lambda *given: (None, (f(*whole(given)), given)), backward)
+    return made
+
+
+def _part(f, rule, place, result, args, cotangent):
+    """The cotangent of an argument of a function with slopes."""
+    if rule is None:
+        return vjp(lambda x: f(*args[:place], x, *args[place + 1:]), args[place])[1](cotangent)[0]
+    parts = [ops.same("mul", g, ops.as_elem(slope, g.elem)) for g, slope in zip(tree.leaves(cotangent), tree.leaves(rule(result, *args)))]
+    total, shape = functools.reduce(functools.partial(ops.same, "add"), parts), args[place].shape
+    return total if total.shape == shape else vjp(lambda x: ops.broadcast_to(x, total.shape), args[place])[1](total)[0]

@@ -1,6 +1,11 @@
 """Functions inside of a trace: a Python function of arrays becomes a function value of the program."""
+import itertools
+
 from wick.trace import ops, scope as scopes, tree
 from wick.trace.scope import name_of, type_of
+
+#: So many functions of the package are kept.
+HOISTED = 1024
 
 
 def result_text(leaves):
@@ -45,6 +50,38 @@ class Nested:
 
     def types(self):
         return [(elem, shape) for elem, shape, _ in self.results]
+
+
+#: By what makes them, functions that refer to nothing in a trace: (their text, those that they call, the name, results, structure).
+_hoisted = {}
+_numbers = itertools.count(1)
+
+
+def hoisted(key, call, avals):
+    """(name, results, structure) of a function of the program by itself, which is recorded once for each key: call(*parameters) -> a
+    structure of arrays. It refers to nothing else in the trace."""
+    if key not in _hoisted:
+        _hoisted[key] = _record(f"own{next(_numbers)}", call, avals)
+        while len(_hoisted) > HOISTED:
+            del _hoisted[next(iter(_hoisted))]
+    made, root = _hoisted[key], scopes.current().root
+    for text in [*made[1], made[0]]:
+        if text not in root.items:
+            root.items.append(text)
+    return made[2:]
+
+
+def _record(name, call, avals):
+    root = scopes.Root(name)
+    with scopes.recording(scopes.Scope(root)) as inner:
+        made = parameters(inner, avals)
+        leaves, structure = tree.flatten(call(*made))
+        leaves = [ops.array(x) for x in leaves]
+        last = result_text(leaves)
+    assert not root.constants
+    head = ", ".join([f"{p.name}: {type_of(p)}" for p in made])
+    text = "\n".join([f"fn {name}({head}) -> {result_type(leaves)} {{", *inner.lines, last, "}"])
+    return text, root.items, name, [aval(x)[:2] for x in leaves], structure
 
 
 def call_text(function, arguments):

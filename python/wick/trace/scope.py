@@ -220,6 +220,16 @@ def number(value, elem, weak=False):
     return _array_class()(scope, digits if elem == "bool" else f"({digits} : {elem})", elem, (), weak)
 
 
+def is_literal(x):
+    """Is it a number that is written where it is used?"""
+    return x.name[0] == "("
+
+
+def literal_again(x):
+    """A literal in the current scope."""
+    return _array_class()(_state.scope, x.name, x.elem, x.shape, x.weak)
+
+
 def _unwritable(value, elem, weak):
     """A number without a literal: infinities, those that are no numbers, and whole numbers of more than 63 bits."""
     if elements.is_float(elem):
