@@ -440,16 +440,15 @@ def sort_key_val(keys, values, dimension=-1):
 @api
 def dot(x, y, *, precision=None, preferred_element_type=None):
     """The product of vectors and matrices."""
-    return wnp.dot(x, y)
+    return _products.in_type(wnp.dot, x, y, preferred_element_type)
 
 
 @api
 def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None):
     """The product over pairs of dimensions: ((those of lhs, of rhs), (those of the batch in lhs, in rhs))."""
     (a, b), (c, d) = dimension_numbers
-    lhs, rhs = ops.convert(lhs, rhs)
-    made = _products.contract(lhs, rhs, (tuple(a), tuple(b)), (tuple(c), tuple(d)))
-    return made if preferred_element_type is None else wnp.astype(made, preferred_element_type)
+    product = lambda lhs, rhs: _products.contract(lhs, rhs, (tuple(a), tuple(b)), (tuple(c), tuple(d)))
+    return _products.in_type(product, lhs, rhs, preferred_element_type)
 
 
 def _pads(padding, shape, window, stride, dilation, base=None):
@@ -500,7 +499,11 @@ def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers):
 def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None, dimension_numbers=None,
                          feature_group_count=1, batch_group_count=1, precision=None, preferred_element_type=None):
     """A convolution; `lhs_dilation` puts zeros between the elements of lhs."""
-    lhs, rhs = ops.convert(lhs, rhs)
+    made = lambda lhs, rhs: _convolution(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count, batch_group_count)
+    return _products.in_type(made, lhs, rhs, preferred_element_type)
+
+
+def _convolution(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers, feature_group_count, batch_group_count):
     rank = lhs.ndim - 2
     if rank < 1 or rhs.ndim != lhs.ndim:
         fail(InvalidArgument, f"conv_general_dilated: the shapes {lhs.shape} and {rhs.shape} do not fit together")
@@ -537,19 +540,20 @@ def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, r
 
 
 @api
-def conv(lhs, rhs, window_strides, padding, precision=None):
+def conv(lhs, rhs, window_strides, padding, preferred_element_type=None):
     """A convolution of [batch, channels, spatial...] with [outputs, inputs, window...]."""
-    return conv_general_dilated(lhs, rhs, window_strides, padding)
+    return conv_general_dilated(lhs, rhs, window_strides, padding, preferred_element_type=preferred_element_type)
 
 
 @api
-def conv_with_general_padding(lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None, precision=None):
+def conv_with_general_padding(lhs, rhs, window_strides, padding, lhs_dilation=None, rhs_dilation=None, preferred_element_type=None):
     """The same, with dilations."""
-    return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation)
+    return conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, preferred_element_type=preferred_element_type)
 
 
 @api
-def conv_transpose(lhs, rhs, strides, padding, rhs_dilation=None, dimension_numbers=None, transpose_kernel=False):
+def conv_transpose(lhs, rhs, strides, padding, rhs_dilation=None, dimension_numbers=None, transpose_kernel=False,
+                   preferred_element_type=None):
     """A convolution with fractional strides, as in jax.lax."""
     lhs, rhs = ops.array(lhs), ops.array(rhs)
     rank = lhs.ndim - 2
@@ -566,7 +570,7 @@ def conv_transpose(lhs, rhs, strides, padding, rhs_dilation=None, dimension_numb
     if transpose_kernel:
         rhs = wnp.flip(rhs, axis=tuple([texts[1].index(c) for c in spatial]))
         texts = texts[0], texts[1].replace("I", "*").replace("O", "I").replace("*", "O"), texts[2]
-    return conv_general_dilated(lhs, rhs, (1,) * rank, pads, tuple(strides), dilation, texts)
+    return conv_general_dilated(lhs, rhs, (1,) * rank, pads, tuple(strides), dilation, texts, preferred_element_type=preferred_element_type)
 
 
 def _transposed_pads(k, s, d, padding):

@@ -1,6 +1,7 @@
 """Further names of jax.lax that programs use now and then."""
 from wick import numpy as wnp
 from wick.errors import InvalidArgument, Unsupported
+from wick.numpy import products as _products
 from wick.trace import elements, ops
 from wick.trace.axes import axis_index, axis_size, psum
 from wick.trace.complex import pair
@@ -65,7 +66,10 @@ def platform_dependent(*args, default=None, **per_platform):
 @api
 def ragged_dot(lhs, rhs, group_sizes, precision=None, preferred_element_type=None, group_offset=None):
     """Products of groups of rows, one after another, each with a matrix of its own; rows after the last group give 0."""
-    lhs, rhs = ops.convert(lhs, rhs)
+    return _products.in_type(lambda lhs, rhs: _ragged(lhs, rhs, group_sizes), lhs, rhs, preferred_element_type)
+
+
+def _ragged(lhs, rhs, group_sizes):
     ends = wnp.cumsum(ops.array(group_sizes))
     rows = ops.iota(lhs.shape[0])
     group = wnp.sum(wnp.expand_dims(rows, axis=1) >= ends, axis=1)

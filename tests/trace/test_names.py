@@ -575,3 +575,17 @@ def test_slopes_at_the_borders():
     assert np.isfinite(slope(special.log_ndtr, [-30, 0, 30])).all()
     close(slope(lambda x: wick.lax.erfc(x), [-20, 20]), [0, 0])
     close(slope(special.gammaln, [-0.3]), [special.digamma(np.float32(-0.3))])
+
+
+def test_atan2_of_lax_takes_its_operands_in_order():
+    x, y = np.float32([-0.3, 0.3, -1.2]), np.float32([0.7, -1.3, -0.2])
+    close(lax.atan2(x, y), np.arctan2(x, y))
+    close(run(lax.atan2, x, y), np.arctan2(x, y))
+
+
+def test_products_in_wider_types():
+    a = np.full((2, 300), 100, np.int8)
+    assert lax.dot(a, a.T, preferred_element_type=np.int32).tolist() == [[3000000] * 2] * 2
+    assert lax.dot_general(a, a, (((1,), (1,)), ((), ())), preferred_element_type=np.int32).tolist() == [[3000000] * 2] * 2
+    image = np.full((1, 3, 4, 4), 100, np.int8)
+    assert lax.conv(image, image[..., :3, :3], (1, 1), "VALID", preferred_element_type=np.int32).tolist() == [[[[270000] * 2] * 2]]

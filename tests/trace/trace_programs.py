@@ -9,7 +9,7 @@ PROGRAMS = {}
 
 def namespace(package):
     """What programs use of a package, jax or wick."""
-    names = ("numpy lax nn ops scipy image tree tree_util flatten_util grad value_and_grad vmap jvp vjp hessian jacfwd jacrev custom_vjp custom_jvp checkpoint linearize jit "
+    names = ("numpy lax nn ops scipy image tree jacobian tree_util flatten_util grad value_and_grad vmap jvp vjp hessian jacfwd jacrev custom_vjp custom_jvp checkpoint linearize jit "
              "custom_gradient closure_convert linear_transpose checkpoint_policies remat random experimental named_scope named_call device_put devices default_backend eval_shape ShapeDtypeStruct")
     own = {name: getattr(package, name) for name in names.split()}
     lax = package.lax

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from wick import types
 from wick.errors import InvalidArgument
 from wick.trace import elements, ops
 from wick.trace.eager import api
@@ -13,6 +14,17 @@ from wick.trace.scope import fail
 def _operands(x, y, dtype):
     """The operands of a product, in their common type or that of the result that is asked for."""
     return ops.convert(x, y) if dtype is None else [ops.as_elem(ops.array(v), elements.of_dtype(dtype)) for v in (x, y)]
+
+
+def in_type(product, x, y, dtype):
+    """A product with a result of a type: computed in it if it is the wider one, else in the type of the operands."""
+    x, y = ops.convert(x, y)
+    if dtype is None:
+        return product(x, y)
+    elem = elements.of_dtype(dtype)
+    wider = elements.RANK[elem] > elements.RANK[x.elem] or types.dtype(elem).itemsize > x.itemsize
+    made = product(ops.as_elem(x, elem), ops.as_elem(y, elem)) if wider else product(x, y)
+    return ops.as_elem(made, elem)
 
 
 @api

@@ -360,7 +360,7 @@ class Update:
             if reduction == "none":
                 return self._set_valid(flat, at, values, valid)
             neutral = {"add": 0, "mul": 1, "min": elements.highest(x.elem), "max": elements.lowest(x.elem)}[reduction]
-            at, values = ops.where(valid, at, 0), ops.where(valid, values, neutral)
+            at, values = ops.where(valid, at, 0), ops.where(valid, values, ops.as_elem(neutral, x.elem))
         return ops.reshape(self._scattered(reduction, flat, at, values), x.shape)
 
     def _set_valid(self, flat, at, values, valid):
@@ -378,6 +378,9 @@ class Update:
 
     @staticmethod
     def _scattered(reduction, flat, at, values):
+        if flat.elem == "bool" and reduction != "none":  # of numbers: the maximum is "or", the minimum "and"
+            reduction = {"add": "max", "mul": "min"}.get(reduction, reduction)
+            return ops.as_elem(Update._scattered(reduction, ops.as_elem(flat, "u8"), at, ops.as_elem(values, "u8")), "bool")
         text = f'op.scatter_elements({name_of(flat)}, {name_of(at)}, {name_of(values)}, axis = 0, reduction = "{reduction}")'
         return emit(text, flat.elem, flat.shape)
 
