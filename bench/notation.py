@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Operators in index notation beside the same function of Wick's own operators: one thread, in turns, in one run.
 
-    build/venv/bin/python bench/notation.py [--rounds 15] [OPERATOR ...]
+    build/venv/bin/python bench/notation.py [--rounds 15] [--tune SECONDS] [OPERATOR ...]
 
 The operators are those of examples/notation/operators.wick; sizes are of the paper that it names. All tensors are inputs. Both
-functions must return the same results; the ratio is that of the medians.
+functions must return the same results; the ratio is that of the medians. With --tune each of both is also tuned for so many
+seconds, and its gain is the median of the time of Wick's own schedules over that of the tuned ones.
 """
 
 import argparse
@@ -57,8 +58,8 @@ ROWS = [
 class Program:
     """A function that `wick bench --pipe` runs."""
 
-    def __init__(self, folder, name):
-        words = [WICK, "bench", "p.wick", "--entry", name, "--pipe", "--threads", "1", "--inputs", "in.npz"]
+    def __init__(self, folder, name, *further):
+        words = [WICK, "bench", f"{name}.wick", "--pipe", "--threads", "1", "--inputs", "in.npz", *further]
         self.folder, self.name = folder, name
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder)
         if not self.process.stdout.readline().startswith("ready"):
@@ -97,19 +98,29 @@ def feed(parameters):
     return data
 
 
-def measure(row, rounds):
+def tuned(folder, kind, seconds):
+    """A program with the schedules that `wick tune` found."""
+    words = [WICK, "tune", f"{kind}.wick", "--minutes", str(seconds / 60), "-o", f"{kind}.records"]
+    subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return Program(folder, kind, "--tuning", f"{kind}.records")
+
+
+def measure(row, rounds, seconds):
+    """The times of both, and with seconds to tune them the times after that."""
     name, parameters, call, own = row
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         (folder / "operators.wick").write_text(OPERATORS.read_text())
-        (folder / "p.wick").write_text(f"use operators {{ {name} }}\n{FC}fn notation({parameters}) {{ {call} }}\nfn own({parameters}) {{ {own} }}\n")
+        for kind, body in ("notation", call), ("own", own):
+            (folder / f"{kind}.wick").write_text(f"use operators {{ {name} }}\n{FC}fn main({parameters}) {{ {body} }}\n")
         np.savez(folder / "in.npz", **feed(parameters))
         programs = [Program(folder, n) for n in ("notation", "own")]
-        times = [[], []]
+        programs += [tuned(folder, n, seconds) for n in ("notation", "own") if seconds]
+        times = [[] for _ in programs]
         for _ in range(rounds):
             for p, t in zip(programs, times):
                 t.append(p.run(p.count))
-        for x, y in zip(*(p.outputs() for p in programs)):
+        for x, y in zip(*(p.outputs() for p in programs[:2])):
             assert np.allclose(x, y, rtol=1e-3, atol=1e-3 * max(1, np.abs(y).max())), name
         for p in programs:
             p.close()
@@ -119,15 +130,24 @@ def measure(row, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--tune", type=float, default=0, metavar="SECONDS")
     parser.add_argument("operator", nargs="*")
     a = parser.parse_args()
-    print("| operator | sizes | notation, ms | own, ms | ratio |\n|---|---|---|---|---|")
+    print("| operator | sizes | notation, ms | own, ms | ratio |" + " gain of notation | of own | ratio when tuned |" * bool(a.tune))
+    print("|---|---|---|---|---|" + "---|---|---|" * bool(a.tune))
+    gains = []
     for row in ROWS:
         if a.operator and row[0] not in a.operator:
             continue
-        mine, own = measure(row, a.rounds)
+        mine, own, *after = measure(row, a.rounds, a.tune)
         sizes = ", ".join(p.partition("[")[2].rstrip("],") for p in row[1].split("], "))
-        print(f"| {row[0]} | {sizes} | {mine * 1e3:.3f} | {own * 1e3:.3f} | {mine / own:.2f} |", flush=True)
+        print(f"| {row[0]} | {sizes} | {mine * 1e3:.3f} | {own * 1e3:.3f} | {mine / own:.2f} |", end="")
+        if after:
+            gains.append((mine / after[0], own / after[1]))
+            print(f" {gains[-1][0]:.2f} | {gains[-1][1]:.2f} | {after[0] / after[1]:.2f} |", end="")
+        print(flush=True)
+    if gains:
+        print("geometric means of the gains: " + ", ".join([f"{statistics.geometric_mean(g):.3f}" for g in zip(*gains)]))
 
 
 if __name__ == "__main__":

@@ -45,10 +45,54 @@ static bool sink_data_movement_widens(const sink_data_movement *s)
   return wick_elem_storage[to].bits > wick_elem_storage[from].bits;
 }
 
+/* Finds the dimensions of operand v before the reshape: each dimension of the reshape's operand
+ * becomes several of its result, which v has all, or has none of. */
+static bool sink_data_movement_regroups(const sink_data_movement *s, wick_value v, wick_dim *out)
+{
+  const wick_type_info *from = wick_info_of(s->k.f, s->move->in[0]),
+                       *to = wick_info_of(s->k.f, s->move->first), *t = wick_info_of(s->k.f, v);
+  wick_dims *dims = s->k.f->module->dims;
+  uint32_t at = 0;
+  if (t->rank > to->rank) return false;
+  for (uint32_t i = 0; i < from->rank; i++) {
+    wick_dim size = wick_dim_const(1);
+    bool all = true, none = true;
+    for (; size.v != from->dim[i].v && at < to->rank; at++) {
+      uint32_t lead = to->rank - t->rank;
+      wick_dim own = at < lead ? wick_dim_const(1) : t->dim[at - lead];
+      size = wick_dim_mul(dims, size, to->dim[at]);
+      all = all && own.v == to->dim[at].v, none = none && wick_dim_is(own, 1);
+    }
+    if (size.v != from->dim[i].v || !(all || none)) return false;
+    out[i] = all ? from->dim[i] : wick_dim_const(1);
+  }
+  while (at < to->rank && wick_dim_is(to->dim[at], 1)) at++;
+  return at == to->rank;
+}
+
+/* Returns true if n takes the reshaped result of a convolution, and other operands that can be
+ * reshaped in its place. */
+static bool sink_data_movement_ends_conv(sink_data_movement *s, const wick_node *n)
+{
+  for (uint32_t k = 0; k < n->nin && !s->move; k++) {
+    const wick_node *move = n->in[k].id ? wick_match_op(&s->k, n->in[k], WICK_OP_reshape) : NULL;
+    if (!move || !wick_match_user(&s->k, n->in[k])) continue;
+    if (wick_match_op(&s->k, move->in[0], WICK_OP_conv)) s->move = move, s->at = k;
+  }
+  bool hits = s->move && !sink_data_movement_widens(s) &&
+              wick_match_same_shape(&s->k, n->first, n->in[s->at]);
+  wick_dim dim[WICK_MAX_RANK];
+  for (uint32_t k = 0; k < n->nin && hits; k++)
+    hits = n->in[k].id && (k == s->at || sink_data_movement_regroups(s, n->in[k], dim));
+  if (!hits) s->move = NULL;
+  return hits;
+}
+
 static bool sink_data_movement_hits(sink_data_movement *s, const wick_node *n)
 {
   if (!wick_op_of(n)->scalar || n->nout != 1 || n->nin > SINK_DATA_MOVEMENT_MOST) return false;
   s->n = n, s->move = NULL;
+  if (n->nin > 1 && sink_data_movement_ends_conv(s, n)) return true;
   for (uint32_t k = 0; k < n->nin; k++) {
     if (!n->in[k].id) return false;
     if (wick_match_imm(&s->k, n->in[k])) continue;
@@ -68,10 +112,15 @@ static bool sink_data_movement_hits(sink_data_movement *s, const wick_node *n)
 
 /* ---- building ---- */
 
-/* Returns the constant in the form that f needs before the move. */
-static wick_value sink_data_movement_constant(sink_data_movement *s, wick_value v)
+/* Returns another operand in the form that f needs before the move. */
+static wick_value sink_data_movement_other(sink_data_movement *s, wick_value v)
 {
   const wick_node *m = s->move;
+  wick_dim dim[WICK_MAX_RANK];
+  if (m->op == WICK_OP_reshape && !sink_data_movement_number(s, v)) {
+    sink_data_movement_regroups(s, v, dim);
+    return wick_build_reshape(&s->c.b, s->c.to[v.id], wick_info_of(s->k.f, m->in[0])->rank, dim);
+  }
   if (m->op != WICK_OP_transpose || sink_data_movement_number(s, v)) return s->c.to[v.id];
   uint32_t rank = wick_info_of(s->k.f, v)->rank;
   int64_t back[WICK_MAX_RANK];
@@ -89,7 +138,7 @@ static wick_value sink_data_movement_apply(sink_data_movement *s, wick_value x)
   const wick_node *n = s->n;
   uint32_t rank = wick_built_info(b, x)->rank;
   for (uint32_t k = 0; k < n->nin; k++) {
-    in[k] = k == s->at ? x : sink_data_movement_constant(s, n->in[k]);
+    in[k] = k == s->at ? x : sink_data_movement_other(s, n->in[k]);
     if (k == s->at || !in[k].id || wick_built_info(b, in[k])->rank <= rank) continue;
     in[k] = wick_build_reshape(b, in[k], 0, NULL);
   }

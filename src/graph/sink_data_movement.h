@@ -3,7 +3,9 @@
  *
  * Moves are reshape, transpose, channel_shuffle, depth_to_space, space_to_depth, broadcast_to (f is
  * computed for fewer elements then) and concat (f is applied to each operand). The other operands
- * of f are numbers, or constants along axes that a transpose permutes or a concat leaves alone.
+ * of f are numbers, or constants along axes that a transpose permutes or a concat leaves alone. Below
+ * the result of a convolution, a reshape that divides dimensions also sinks below f with operands that
+ * it can be undone for, such as the bias of each channel.
  *
  * Needs: a verified graph function. Guarantees: the arithmetic of each element stays the same
  * (class: exact). Leaves alone: moves whose results have other users, element-wise nodes with two
