@@ -84,8 +84,18 @@ def empty_pool():
     return empty("AVERAGE_POOL_2D", "Pool2DOptions", "f4", filterWidth=2, filterHeight=5)
 
 
+def scales_of_batches():
+    """Numbers with a scale for each slice of an axis whose size is open."""
+    rng = np.random.default_rng(8)
+    x = rng.integers(-128, 128, [6, 3, 3]).astype("i1")
+    quant = ([float(np.float32(v)) for v in rng.uniform(0.01, 0.2, 6)], [0] * 6, 0)
+    case = Case("DEQUANTIZE", 5, [Tensor(x.shape, "i1", quant, x)], [Tensor([], "f4")], options("DequantizeOptions"))
+    case.open_batch = True
+    return case
+
+
 OWN = {"basic_lstm": lambda: tflite_recurrent.lstm_basic(np.random.default_rng(5)), "basic_lstm_fixed": lambda: tflite_recurrent.lstm_basic_fixed(np.random.default_rng(6)),
-       "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back, "empty_conv": empty_conv, "empty_depthwise": empty_depthwise, "empty_pool": empty_pool, "wide_back": wide_back, "wide_connected": wide_connected, "wide_conv": wide_conv}  # fmt: skip
+       "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back, "empty_conv": empty_conv, "empty_depthwise": empty_depthwise, "empty_pool": empty_pool, "scales_of_batches": scales_of_batches, "wide_back": wide_back, "wide_connected": wide_connected, "wide_conv": wide_conv}  # fmt: skip
 
 
 def main():
@@ -93,7 +103,7 @@ def main():
     litert = random_models.LiteRT()
     for name in (*NAMES, *OWN):
         case = OWN[name]() if name in OWN else MAKERS[name](np.random.default_rng(11), name)
-        case.open_batch, case.frames = False, 1
+        case.open_batch, case.frames = name in OWN and case.open_batch, 1
         outputs = litert.run(case)
         assert not isinstance(outputs, str), (name, outputs)
         (FOLDER / f"{name}.tflite").write_bytes(model([case]))

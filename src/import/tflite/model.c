@@ -99,6 +99,19 @@ static bool model_external(model_read *r, uint64_t id, wick_span *out)
 
 /* ---- tensors ---- */
 
+/* An open axis with a scale for each slice has as many slices as scales. */
+static bool model_scaled_axis(model_read *r, wick_tflite_tensor *out, int64_t axis, uint32_t n)
+{
+  if (axis < 0 || axis >= out->rank) return false;
+  if (out->dim[axis] == -1) {
+    int64_t *dim = wick_new(r->c->tmp, int64_t, out->rank);
+    memcpy(dim, out->dim, out->rank * sizeof *dim);
+    dim[axis] = n;
+    out->dim = dim;
+  }
+  return out->dim[axis] == n;
+}
+
 static void model_quant(model_read *r, wick_flat t, wick_tflite_tensor *out)
 {
   static const double one = 1;
@@ -122,7 +135,7 @@ static void model_quant(model_read *r, wick_flat t, wick_tflite_tensor *out)
       s[i] = 1, z[i] = 0;
     }
   }
-  if (scale.n > 1 && (axis < 0 || axis >= out->rank || out->dim[axis] != scale.n)) {
+  if (scale.n > 1 && !model_scaled_axis(r, out, axis, scale.n)) {
     model_fail(r, "the tensor \"%s\" has %u scales along axis %lld",
                wick_import_shown(r->c, out->name), scale.n, (long long)axis);
     return;
