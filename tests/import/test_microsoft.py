@@ -17,7 +17,7 @@ import built  # noqa: E402, F401: finds the package
 import generators  # noqa: E402
 import wick  # noqa: E402
 
-COUNT = 3  # configurations of each operator
+COUNT = int(os.environ.get("WICK_CONFIGURATIONS", 3))  # configurations of each operator
 
 
 def model(op, operands, constants, outputs, attributes):
@@ -90,6 +90,25 @@ def tokens(d):
     size, vocabulary = d.n(1, 4), d.n(3, 6)
     compare("NGramRepeatBlock", [d.i(0, vocabulary, 2, d.n(1, 14)), d.f(2, vocabulary)], ngram_size=size)
     compare("Unique", [np.round(d.f(d.n(1, 30)))], outputs=3)
+
+
+def hashes(d):
+    kind, size, heads = d.one(np.int64, np.int32), d.n(2, 5), d.n(1, 3)
+    number = lambda low, high, *shape: d.i(low, high, *shape, kind=kind)  # noqa: E731
+    tables = [number(-2**30, 2**30, size), number(1, 99991, (size - 1) * heads)]
+    eos = d.maybe(np.array(d.n(0, 4), kind))
+    b, s = d.n(1, 3), d.n(1, 9)
+    attributes = dict(max_ngram_size=size, n_head_per_ngram=heads, pad_id=d.n(0, 9), reset_on_eos=d.n(0, 1))
+    segment = d.one(None, np.sort(d.i(0, 3, b, s, kind=np.int32)))
+    past, offset = d.maybe(number(0, 5, b, size - 1)), d.maybe(number(0, 99, (size - 1) * heads))
+    compare("NGramHashMapping", [number(0, 5, b, s), *tables, past, offset, eos, segment], outputs=2, **attributes)
+    ends = np.cumsum([0, *d.i(1, 5, b)]).astype(np.int32)
+    segment = d.maybe(np.sort(d.i(0, 3, ends[-1], kind=np.int32)))
+    old = d.maybe(d.i(0, 2, b, size - 1, kind=np.int32)) if segment is not None and past is not None else None
+    room = d.n(0, 3)
+    count = d.i(0, 6, b, kind=np.int32) if room else None
+    outputs = [True, d.one(True, False), segment is not None, room > 0]
+    compare("VarlenNGramHashMapping", [number(0, 5, ends[-1]), *tables, ends, past, offset, eos, segment, old, count], outputs=outputs, state_update_capacity=room, **attributes)
 
 
 # ---- activations and sums ----
@@ -229,6 +248,77 @@ def grouped(d):
             np.testing.assert_allclose(got[k][i, :, :valid], expected[k][i, :, :valid], rtol=1e-5, atol=1e-6, err_msg=str(attributes))
 
 
+def bound(op, operands, outputs, attributes, places):
+    """What ONNX Runtime computes if results share the memory of operands: {result: operand}."""
+    bytes_, feeds = model(op, operands, (), [True] * outputs, attributes)
+    session = ort.InferenceSession(bytes_, providers=["CPUExecutionProvider"])
+    values = {k: ort.OrtValue.ortvalue_from_numpy(v) for k, v in feeds.items()}
+    binding = session.io_binding()
+    for k, v in values.items():
+        binding.bind_ortvalue_input(k, v)
+    for k in range(outputs):
+        if k in places:
+            binding.bind_ortvalue_output(f"y{k}", values[f"x{places[k]}"])
+        else:
+            binding.bind_output(f"y{k}")
+    session.run_with_iobinding(binding)
+    return bytes_, feeds, [v.numpy() for v in binding.get_outputs()]
+
+
+def block_layouts(d, layouts, blocks):
+    """Layouts as rows and columns of blocks, without those after the diagonal, which all have."""
+    masks = [np.tril((d.i(0, 3, blocks, blocks) > 0) | np.eye(blocks, dtype=bool)) for _ in range(layouts)]
+    most = max(int(m.sum()) for m in masks)
+    rows = np.array([[0, *np.cumsum(m.sum(1))] for m in masks], np.int32)
+    columns = np.array([[*np.nonzero(m)[1], *[-1] * (most - int(m.sum()))] for m in masks], np.int32)
+    return rows, columns
+
+
+def sparse_oracle(q, k, v, keys, values, rows, columns, longest, totals, heads, block):
+    b, s = q.shape[:2]
+    keys, values, y = keys.copy(), values.copy(), np.zeros(q.shape, np.float32).reshape(b, s, heads, -1)
+    shared, size = keys.shape[1], keys.shape[3]
+    for i, h in np.ndindex(b, heads):
+        past, layout, kv = 0 if longest == s else totals[i] - s, h % len(rows), h * shared // heads
+        for cache, new in (keys, k), (values, v):
+            cache[i, :, past : past + s] = new[i].reshape(s, shared, size).transpose(1, 0, 2)
+        for at in range(s):
+            row, end = (past + at) // block, past + at + 1
+            seen = np.isin(np.arange(end) // block, columns[layout, rows[layout, row] : rows[layout, row + 1]])
+            p = np.where(seen, keys[i, kv, :end] @ q[i, at].reshape(heads, size)[h] / math.sqrt(size), -np.inf)
+            p = np.exp(p - p.max())
+            y[i, at, h] = p / p.sum() @ values[i, kv, :end]
+    return y.reshape(b, s, -1), keys, values
+
+
+def sparse_attention(d):
+    """ONNX Runtime is no oracle for rows of different lengths: it takes weights of other rows for all after the first."""
+    b, shared, each, size, block, blocks = d.n(1, 3), d.n(1, 2), d.n(1, 4), 16, 16, d.n(2, 4)
+    heads, layouts = shared * each, d.n(1, 2)
+    layouts = layouts if heads % layouts == 0 else 1
+    room = block * blocks
+    first = d.one(True, False)
+    s = d.n(1, room) if first else d.n(1, 3)
+    totals = np.full(b, s if first else d.n(s + 1, room), np.int32)
+    rotary = d.one(0, 1)
+    tables = [d.f(room, size // 2), d.f(room, size // 2)] if rotary else []
+    parts = [d.f(b, s, heads * size), d.f(b, s, shared * size), d.f(b, s, shared * size)]
+    cache, layout = [d.f(b, shared, room, size), d.f(b, shared, room, size)], block_layouts(d, layouts, blocks)
+    longest = lambda totals: np.array([totals.max()], np.int32)  # noqa: E731
+    operands = [*d.one(parts, [np.concatenate(parts, -1), None, None]), *cache, *layout, longest(totals), totals, *tables]
+    heads_of = dict(num_heads=heads, kv_num_heads=shared, sparse_block_size=block)
+    attributes = dict(heads_of, do_rotary=rotary, rotary_interleaved=d.n(0, 1), **d.one({}, {"scale": 0.3}))
+    bytes_, feeds, expected = bound("SparseAttention", [None if a is None else a.copy() for a in operands], 3, attributes, {1: 3, 2: 4})
+    got = wick.InferenceSession(bytes_, cache="").run(None, {k: operands[int(k[1:])] for k in feeds})
+    for g, e in zip(got, expected, strict=True):
+        assert g.shape == e.shape
+        np.testing.assert_allclose(g, e, rtol=1e-4, atol=2e-5, err_msg=str(attributes))
+    if not first:
+        totals = d.i(s + 1, room + 1, b, kind=np.int32)
+    operands = [*parts, *cache, *layout, longest(totals), totals]
+    against("SparseAttention", operands, sparse_oracle(*operands[:7], totals.max(), totals, heads, block), **heads_of)
+
+
 def quantized_attention(d):
     b, s, heads, size, inner = d.n(1, 3), d.n(1, 7), d.n(1, 4), 8 * d.n(1, 3), d.n(3, 17)
     h, kind = heads * size, d.one(np.uint8, np.int8)
@@ -334,6 +424,38 @@ def experts_oracle(x, router, w1, s1, b1, w2, s2, b2, shares, *, activation_type
             inner = ACTIVATIONS[activation_type](w1[e] @ row + (0 if b1 is None else b1[e]))
             y += part * (w2[e] @ inner + (0 if b2 is None else b2[e]))
     return out
+
+
+def blocks_of_rows(d):
+    """Numbers of 4 bits as MatMulFpQ4 has them; its documentation's oracle is ONNX Runtime."""
+    k, n, kind = d.n(1, 100), d.n(1, 20), d.n(0, 1)
+    scales = np.abs(d.f(n, (k + 31) // 32, 1)).view(np.uint8)
+    blob = np.concatenate([scales, *([d.i(0, 16, *scales.shape[:2], 1, kind=np.uint8)] if kind else []), d.i(0, 256, *scales.shape[:2], 16, kind=np.uint8)], -1)
+    compare("MatMulFpQ4", [d.f(*d.one([3], [2, 2]), k), blob.reshape(-1), np.array([k, n])], constants=[2, *d.one([], [1])], blk_quant_type=kind, atol=1e-3)
+
+
+def masked_pools(d):
+    """ONNX Runtime reads the masks of other images and channels than the first at wrong places: it has one for all then."""
+    rank = d.n(1, 3)
+    size, kernel = [d.n(4, 9) for _ in range(rank)], [d.n(1, 4) for _ in range(rank)]
+    pads = [d.n(0, k - 1) for k in kernel * 2]
+    more = d.one({"pads": pads}, {"auto_pad": "SAME_UPPER"}, {"auto_pad": "VALID"})
+    x, mask = d.f(d.n(1, 3), d.n(1, 3), *size), (d.i(0, 5, 1, 1, *size) > 0).astype(np.int32)
+    attributes = dict(kernel_shape=kernel, strides=[d.n(1, k) for k in kernel], **more)
+    compare("MaxpoolWithMask", [x, mask], **attributes)
+    of_each = np.broadcast_to(mask, x.shape).copy()
+    against("MaxpoolWithMask", [x, of_each], wick.InferenceSession(model("MaxpoolWithMask", [x, mask], (), [True], attributes)[0], cache="").run(None, {"x0": x, "x1": mask}), **attributes)
+
+
+def bifurcations(d):
+    source = d.i(0, d.n(2, 6), d.n(2, 12))
+    least = d.n(1, 2)
+    sizes = dict(min_ngram_size=least, max_ngram_size=least + d.n(0, 3))
+    compare("BifurcationDetector", [source, d.i(0, 4, d.n(1, 6)), np.array([0])], outputs=2, **sizes)
+    past = d.n(0, len(source) - 1)
+    predicted = np.append(source[past:], 1)
+    predicted[d.n(0, len(predicted) - 1):] = d.n(0, 3)
+    compare("BifurcationDetector", [source, d.i(0, 4, d.n(1, 6)), np.array([past]), predicted], outputs=2, **sizes)
 
 
 def words(d):
@@ -586,7 +708,7 @@ def matrices(d):
 
 
 @pytest.mark.parametrize("kind", [words, rotary_streams, decoders, quantized_experts, searches, streams, causal_convolutions, diffusion, channels_last, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
-                                  linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens], ids=lambda f: f.__name__)
+                                  linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens, hashes, sparse_attention, blocks_of_rows, masked_pools, bifurcations], ids=lambda f: f.__name__)
 def test_random(kind):
     for seed in range(COUNT):
         kind(Draw(seed))

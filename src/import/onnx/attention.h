@@ -31,6 +31,8 @@ wick_value wick_onnx_attention_softmax(wick_onnx_attention *a, wick_value scores
 wick_value wick_onnx_attention_softcap(wick_onnx_attention *a, wick_value x, double cap);
 
 /* microsoft_attention.c */
+/* Appends x to past, along the positions of heads; past may be 0. */
+wick_value wick_microsoft_appended(wick_onnx_op *o, wick_value past, wick_value x);
 /* Reads the sizes of the heads after the operands are complete. */
 bool wick_microsoft_attention_complete(wick_onnx_attention *a);
 /* 0 where `keep` is true, else the number that the attributes give for excluded keys. */

@@ -1,5 +1,4 @@
-/* Imports com.microsoft's attention: with projections and masks as BERT has them, with shared key heads
- * and a cache as decoders have them. Scores that a mask excludes get a large negative number, not -inf: a
+/* Imports com.microsoft's attention, with projections and masks as BERT has them. Scores that a mask excludes get a large negative number, not -inf: a
  * row that excludes all keys attends to all of them. */
 #include <float.h>
 #include <math.h>
@@ -24,8 +23,7 @@ static wick_value attention_pick(wick_onnx_op *o, wick_value x, uint32_t axis, i
                            axis);
 }
 
-/* Appends x to past, along the positions of heads; past may be 0. */
-static wick_value attention_appended(wick_onnx_op *o, wick_value past, wick_value x)
+wick_value wick_microsoft_appended(wick_onnx_op *o, wick_value past, wick_value x)
 {
   return past.id ? wick_build_concat(o->b, 2, 2, (wick_value[]){past, x}) : x;
 }
@@ -192,8 +190,8 @@ static wick_value attention_present(attention *a, uint32_t i, wick_dim *out_past
       return (wick_value){0};
     }
     *out_past = wick_onnx_info(o, i)->dim[3];
-    a->k = attention_appended(o, attention_pick(o, o->in[i], 0, 0), a->k);
-    a->v = attention_appended(o, attention_pick(o, o->in[i], 0, 1), a->v);
+    a->k = wick_microsoft_appended(o, attention_pick(o, o->in[i], 0, 0), a->k);
+    a->v = wick_microsoft_appended(o, attention_pick(o, o->in[i], 0, 1), a->v);
   }
   if (!wick_microsoft_wants(o, 1)) return (wick_value){0};
   wick_value both[] = {wick_emit_unsqueeze(o->b, a->k, 0), (wick_value){0}};
@@ -326,230 +324,14 @@ static void attention_multi(wick_onnx_op *o)
   wick_dim past = wick_onnx_has(o, 6) && wick_onnx_info(o, 6)->rank == 4
                       ? wick_onnx_info(o, 6)->dim[2]
                       : wick_dim_const(0);
-  a.k = attention_appended(o, wick_microsoft_optional(o, 6), a.k);
-  a.v = attention_appended(o, wick_microsoft_optional(o, 7), a.v);
+  a.k = wick_microsoft_appended(o, wick_microsoft_optional(o, 6), a.k);
+  a.v = wick_microsoft_appended(o, wick_microsoft_optional(o, 7), a.v);
   if (!wick_microsoft_attention_complete(&a)) return;
   attention_masked(&a, 4, past);
   if (wick_onnx_has(o, 5)) wick_onnx_attention_add(&a, o->in[5]);
   o->out[0] = attention_computed(&a, past, &scores);
   const wick_value more[] = {a.k, a.v, scores};
   for (uint32_t k = 1; k < o->nout && k < 4; k++) o->out[k] = more[k - 1];
-}
-
-/* ---- shared key heads ---- */
-
-typedef struct attention_cache {
-  attention a;
-  wick_dim past, total; /* positions in the given cache, and in the one after the new keys */
-  wick_value
-      before; /* [batch, 1]: how many positions of each batch are valid before the new ones */
-  bool plain; /* new keys follow the cache: all batches have equal lengths */
-} attention_cache;
-
-/* Reads how long the sequences are: seqlens_k has the last position of each, total_sequence_length how
- * many positions the longest has. */
-static bool attention_cache_lengths(attention_cache *c, uint32_t ends, uint32_t total)
-{
-  wick_onnx_op *o = c->a.o;
-  wick_builder *b = o->b;
-  uint32_t n;
-  const wick_dim *known;
-  const wick_type_info *q = wick_built_info(b, c->a.q);
-  wick_dims *t = o->c->module->dims;
-  wick_dim sum = wick_dim_add(t, c->past, q->dim[2]);
-  if (!wick_onnx_dims(o, total, "total_sequence_length", &n, &known)) return false;
-  if (n != 1) {
-    wick_onnx_fail(o, WICK_ETYPE, "total_sequence_length has %u elements, expected 1", n);
-    return false;
-  }
-  c->total = wick_dim_max(t, known[0], c->past);
-  c->plain = wick_dim_is(q->dim[0], 1) && wick_dim_eq(sum, c->total);
-  wick_value end = wick_build_cast(b, o->in[ends], WICK_I64);
-  end = wick_emit_by(o->b, WICK_OP_add, end, 1);
-  wick_value length = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, q->dim[2]));
-  end = wick_build2(b, WICK_OP_sub, end, length);
-  end = wick_emit_by(o->b, WICK_OP_max, end,
-                     0); /* the first keys of a batch have padding after them */
-  c->before = wick_build_reshape(o->b, end, 2, (const wick_dim[]){q->dim[0], wick_dim_const(1)});
-  return !b->status;
-}
-
-/* Puts the new keys or values behind the valid positions of the cache. */
-static wick_value attention_cached(attention_cache *c, uint32_t i, wick_value x)
-{
-  wick_onnx_op *o = c->a.o;
-  wick_builder *b = o->b;
-  wick_dims *t = o->c->module->dims;
-  wick_value past = wick_microsoft_optional(o, i);
-  wick_value all = attention_appended(o, past, x);
-  if (c->plain || b->status) return all;
-  const wick_type_info *n = wick_built_info(b, x);
-  const wick_dim one = wick_dim_const(1);
-  wick_dim most = wick_dim_sub(t, wick_dim_add(t, c->past, n->dim[2]), one);
-  wick_value at = wick_emit_count_along(o->b, c->total, 1, 2);
-  wick_value fresh = wick_build2(b, WICK_OP_sub, at, c->before);
-  wick_value keep = wick_emit_by(o->b, WICK_OP_lt, fresh, 0);
-  wick_value shift = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, c->past));
-  fresh = wick_build2(b, WICK_OP_add, fresh, shift);
-  wick_value from = wick_build3(b, WICK_OP_where, keep, at, fresh);
-  wick_value last = wick_build1(b, WICK_OP_size, wick_emit_count(o->b, most));
-  from = wick_build2(b, WICK_OP_min, from, last); /* positions after the last one are not read */
-  const wick_dim column[] = {n->dim[0], one, c->total, one};
-  const wick_dim whole[] = {n->dim[0], n->dim[1], c->total, n->dim[3]};
-  from = wick_emit_expand(o->b, wick_build_reshape(o->b, from, 4, column), 4, whole);
-  return wick_emit_gather(o->b, WICK_OP_gather_elements, all, from, 2);
-}
-
-/* Rotates queries and keys, whose positions follow those before. */
-static void attention_turn(attention_cache *c, uint32_t cos, uint32_t at)
-{
-  attention *a = &c->a;
-  wick_onnx_op *o = a->o;
-  wick_builder *b = o->b;
-  bool interleaved = wick_onnx_int(o, "rotary_interleaved", 0) != 0;
-  if (!wick_onnx_int(o, "do_rotary", 0)) return;
-  if (!wick_onnx_has(o, cos) || !wick_onnx_has(o, cos + 1)) {
-    wick_onnx_fail(o, WICK_EPARSE, "do_rotary needs cos_cache and sin_cache");
-    return;
-  }
-  wick_value place = at ? wick_microsoft_optional(o, at) : (wick_value){0};
-  if (!place.id) {
-    wick_value count = wick_emit_count_along(o->b, wick_built_info(b, a->q)->dim[2], 1, 2);
-    place = wick_build2(b, WICK_OP_add, count, c->before);
-  }
-  wick_value angle[2];
-  for (uint32_t k = 0; k < 2; k++) angle[k] = wick_microsoft_angles(o, o->in[cos + k], place, 1);
-  a->q = wick_onnx_rotated(o, a->q, angle[0], angle[1], interleaved);
-  a->k = wick_onnx_rotated(o, a->k, angle[0], angle[1], interleaved);
-}
-
-/* Excludes keys after each query's position, and those more than a window before it. */
-static void attention_frontier(attention_cache *c)
-{
-  attention *a = &c->a;
-  wick_onnx_op *o = a->o;
-  wick_builder *b = o->b;
-  int64_t window = wick_onnx_int(o, "local_window_size", -1);
-  wick_dim batch = wick_built_info(b, a->q)->dim[0], one = wick_dim_const(1);
-  wick_value key = wick_emit_count_along(o->b, a->nk, 3, 4);
-  wick_value query = wick_emit_count_along(o->b, a->nq, 2, 4);
-  wick_value first =
-      wick_build_reshape(o->b, c->before, 4, (const wick_dim[]){batch, one, one, one});
-  query = wick_build2(b, WICK_OP_add, query, first);
-  wick_value keep = wick_build2(b, WICK_OP_le, key, query);
-  if (window > 0) {
-    wick_value oldest = wick_emit_by(o->b, WICK_OP_sub, query, (double)window);
-    keep = wick_build2(b, WICK_OP_and, keep, wick_build2(b, WICK_OP_gt, key, oldest));
-  }
-  wick_onnx_attention_add(a, wick_onnx_attention_allowed(a, keep));
-}
-
-/* Reads queries, keys and values: three operands, or one with all. */
-static bool attention_grouped_operands(attention *a, int64_t heads, int64_t shared)
-{
-  wick_onnx_op *o = a->o;
-  wick_dims *t = o->c->module->dims;
-  const wick_type_info *q = wick_onnx_info(o, 0);
-  bool packed = !wick_onnx_has(o, 1);
-  if (heads < 1 || shared < 1 || heads % shared || q->rank != 3 || packed == wick_onnx_has(o, 2)) {
-    wick_onnx_fail(o, WICK_ETYPE,
-                   "%lld heads, %lld of keys, and a query of rank %u with%s values do not fit",
-                   (long long)heads, (long long)shared, q->rank, wick_onnx_has(o, 2) ? "" : "out");
-    return false;
-  }
-  const int64_t parts[] = {heads, shared, shared};
-  wick_value *const to[] = {&a->q, &a->k, &a->v};
-  wick_dim size = wick_dim_floordiv(t, q->dim[2], wick_dim_const(heads + 2 * shared)),
-           begin = wick_dim_const(0);
-  if (packed && !wick_onnx_divides(o, q->dim[2], wick_dim_const(heads + 2 * shared))) {
-    wick_onnx_fail(o, WICK_ETYPE, "the packed query is no multiple of the number of heads");
-    return false;
-  }
-  for (uint32_t i = 0; i < 3; i++) {
-    wick_dim width = wick_dim_mul(t, size, wick_dim_const(parts[i]));
-    wick_value x = packed ? attention_part(o, o->in[0], 2, begin, width) : o->in[i];
-    *to[i] = wick_onnx_heads(o, x, parts[i]);
-    begin = wick_dim_add(t, begin, width);
-  }
-  return !o->failed && !o->b->status;
-}
-
-/* Normalizes the heads of queries and keys by operands 14 and 15. */
-static void attention_head_norm(attention *a)
-{
-  wick_onnx_op *o = a->o;
-  wick_value *const to[] = {&a->q, &a->k};
-  for (uint32_t i = 0; i < 2; i++) {
-    if (!wick_onnx_has(o, 14 + i)) continue;
-    wick_emit e = wick_emit_begin(o->b, WICK_OP_rms_norm);
-    wick_emit_set_float(&e, "epsilon", wick_onnx_float(o, "qk_norm_epsilon", 1e-6f));
-    wick_emit_set_int(&e, "axis", -1);
-    *to[i] = wick_emit_end2(&e, *to[i], o->in[14 + i]);
-  }
-}
-
-/* The softmax whose sum has one more term for each head: exp of operand 11, or of 0. */
-static wick_value attention_sunk(attention *a, wick_value scores)
-{
-  wick_onnx_op *o = a->o;
-  wick_builder *b = o->b;
-  bool smooth = wick_onnx_int(o, "smooth_softmax", 0) > 0;
-  if (!wick_onnx_has(o, 11) && !smooth) return wick_onnx_attention_softmax(a, scores, a->elem);
-  const wick_type_info *t = wick_built_info(b, scores);
-  const wick_dim one = wick_dim_const(1), column[] = {t->dim[0], t->dim[1], t->dim[2], one};
-  wick_value sink = wick_emit_number(o->b, scores, 0);
-  if (wick_onnx_has(o, 11))
-    sink = wick_build_reshape(o->b, o->in[11], 4, (const wick_dim[]){one, t->dim[1], one, one});
-  sink = wick_emit_expand(o->b, sink, 4, column);
-  wick_emit e = wick_emit_begin(o->b, WICK_OP_softmax);
-  wick_emit_set_int(&e, "axis", -1);
-  wick_value p = wick_emit_end1(&e, wick_build_concat(o->b, 3, 2, (wick_value[]){scores, sink}));
-  return attention_part(o, p, 3, wick_dim_const(0), t->dim[3]);
-}
-
-static bool attention_grouped_plain(wick_onnx_op *o)
-{
-  static const char *const zero[] = {"sliding_window_cache", "qk_output", "kv_cache_bit_width"};
-  for (size_t k = 0; k < WICK_COUNT(zero); k++)
-    if (wick_onnx_int(o, zero[k], 0)) {
-      wick_onnx_fail(o, WICK_EUNSUPPORTED, "%s is not supported", zero[k]);
-      return false;
-    }
-  if (!wick_onnx_has(o, 12) && !wick_onnx_has(o, 13)) return true;
-  wick_onnx_fail(o, WICK_EUNSUPPORTED, "a quantized cache is not supported");
-  return false;
-}
-
-static void attention_grouped(wick_onnx_op *o)
-{
-  attention_cache c = {.a.o = o};
-  attention *a = &c.a;
-  wick_builder *b = o->b;
-  if (!wick_microsoft_needs(o, 1u << 5 | 1u << 6) || !attention_grouped_plain(o) ||
-      !attention_grouped_operands(a, wick_onnx_int(o, "num_heads", 0),
-                                  wick_onnx_int(o, "kv_num_heads", 0)))
-    return;
-  if (wick_onnx_has(o, 3) && wick_onnx_info(o, 3)->rank != 4) {
-    wick_onnx_fail(o, WICK_ETYPE, "past_key has rank %u, expected 4", wick_onnx_info(o, 3)->rank);
-    return;
-  }
-  c.past = wick_onnx_has(o, 3) ? wick_onnx_info(o, 3)->dim[2] : wick_dim_const(0);
-  if (!attention_cache_lengths(&c, 5, 6)) return;
-  attention_head_norm(a);
-  attention_turn(&c, 7, 9);
-  a->k = attention_cached(&c, 3, a->k);
-  a->v = attention_cached(&c, 4, a->v);
-  if (!wick_microsoft_attention_complete(a)) return;
-  attention_frontier(&c);
-  wick_value k = wick_build_transpose(o->b, a->k, 4, (const int64_t[]){0, 1, 3, 2});
-  wick_value scores = wick_onnx_attention_product(a, wick_microsoft_attention_scaled(a, a->q), k);
-  scores = wick_onnx_attention_softcap(a, scores, wick_onnx_float(o, "softcap", 0));
-  if (wick_onnx_has(o, 10)) wick_onnx_attention_add(a, o->in[10]);
-  scores = wick_build2(b, WICK_OP_add, scores, a->bias);
-  if (b->status || o->failed) return;
-  wick_value y = wick_onnx_attention_product(a, attention_sunk(a, scores), a->v);
-  const wick_value results[] = {wick_onnx_heads_joined(o, y), a->k, a->v};
-  for (uint32_t i = 0; i < o->nout && i < 3; i++) o->out[i] = results[i];
 }
 
 #define ROW(name, least, most, nout, attrs, import)                                                \
@@ -562,11 +344,6 @@ const wick_onnx_row wick_onnx_microsoft_attention_rows[] = {
     ROW("Attention", 2, 7, 2,
         HEADS "do_rotary:i past_present_share_buffer:i qkv_hidden_sizes:I rotary_embedding_dim:i",
         attention_import),
-    ROW("GroupQueryAttention", 1, 16, 4,
-        "num_heads:i! kv_num_heads:i! scale:f softcap:f do_rotary:i rotary_interleaved:i "
-        "local_window_size:i smooth_softmax:i sliding_window_cache:i qk_output:i k_quant_type:s "
-        "v_quant_type:s kv_cache_bit_width:i qk_norm_epsilon:f",
-        attention_grouped),
     {"com.microsoft.LinearAttention",
      1,
      {3, 6},

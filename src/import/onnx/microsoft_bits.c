@@ -190,6 +190,48 @@ static void bits_matmul_table(wick_onnx_op *o)
   o->out[0] = wick_build2(b, WICK_OP_matmul, o->in[0], w);
 }
 
+/* Numbers of 4 bits in blocks of 32 rows of a column: a scale in f32, the zero point if blk_quant_type is
+ * 1 (else it is 8), then 16 bytes with rows k and k + 16. Source: ONNX Runtime's mlas/lib/q4common.h. */
+static void bits_matmul_blob(wick_onnx_op *o)
+{
+  enum { ROWS = 32, SCALE = 4, HALF = ROWS / 2 };
+  wick_builder *b = o->b;
+  int64_t kind = wick_onnx_int(o, "blk_quant_type", 1);
+  uint32_t nshape;
+  const int64_t *shape;
+  if (!wick_onnx_numbers(o, 2, "B_shape", &nshape, &shape)) return;
+  if (kind < 0 || kind > 1 || nshape != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > INT32_MAX ||
+      shape[1] > INT32_MAX) {
+    wick_onnx_fail(o, WICK_ERANGE, "blk_quant_type %lld with a B_shape of %u numbers does not fit",
+                   (long long)kind, nshape);
+    return;
+  }
+  wick_dim k = wick_dim_const(shape[0]), n = wick_dim_const(shape[1]);
+  const wick_dim one = wick_dim_const(1), half = wick_dim_const(HALF);
+  wick_dim blocks = wick_dim_const((k.v + ROWS - 1) / ROWS);
+  const wick_dim all[] = {n, blocks, wick_dim_const(SCALE + kind + HALF)};
+  wick_value blob = wick_build_reshape(b, o->in[1], 3, all), scale = {0};
+  for (uint32_t i = 0; i < SCALE; i++) {
+    wick_value byte = wick_emit_slice(b, blob, 2, wick_dim_const(i), one);
+    byte = wick_emit_by(b, WICK_OP_shift_left, wick_build_cast(b, byte, WICK_U32), 8 * i);
+    scale = scale.id ? wick_build2(b, WICK_OP_bit_or, scale, byte) : byte;
+  }
+  scale = wick_build_reshape(b, wick_emit_bits(b, scale, WICK_F32), 2, all);
+  wick_value bytes = wick_emit_slice(b, blob, 2, wick_dim_const(SCALE + kind), half);
+  wick_value part[2] = {wick_emit_by(b, WICK_OP_bit_and, bytes, 15), {0}};
+  part[1] = wick_emit_by(b, WICK_OP_shift_right, bytes, 4);
+  wick_value q = wick_build_concat(b, 2, 2, part), zero;
+  q = wick_build_reshape(b, q, 2, (wick_dim[]){n, wick_dim_const(blocks.v * ROWS)});
+  if (kind)
+    zero = wick_build_reshape(b, wick_emit_slice(b, blob, 2, wick_dim_const(SCALE), one), 2, all);
+  else
+    zero = wick_build_const(b, wick_type_tensor(o->c->module, WICK_U8, 2, all), 0, 8);
+  wick_value w = bits_first(o, bits_widened(o, q, scale, zero, wick_dim_const(ROWS)), k);
+  if (b->status || o->failed) return;
+  w = wick_build_cast(b, wick_build_swap(b, w), wick_onnx_info(o, 0)->elem);
+  o->out[0] = wick_build2(b, WICK_OP_matmul, o->in[0], w);
+}
+
 /* ---- tables ---- */
 
 /* Gathers rows of numbers, of their scales and of their zero points, then widens the rows. */
@@ -412,6 +454,7 @@ const wick_onnx_row wick_onnx_microsoft_bits_rows[] = {
         bits_gather),
     ROW("MatMulBnb4", 3, 3, "K:i! N:i! block_size:i! quant_type:i! training_mode:i transB:i",
         bits_matmul_table),
+    ROW("MatMulFpQ4", 3, 3, "blk_quant_type:i", bits_matmul_blob),
     ROW("MatMulNBits", 3, 6, "K:i! N:i! accuracy_level:i bits:i block_size:i! weight_prepacked:i",
         bits_matmul),
     ROW("MoE", 3, 8,

@@ -1,4 +1,6 @@
 /* Imports com.microsoft's operators on images. */
+#include <float.h>
+
 #include "import/onnx/microsoft.h"
 
 /* ---- CropAndResize ---- */
@@ -168,6 +170,99 @@ static void image_conv_transpose(wick_onnx_op *o)
   o->out[0] = y;
 }
 
+/* ---- MaxpoolWithMask ---- */
+
+typedef struct image_window { /* a window's positions, one after the other */
+  wick_onnx_op *o;
+  const wick_onnx_window *w;
+  wick_value x,
+      seen; /* padded; `seen` is false at elements that hide those after them in their row */
+  uint32_t rank;
+  wick_dim out[2 + WICK_ONNX_SPATIAL];
+} image_window;
+
+/* The elements at one place of the window, for all windows. */
+static wick_value image_window_at(const image_window *c, wick_value x, const int64_t *place)
+{
+  wick_dim begin[2 + WICK_ONNX_SPATIAL], shape[2 + WICK_ONNX_SPATIAL];
+  int64_t step[2 + WICK_ONNX_SPATIAL];
+  if (c->o->b->status) return x;
+  for (uint32_t k = 0; k < c->rank; k++) {
+    begin[k] = wick_dim_const(k < 2 ? 0 : place[k - 2]);
+    shape[k] = k < 2 ? wick_built_info(c->o->b, x)->dim[k] : c->out[k];
+    step[k] = k < 2 ? 1 : c->w->stride[k - 2];
+  }
+  return wick_build_slice(c->o->b, x, c->rank, begin, shape, step);
+}
+
+static wick_value image_padded(wick_onnx_op *o, wick_value x, const wick_onnx_window *w,
+                               double fill)
+{
+  wick_dim pad[2 * (2 + WICK_ONNX_SPATIAL)];
+  uint32_t rank = w->n + 2;
+  for (uint32_t k = 0; k < 2 * rank; k++) pad[k] = wick_dim_const(0);
+  for (uint32_t k = 0; k < w->n; k++) {
+    pad[2 + k] = wick_dim_const(w->pad[k]);
+    pad[rank + 2 + k] = wick_dim_const(w->pad[w->n + k]);
+  }
+  wick_emit e = wick_emit_begin(o->b, WICK_OP_pad);
+  wick_emit_set_dims(&e, "pad", 2 * rank, pad);
+  return wick_emit_end2(&e, x, wick_emit_number(o->b, x, fill));
+}
+
+/* True where the mask, operand 1, is not 0. The first pixel of an image with rows is always seen. */
+static wick_value image_seen(wick_onnx_op *o)
+{
+  wick_builder *b = o->b;
+  const wick_type_info t = *wick_onnx_info(o, 1);
+  wick_value seen = wick_emit_by(b, WICK_OP_ne, o->in[1], 0), first = {0};
+  for (uint32_t k = 2; t.rank > 3 && k < t.rank; k++) {
+    wick_value at = wick_emit_by(b, WICK_OP_eq, wick_emit_count_along(b, t.dim[k], k, t.rank), 0);
+    first = first.id ? wick_build2(b, WICK_OP_and, first, at) : at;
+  }
+  return first.id ? wick_build2(b, WICK_OP_or, seen, first) : seen;
+}
+
+/* The maximum of each window. In each of its rows, an element whose mask is 0 ends the row. */
+static void image_masked_pool(wick_onnx_op *o)
+{
+  enum { MOST = 4096 };
+  wick_builder *b = o->b;
+  wick_dims *d = o->c->module->dims;
+  wick_onnx_window w;
+  const wick_type_info t = *wick_onnx_info(o, 0), *m = wick_onnx_info(o, 1);
+  if (!wick_onnx_window_read(o, NULL, &w)) return;
+  int64_t count = 1, place[WICK_ONNX_SPATIAL] = {0};
+  for (uint32_t k = 0; k < w.n && count <= MOST; k++)
+    if (__builtin_mul_overflow(count, w.kernel[k], &count)) count = INT64_MAX;
+  if (m->rank != t.rank || count > MOST) {
+    wick_onnx_fail(o, WICK_ERANGE,
+                   "the input has rank %u, the mask %u, and a window more than %d elements", t.rank,
+                   m->rank, MOST);
+    return;
+  }
+  image_window c = {.o = o, .w = &w, .rank = t.rank};
+  for (uint32_t k = 0; k < w.n; k++) {
+    wick_dim room =
+        wick_dim_add(d, t.dim[2 + k], wick_dim_const(w.pad[k] + w.pad[w.n + k] - w.kernel[k]));
+    room = wick_dim_floordiv(d, room, wick_dim_const(w.stride[k]));
+    c.out[2 + k] = wick_dim_add(d, room, wick_dim_const(1));
+  }
+  double lowest = -(double)FLT_MAX;
+  c.x = image_padded(o, o->in[0], &w, lowest);
+  c.seen = image_padded(o, image_seen(o), &w, 1);
+  wick_value y = wick_emit_number(b, c.x, lowest), alive = {0};
+  for (int64_t i = 0; i < count; i++) {
+    int64_t rest = i;
+    for (uint32_t k = w.n; k--; rest /= w.kernel[k]) place[k] = rest % w.kernel[k];
+    wick_value seen = image_window_at(&c, c.seen, place), x = image_window_at(&c, c.x, place);
+    alive = place[w.n - 1] ? wick_build2(b, WICK_OP_and, alive, seen) : seen;
+    wick_value more = wick_build2(b, WICK_OP_and, alive, wick_build2(b, WICK_OP_gt, x, y));
+    y = wick_build3(b, WICK_OP_where, more, x, y);
+  }
+  o->out[0] = y;
+}
+
 const wick_onnx_row wick_onnx_microsoft_image_rows[] = {
     {"com.microsoft.ConvTransposeWithDynamicPads",
      1,
@@ -183,6 +278,14 @@ const wick_onnx_row wick_onnx_microsoft_image_rows[] = {
      1,
      "extrapolation_value:f mode:s",
      image_crop_and_resize,
+     0,
+     0},
+    {"com.microsoft.MaxpoolWithMask",
+     1,
+     {2, 2},
+     1,
+     "auto_pad:s kernel_shape:I! pads:I storage_order:i strides:I",
+     image_masked_pool,
      0,
      0},
     {0},

@@ -1,4 +1,5 @@
-/* Imports com.microsoft's operators on tokens: hashes of them, and scores without repeated n-grams. */
+/* Imports com.microsoft's operators on tokens: hashes of them, scores without repeated n-grams, and
+ * predictions that follow a source. */
 #include <math.h>
 
 #include "import/onnx/microsoft.h"
@@ -154,7 +155,107 @@ static void token_words(wick_onnx_op *o)
   o->out[0] = wick_build3(b, WICK_OP_where, first, y, wick_emit_number(b, y, 0));
 }
 
+/* ---- predictions that follow a source ---- */
+
+typedef struct token_suffix { /* where the source continues the last tokens */
+  wick_onnx_op *o;
+  wick_value source, place; /* [n]: tokens, and 0 to n - 1 */
+  wick_value n;             /* i64[] */
+  wick_value tokens, end;   /* the text: the first `end` of these tokens */
+  wick_value open, found;   /* longer n-grams are still tried; the place after the n-gram, or -1 */
+} token_suffix;
+
+/* Tries the last `size` tokens. Source: std::search in ONNX Runtime's BifurcationDetector. */
+static void token_suffix_try(token_suffix *s, int64_t size)
+{
+  wick_builder *b = s->o->b;
+  wick_value same = {0};
+  for (int64_t k = 0; k < size; k++) {
+    wick_value at = wick_emit_by(b, WICK_OP_add, s->place, (double)k);
+    wick_value inside = wick_build2(b, WICK_OP_lt, at, s->n);
+    at = wick_build2(b, WICK_OP_min, at, wick_emit_by(b, WICK_OP_sub, s->n, 1));
+    at = wick_emit_gather(b, WICK_OP_gather, s->source, at, 0);
+    wick_value from = wick_emit_by(b, WICK_OP_sub, s->end, (double)(size - k));
+    from = wick_emit_by(b, WICK_OP_max, from, 0);
+    wick_value token = wick_emit_gather(b, WICK_OP_gather, s->tokens, from, 0);
+    inside = wick_build2(b, WICK_OP_and, inside, wick_build2(b, WICK_OP_eq, at, token));
+    same = same.id ? wick_build2(b, WICK_OP_and, same, inside) : inside;
+  }
+  wick_value first = wick_build3(b, WICK_OP_where, same, s->place, s->n);
+  first = wick_emit_reduce1(b, WICK_OP_reduce_min, first, 0, false);
+  wick_value count = wick_build_cast(b, same, WICK_I64);
+  count = wick_emit_reduce1(b, WICK_OP_reduce_sum, count, 0, false);
+  wick_value good = wick_emit_by(b, WICK_OP_ge, s->end, (double)size);
+  good = wick_build2(b, WICK_OP_and, good, wick_emit_by(b, WICK_OP_gt, count, 0));
+  good = wick_build2(b, WICK_OP_and, good, s->open);
+  wick_value next = wick_emit_by(b, WICK_OP_add, first, (double)size);
+  s->open = wick_build2(b, WICK_OP_and, good, wick_build2(b, WICK_OP_lt, next, s->n));
+  wick_value several = wick_emit_by(b, WICK_OP_gt, count, 1);
+  several = wick_build2(b, WICK_OP_and, several, s->open);
+  next = wick_build3(b, WICK_OP_where, several, wick_emit_number(b, next, -1), next);
+  s->found = wick_build3(b, WICK_OP_where, good, next, s->found);
+}
+
+/* How many predicted tokens count: those that equal the source from place `from` on, and the next one. */
+static wick_value token_agreed(const token_suffix *s, wick_value predicted, wick_value from)
+{
+  wick_builder *b = s->o->b;
+  if (b->status) return from;
+  wick_dim n = wick_built_info(b, predicted)->dim[0];
+  wick_value place = wick_emit_count(b, n), at = wick_build2(b, WICK_OP_add, place, from);
+  wick_value last = wick_emit_by(b, WICK_OP_sub, s->n, 1);
+  wick_value over = wick_build2(b, WICK_OP_gt, at, last);
+  at = wick_emit_gather(b, WICK_OP_gather, s->source, wick_build2(b, WICK_OP_min, at, last), 0);
+  wick_value differs = wick_build2(b, WICK_OP_ne, at, predicted);
+  differs = wick_build2(b, WICK_OP_or, differs, over);
+  place = wick_build3(b, WICK_OP_where, differs, place, wick_onnx_size(s->o, n));
+  place = wick_emit_reduce1(b, WICK_OP_reduce_min, place, 0, false);
+  return wick_emit_by(b, WICK_OP_add, place, 1);
+}
+
+static void token_bifurcation(wick_onnx_op *o)
+{
+  enum { TOKEN_MOST = 64 };
+  wick_builder *b = o->b;
+  int64_t least = wick_onnx_int(o, "min_ngram_size", 0),
+          most = wick_onnx_int(o, "max_ngram_size", 0);
+  if (least < 1 || most < least || most > TOKEN_MOST) {
+    wick_onnx_fail(o, WICK_ERANGE,
+                   "n-grams of %lld to %lld tokens, expected 1 or more, and at most %d",
+                   (long long)least, (long long)most, TOKEN_MOST);
+    return;
+  }
+  for (uint32_t i = 0; i < o->nin; i++)
+    if (i != 2 && wick_onnx_has(o, i) && wick_onnx_info(o, i)->rank != 1) {
+      wick_onnx_fail(o, WICK_ETYPE, "input %u has rank %u, expected 1", i,
+                     wick_onnx_info(o, i)->rank);
+      return;
+    }
+  wick_dim n = wick_onnx_info(o, 0)->dim[0], length = wick_onnx_info(o, 1)->dim[0];
+  token_suffix s = {.o = o, .source = o->in[0], .tokens = o->in[1]};
+  s.place = wick_emit_count(b, n), s.n = wick_onnx_size(o, n), s.end = wick_onnx_size(o, length);
+  s.found = wick_emit_number(b, s.n, -1), s.open = wick_emit_by(b, WICK_OP_ge, s.n, 0);
+  if (wick_onnx_has(o, 3)) {
+    wick_value agreed = token_agreed(&s, o->in[3], wick_onnx_scalar(o, 2));
+    s.tokens = wick_build_concat(b, 0, 2, (wick_value[]){o->in[1], o->in[3]});
+    s.end = wick_build2(b, WICK_OP_add, s.end, agreed);
+  }
+  for (int64_t k = least; k <= most; k++) token_suffix_try(&s, k);
+  if (b->status || o->failed) return;
+  o->out[0] = wick_onnx_has(o, 3) ? wick_onnx_bound(o, s.tokens, 0, s.end) : s.tokens;
+  const wick_type_info *t = wick_onnx_info(o, 2);
+  if (o->nout > 1) o->out[1] = wick_build_reshape(b, s.found, t->rank, t->dim);
+}
+
 const wick_onnx_row wick_onnx_microsoft_token_rows[] = {
+    {"com.microsoft.BifurcationDetector",
+     1,
+     {3, 4},
+     2,
+     "max_ngram_size:i! min_ngram_size:i!",
+     token_bifurcation,
+     0,
+     0},
     {"com.microsoft.MurmurHash3", 1, {1, 1}, 1, "seed:i positive:i", token_hash, 0, 0},
     {"com.microsoft.NGramRepeatBlock", 1, {2, 2}, 1, "ngram_size:i!", token_repeats, 0, 0},
     {"com.microsoft.WordConvEmbedding",
