@@ -8,7 +8,7 @@ import pathlib
 import numpy as np
 import random_models
 import tflite_recurrent
-from tflite_build import MAKERS, Case, Tensor, model, options
+from tflite_build import INT4, MAKERS, Case, Tensor, model, options
 
 FOLDER = pathlib.Path(__file__).parent / "operators"
 NAMES = "AudioSpectrogram", "COMPLEX_ABS", "DILATE", "EMBEDDING_LOOKUP_SPARSE", "HASHTABLE_LOOKUP", "IMAG", "MULTINOMIAL", "Mfcc", "RANDOM_STANDARD_NORMAL", "REAL", "REDUCE_WINDOW", "STABLEHLO_GATHER", "STABLEHLO_PAD", "STABLEHLO_RNG_BIT_GENERATOR", "STABLEHLO_SCATTER", "UNIQUE"
@@ -84,6 +84,18 @@ def empty_pool():
     return empty("AVERAGE_POOL_2D", "Pool2DOptions", "f4", filterWidth=2, filterHeight=5)
 
 
+def blocks():
+    """Weights of 4 bits with a scale for each block of 32, for rows of floats."""
+    rng = np.random.default_rng(9)
+    x, w = rng.normal(size=[5, 128]).astype("f4"), rng.integers(-7, 8, [10, 128]).astype(np.int8)
+    w, bias = Tensor(w.shape, INT4, None, w, True), rng.normal(size=10).astype("f4")
+    w.blocks = rng.uniform(0.02, 0.2, [10, 4]).astype("f2")
+    operands = [Tensor(x.shape, "f4", None, x), w, Tensor(bias.shape, "f4", None, bias, True)]
+    case = Case("FULLY_CONNECTED", 12, operands, [Tensor([], "f4")], options("FullyConnectedOptions", fusedActivationFunction=1))
+    case.delegated = True
+    return case
+
+
 def scales_of_batches():
     """Numbers with a scale for each slice of an axis whose size is open."""
     rng = np.random.default_rng(8)
@@ -94,7 +106,7 @@ def scales_of_batches():
     return case
 
 
-OWN = {"basic_lstm": lambda: tflite_recurrent.lstm_basic(np.random.default_rng(5)), "basic_lstm_fixed": lambda: tflite_recurrent.lstm_basic_fixed(np.random.default_rng(6)),
+OWN = {"basic_lstm": lambda: tflite_recurrent.lstm_basic(np.random.default_rng(5)), "basic_lstm_fixed": lambda: tflite_recurrent.lstm_basic_fixed(np.random.default_rng(6)), "blocks": blocks,
        "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back, "empty_conv": empty_conv, "empty_depthwise": empty_depthwise, "empty_pool": empty_pool, "scales_of_batches": scales_of_batches, "wide_back": wide_back, "wide_connected": wide_connected, "wide_conv": wide_conv}  # fmt: skip
 
 

@@ -33,16 +33,17 @@ PLAIN = {"SUM", "LOCAL_RESPONSE_NORMALIZATION"}
 
 
 def litert(pipe):
-    """The process of LiteRT: answers (model, inputs of each run, without the reference set) with the outputs of each run, or with why it refuses."""
+    """The process of LiteRT: answers (model, inputs of each run, without the reference set, with XNNPACK) with the outputs of each run, or with why it refuses."""
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     while True:
         try:
-            data, feeds, plain = pipe.recv()
+            data, feeds, plain, delegated = pipe.recv()
         except EOFError:
             return
         answer = None
-        for kind in (OpResolverType.BUILTIN_REF, OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)[plain:]:
+        sets = OpResolverType.BUILTIN_REF, OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+        for kind in [OpResolverType.BUILTIN] if delegated else sets[plain:]:
             try:
                 it = Interpreter(model_content=data, experimental_op_resolver_type=kind)
                 it.allocate_tensors()
@@ -69,7 +70,7 @@ class LiteRT:
             self.process.start()
             other.close()
         try:
-            self.pipe.send((model([case]), case.runs(), case.code in PLAIN))
+            self.pipe.send((model([case]), case.runs(), case.code in PLAIN, case.delegated))
             if self.pipe.poll(60):
                 return self.pipe.recv()
         except (EOFError, OSError):

@@ -18,6 +18,7 @@ class Tensor:
     def __init__(self, shape, dtype="f4", quant=None, data=None, fixed=False, variable=False):
         self.shape, self.dtype, self.quant, self.data = list(shape), np.dtype(dtype), quant, data
         self.fixed, self.variable = fixed, variable
+        self.blocks = None  # of a matrix: the scales of blocks of its rows, [rows, blocks] in f16
 
 
 class Case:
@@ -28,6 +29,7 @@ class Case:
         self.options, self.custom, self.intermediates = options, custom, list(intermediates)
         self.open_batch = False  # the first size of the inputs is open
         self.trim = lambda results: results  # what of the results is compared
+        self.delegated = False  # only XNNPACK computes it
         self.undefined = None  # which elements of result 0 LiteRT leaves to chance
         self.exact = None  # result 0 before it is rounded, and how far from a tie it may be rounded otherwise
         self.largest = 0  # the largest float result before a fused activation limits it
@@ -195,6 +197,11 @@ class Writer:
         elif open_batch and t.shape:
             x.shapeSignature = [-1, *t.shape[1:]]
         self.g.tensors.append(x)
+        if t.blocks is not None:
+            x.quantization = q = schema.QuantizationParametersT()
+            q.detailsType, q.details = schema.QuantizationDetails.BlockwiseQuantization, schema.BlockwiseQuantizationT()
+            q.details.scales, q.details.zeroPoints = self.tensor(Tensor(t.blocks.shape, "f2", None, t.blocks, True)), -1
+            q.details.blockSize = t.shape[1] // t.blocks.shape[1]
         return index
 
     def operator(self, case, last=True):

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
+#include "ir/element.h"
+
 enum { MODEL_TENSORS = 1 << 22 }; /* the most tensors or operators of a file */
+enum { MODEL_BLOCKS = 2 };        /* BlockwiseQuantization in QuantizationDetails */
 
 typedef struct model_read {
   wick_import *c;
@@ -119,10 +122,12 @@ static void model_quant(model_read *r, wick_flat t, wick_tflite_tensor *out)
   wick_flat q = wick_flat_table(t, 4);
   wick_flat_list scale = wick_flat_vector(q, 2, 4), zero = wick_flat_vector(q, 3, 8);
   int64_t axis = wick_flat_int(q, 6, 4, 0);
-  out->quant = (wick_tflite_quant){0, 0, &one, &none};
-  if (wick_flat_uint(q, 4, 1, 0) >= 2)
-    model_fail(r, "the tensor \"%s\" is quantized in blocks, which is not supported",
+  out->quant = (wick_tflite_quant){0, 0, &one, &none, 0};
+  uint64_t details = wick_flat_uint(q, 4, 1, 0);
+  if (details > MODEL_BLOCKS)
+    model_fail(r, "the tensor \"%s\" is quantized along several axes, which is not supported",
                wick_import_shown(r->c, out->name));
+  if (details == MODEL_BLOCKS) return;
   if (!scale.n || !model_take(r, 16 * (uint64_t)scale.n)) return;
   double *s = wick_new(r->c->tmp, double, scale.n);
   int64_t *z = wick_new(r->c->tmp, int64_t, scale.n);
@@ -140,7 +145,53 @@ static void model_quant(model_read *r, wick_flat t, wick_tflite_tensor *out)
                wick_import_shown(r->c, out->name), scale.n, (long long)axis);
     return;
   }
-  out->quant = (wick_tflite_quant){scale.n, (uint32_t)(scale.n > 1 ? axis : 0), s, z};
+  out->quant = (wick_tflite_quant){scale.n, (uint32_t)(scale.n > 1 ? axis : 0), s, z, 0};
+}
+
+/* True if `t` holds one number for each block of rows of `of`, and has data. */
+static bool model_is_of_blocks(const wick_tflite_tensor *t, const wick_tflite_tensor *of,
+                               int64_t block, uint64_t *out_n)
+{
+  int64_t bits = wick_elem_storage[t->elem].bits;
+  if (of->rank != 2 || block < 1 || of->dim[0] < 1 || of->dim[1] < 1 || of->dim[1] % block)
+    return false;
+  *out_n = (uint64_t)of->dim[0] * (uint64_t)(of->dim[1] / block);
+  return *out_n < UINT32_MAX && t->data.nbytes == *out_n * (uint64_t)bits / 8;
+}
+
+/* Reads the scales of a matrix that is quantized in blocks, from another tensor. As in XNNPACK, which
+ * alone computes with them, they are rounded to bf16. */
+static void model_blocks(model_read *r, wick_flat t, const wick_tflite_graph *g,
+                         wick_tflite_tensor *out)
+{
+  enum { SCALES, ZEROS, SIZE };
+  wick_flat q = wick_flat_table(t, 4), d = wick_flat_table(q, 5);
+  if (wick_flat_uint(q, 4, 1, 0) != MODEL_BLOCKS) return;
+  int64_t at = wick_flat_int(d, SCALES, 4, 0), zero = wick_flat_int(d, ZEROS, 4, 0),
+          block = wick_flat_int(d, SIZE, 4, 0);
+  uint64_t n = 0;
+  bool good = at >= 0 && at < g->ntensor && zero < g->ntensor &&
+              (g->tensor[at].elem == WICK_F16 || g->tensor[at].elem == WICK_BF16) &&
+              wick_elem_is_int(out->elem) && model_is_of_blocks(&g->tensor[at], out, block, &n) &&
+              model_take(r, 16 * n);
+  if (good && zero > 0 && zero != at) /* zero points that are all 0 */
+    for (size_t k = 0; k < g->tensor[zero].data.nbytes; k++)
+      good = good && !((const uint8_t *)g->tensor[zero].data.at)[k];
+  if (!good) {
+    model_fail(r,
+               "the tensor \"%s\" has blocks of %lld without scales that fit, or with zero points",
+               wick_import_shown(r->c, out->name), (long long)block);
+    return;
+  }
+  double *scale = wick_new(r->c->tmp, double, n);
+  for (uint64_t k = 0; k < n; k++) {
+    uint16_t rounded;
+    wick_scalar given = wick_load_elem(g->tensor[at].elem, g->tensor[at].data.at, k);
+    wick_store_elem(WICK_BF16, &rounded, 0, given);
+    scale[k] = wick_load_elem(WICK_BF16, &rounded, 0).f;
+  }
+  int64_t *none = wick_new(r->c->tmp, int64_t, n);
+  out->quant = (wick_tflite_quant){(uint32_t)n, 0, scale, none, (uint32_t)block};
 }
 
 /* The signature has -1 where the shape, which is an example, has a number. */
@@ -209,6 +260,7 @@ static void model_tensors(model_read *r, wick_flat g, wick_tflite_graph *out)
     model_data(r, x, &t[i]);
   }
   out->tensor = t, out->ntensor = l.n;
+  for (uint32_t i = 0; i < l.n; i++) model_blocks(r, wick_flat_item(l, i), out, &t[i]);
 }
 
 /* ---- operators ---- */
@@ -255,6 +307,12 @@ static void model_op(model_read *r, const wick_tflite_graph *g, wick_flat t, wic
   model_indices(r, g, "inputs of an operator", out->nin, out->in, true);
   model_indices(r, g, "outputs of an operator", out->nout, out->out, true);
   model_indices(r, g, "intermediates of an operator", out->nintermediate, out->intermediate, true);
+  for (uint32_t i = 0; i < out->nin; i++)
+    if (out->in[i] >= 0 && out->in[i] < (int64_t)g->ntensor && g->tensor[out->in[i]].quant.block &&
+        (i != 1 || strcmp(out->name, "FULLY_CONNECTED") != 0))
+      model_fail(r, "the tensor \"%s\" is quantized in blocks, which %s does not support",
+                 wick_import_shown(r->c, g->tensor[out->in[i]].name),
+                 wick_import_shown(r->c, out->name));
 }
 
 static void model_graph(model_read *r, wick_flat t, wick_tflite_graph *out)

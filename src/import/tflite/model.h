@@ -17,6 +17,9 @@ typedef struct wick_tflite_quant {
   uint32_t n, axis;    /* n: 1, or one for each slice along the axis */
   const double *scale; /* values of f32 */
   const int64_t *zero;
+  /* 0, or how many numbers along the last axis share a scale: there are as many scales as rows have
+   * blocks in all, and no zero points. Only the weights of FULLY_CONNECTED are quantized so. */
+  uint32_t block;
 } wick_tflite_quant;
 
 typedef struct wick_tflite_tensor {

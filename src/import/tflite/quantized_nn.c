@@ -280,6 +280,51 @@ bool wick_tflite_quantized_transpose_conv(wick_import_node *n, const int64_t *pe
 
 /* ---- products ---- */
 
+/* Quantizes the numbers of each row to i8 with a zero point, as XNNPACK does for weights in blocks:
+ * whole numbers in f32, without their zero point. *out_scale gets the rows' scales. Source: XNNPACK,
+ * xnn_f32_qd8_asymmetric_quantization_params. */
+static wick_value nn_rows_of_bytes(wick_import_node *n, wick_value x, wick_value *out_scale)
+{
+  wick_builder *b = n->b;
+  wick_value lo = wick_emit_reduce1(b, WICK_OP_reduce_min, x, 1, true);
+  wick_value hi = wick_emit_reduce1(b, WICK_OP_reduce_max, x, 1, true);
+  if (b->status) return *out_scale = x;
+  lo = wick_emit_by(b, WICK_OP_min, lo, 0), hi = wick_emit_by(b, WICK_OP_max, hi, 0);
+  wick_value range = wick_build2(b, WICK_OP_sub, hi, lo), one = wick_emit_number(b, lo, 1);
+  wick_value none = wick_build2(b, WICK_OP_eq, lo, hi);
+  wick_value by = wick_build2(b, WICK_OP_div, wick_emit_number(b, lo, 255), range);
+  by = wick_build3(b, WICK_OP_where, none, one, by);
+  lo = wick_build2(b, WICK_OP_mul, lo, by), hi = wick_build2(b, WICK_OP_mul, hi, by);
+  wick_value below = wick_emit_by(b, WICK_OP_add, lo, -128);
+  wick_value above = wick_emit_by(b, WICK_OP_add, hi, 127);
+  wick_value first = wick_emit_by(b, WICK_OP_gt, wick_build2(b, WICK_OP_add, below, above), 0);
+  wick_value low = wick_build2(b, WICK_OP_sub, wick_emit_number(b, lo, -128), lo);
+  wick_value high = wick_build2(b, WICK_OP_sub, wick_emit_number(b, hi, 127), hi);
+  wick_value zero = wick_build3(b, WICK_OP_where, first, low, high);
+  zero = wick_build1(b, WICK_OP_round_even, wick_tflite_clip(b, zero, -128, 127));
+  wick_value q = wick_build1(b, WICK_OP_round_even, wick_build2(b, WICK_OP_mul, x, by));
+  q = wick_tflite_clip(b, wick_build2(b, WICK_OP_add, q, zero), -128, 127);
+  *out_scale = wick_build2(b, WICK_OP_div, one, by);
+  return wick_build2(b, WICK_OP_sub, q, zero);
+}
+
+/* Multiplies rows that are quantized in the run by weights with a scale for each block of a row. */
+static void nn_blocks(wick_import_node *n, wick_value rows, const wick_type_info *w)
+{
+  wick_builder *b = n->b;
+  const wick_tflite_tensor *t = wick_tflite_in(n, 1);
+  const int64_t blocks[] = {t->dim[0], t->dim[1] / t->quant.block, 1};
+  const wick_dim split[] = {w->dim[0], wick_dim_const(blocks[1]), wick_dim_const(t->quant.block)};
+  wick_value row, x = nn_rows_of_bytes(n, rows, &row);
+  wick_value scale = wick_emit_table(b, t->name, WICK_F32, 3, blocks, t->quant.scale);
+  wick_value k = wick_build_reshape(b, wick_build_cast(b, n->in[1], WICK_F32), 3, split);
+  k = wick_build_reshape(b, wick_build2(b, WICK_OP_mul, k, scale), 2, w->dim);
+  wick_value y = wick_build2(b, WICK_OP_matmul, x, wick_build_swap(b, k));
+  y = wick_build2(b, WICK_OP_mul, y, row);
+  if (wick_import_has(n, 2)) y = wick_build2(b, WICK_OP_add, y, n->in[2]);
+  n->out[0] = wick_tflite_unrows(n, wick_tflite_activate(n, y, wick_tflite_byte(n, 0)), w->dim[0]);
+}
+
 bool wick_tflite_quantized_fully_connected(wick_import_node *n)
 {
   wick_builder *b = n->b;
@@ -290,6 +335,14 @@ bool wick_tflite_quantized_fully_connected(wick_import_node *n)
   wick_dim rows;
   if (!hybrid && (!nn_is_quantized(n, 0, 1) || n->failed)) return n->failed;
   wick_value in = wick_tflite_rows(n, n->in[0], w.dim[1], &rows), sum;
+  if (t->quant.block && !hybrid) {
+    wick_import_fail(n, WICK_EUNSUPPORTED, "weights in blocks are only supported for f32");
+    return true;
+  }
+  if (t->quant.block) {
+    nn_blocks(n, in, &w);
+    return true;
+  }
   if (hybrid) {
     const int64_t axis = 1;
     wick_tflite_hybrid h = wick_tflite_byte(n, 3) ? wick_tflite_asymmetric(n, in, 1, &axis)
