@@ -42,6 +42,16 @@ static bool expand_is_function(const wick_node *n)
   return n->op == WICK_OP_closure || n->op == WICK_OP_apply;
 }
 
+bool wick_has_transformations(const wick_module *m)
+{
+  for (uint32_t i = 0; i < m->funcs.n; i++) {
+    const wick_func *f = m->funcs.at[i];
+    for (uint32_t k = 0; k < f->nnode; k++)
+      if (expand_is(&f->node[k]) || expand_is_mark(&f->node[k])) return true;
+  }
+  return false;
+}
+
 enum { EXPAND_DEPTH = 1000 }; /* most functions that call one another in a row */
 
 typedef wick_list(const char *) expand_list; /* of names, which are interned */

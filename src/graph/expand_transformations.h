@@ -13,4 +13,7 @@
 WICK_CHECKED wick_status wick_pass_expand_transformations(const wick_pass_context *pass,
                                                           const wick_func *f, wick_func **out);
 
+/* Returns whether a function of the module has a transformation, or a mark. */
+bool wick_has_transformations(const wick_module *m);
+
 #endif

@@ -61,6 +61,15 @@ static const wick_tensor *check_states(const wick_func *f, uint32_t *n, const wi
   return all;
 }
 
+wick_status wick_check_expand(wick_pipeline *p, const wick_func **f, wick_arena *tmp)
+{
+  if (!wick_has_transformations((*f)->module)) return NULL;
+  wick_pipeline_begin(p, (*f)->module);
+  WICK_TRY(wick_pipeline_run_named(p, "graph", "expand_transformations", tmp));
+  *f = wick_module_find((*f)->module, (*f)->name);
+  return NULL;
+}
+
 wick_status wick_check_run(const char *command, const char *path, bool unlimited,
                            const wick_func *f, uint32_t n, const wick_tensor *in,
                            void (*print)(void *arg, const char *line), wick_arena *mem,
@@ -69,10 +78,6 @@ wick_status wick_check_run(const char *command, const char *path, bool unlimited
   const wick_evaluate_options o = {.print = print,
                                    .most_seconds = unlimited ? 0 : WICK_EVALUATION_SECONDS};
   static const char advice[] = "--no-limit evaluates them nevertheless";
-  const wick_pass_context pass = {.mem = mem, .tmp = tmp};
-  wick_func *expanded;
-  WICK_TRY(wick_pass_expand_transformations(&pass, f, &expanded));
-  f = expanded;
   in = check_states(f, &n, in, mem);
   double seconds = wick_evaluate_seconds(f, n, in, tmp);
   if (o.most_seconds > 0 && seconds > o.most_seconds)
@@ -102,8 +107,12 @@ wick_status wick_check_evaluate(const wick_func *f, const wick_arrays *array, co
     memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
   }
   wick_module_align(f->module);
-  wick_status s =
-      wick_check_run("check", path, unlimited, f, n, in, NULL, mem, tmp, &scratch, result);
+  wick_pipeline expanded = {0};
+  const wick_func *plain = f;
+  wick_status s = wick_check_expand(&expanded, &plain, tmp);
+  if (!s)
+    s = wick_check_run("check", path, unlimited, plain, n, in, NULL, mem, tmp, &scratch, result);
+  wick_pipeline_free(&expanded);
   wick_arena_free(&scratch);
   if (s) return s;
   wick_array *out = wick_new(mem, wick_array, nout);

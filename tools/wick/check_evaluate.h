@@ -3,6 +3,7 @@
 #define WICK_TOOLS_CHECK_EVALUATE_H
 
 #include "base/file.h"
+#include "driver/pipeline.h"
 #include "ops/evaluate.h"
 
 #include "args.h"
@@ -18,7 +19,11 @@ WICK_CHECKED wick_status wick_check_evaluate(const wick_func *f, const wick_arra
                                              const char *path, bool unlimited, const char *folder,
                                              wick_arena *mem, wick_arena *tmp);
 
-/* Evaluates `f` by the operators' definitions. Says on stderr how long that takes, if it takes long.
+/* Replaces *f by a function without transformations, which no definition has, and the functions that it
+ * calls. `p`, which is zeroed, then owns them. */
+WICK_CHECKED wick_status wick_check_expand(wick_pipeline *p, const wick_func **f, wick_arena *tmp);
+
+/* Evaluates `f`, which has no transformations, by the operators' definitions. Says on stderr how long that takes, if it takes long.
  * Fails with WICK_ELIMIT if it takes more than WICK_EVALUATION_SECONDS by estimate, unless it is
  * `unlimited`. `print` gets the lines that a program prints; NULL: nobody does. The rest is as for
  * wick_evaluate. */

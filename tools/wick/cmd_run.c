@@ -30,6 +30,7 @@ typedef struct run_state {
   bool reference, unlimited, json;
   wick_list(wick_datum *) data; /* all that was made */
   wick_module *module; /* for the reference: imported with the sizes and contents of the inputs */
+  wick_pipeline expanded; /* for the reference: the functions that replace transformations */
 } run_state;
 
 /* ---- the reference ---- */
@@ -122,6 +123,8 @@ static wick_status run_reference(run_state *r, const wick_model_inputs *model_in
   wick_module_align(r->module);
   const wick_io *io;
   wick_model_describe(f, &j->mem, &ninput, out_n, &io);
+  const wick_func *plain = f;
+  WICK_TRY(wick_check_expand(&r->expanded, &plain, &j->tmp));
   uint32_t nstate = wick_states_count(f), nresult = *out_n, n = model_inputs->n;
   wick_tensor *in = wick_new(&j->mem, wick_tensor, n + nstate),
               *result = wick_new(&j->mem, wick_tensor, nresult);
@@ -136,7 +139,7 @@ static wick_status run_reference(run_state *r, const wick_model_inputs *model_in
       memcpy(in[i].dim, a->dim, a->rank * sizeof *a->dim);
       if (a->elem == WICK_STRING) in[i].data = run_numbers(r, a);
     }
-    WICK_TRY(wick_check_run(j->command, j->path, r->unlimited, f, n, in, run_print, &j->mem,
+    WICK_TRY(wick_check_run(j->command, j->path, r->unlimited, plain, n, in, run_print, &j->mem,
                             &j->tmp, &j->scratch, result));
     for (uint32_t k = 0; k < nstate; k++) in[model_inputs->n + k] = result[*out_n + k];
     n = model_inputs->n + nstate;
@@ -353,6 +356,7 @@ static int run_main(wick_invocation *j, void *arg, int argc, char **argv)
     return wick_invocation_usage(
         j, "--record-stats counts runs of compiled code, which --reference does not use");
   wick_status s = run_model(r);
+  wick_pipeline_free(&r->expanded);
   for (uint32_t i = 0; i < r->data.n; i++) wick_datum_free(r->data.at[i]);
   return wick_invocation_end(j, s);
 }
