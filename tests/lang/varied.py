@@ -55,6 +55,7 @@ VARIED = {
     "orders": lambda: (8 * math.e, -math.cos(0.25), math.sin(0.25) + math.cos(0.25) - math.sin(0.25)),
     "compositions": compositions,
     "carried": lambda: 6.0,
+    "given_twice": lambda: (3.25, 6.5, 0.25),
     "per_example": per_example,
     "texts": lambda: ([1, 2, 6], [2, 2, 6]),
     "symbolic": lambda: (10.0, 10.0, 12.0, 12.0, [0.0, 6.0]),

@@ -20,6 +20,21 @@ static const wick_func *transform_callee(wick_copier *c, const wick_node *n)
   return NULL;
 }
 
+/* Returns a value of its own that is x. References get shadows, which are values of their own. */
+static wick_value transform_again(wick_builder *b, wick_value x)
+{
+  wick_kind kind = wick_built_info(b, x)->kind;
+  if (b->status || kind == WICK_REF) return x;
+  if (kind == WICK_TENSOR) return wick_build_again(b, x);
+  wick_value c = wick_build_const(b, wick_type_tensor(b->module, WICK_BOOL, 0, NULL), 0, 1);
+  wick_build_open(b, WICK_OP_if, 1, &c, NULL, 0, NULL);
+  for (uint32_t arm = 0; arm < 2; arm++) {
+    wick_region_begin(b, 0, NULL);
+    wick_yield(b, 1, &x);
+  }
+  return wick_build_close(b);
+}
+
 /* Sets `in` to the operands. An operand that is another one, too, gets a value of its own, because
  * each is a variable of its own. */
 static void transform_operands(wick_copier *c, const wick_node *n, wick_value *in)
@@ -28,7 +43,7 @@ static void transform_operands(wick_copier *c, const wick_node *n, wick_value *i
     bool twice = false;
     in[k] = c->to[n->in[k].id];
     for (uint32_t i = 0; i < k; i++) twice = twice || in[i].id == in[k].id;
-    if (twice) in[k] = wick_build_again(&c->b, in[k]);
+    if (twice) in[k] = transform_again(&c->b, in[k]);
   }
 }
 
