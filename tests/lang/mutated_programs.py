@@ -172,7 +172,7 @@ def compiled(folder, case, name):
     """What the compiler does wrong with a variant that does not end."""
     text = [PRELUDE, case.text, *case.with_names([name]).entries()]
     (folder / "endless.wick").write_text("\n".join(text) + "\n")
-    r = run("compile", "endless.wick", "--entry", f"{case.program.name}_{name}", "-o", "endless", "--no-cache", cwd=folder)
+    r = run("compile", "endless.wick", "--entry", f"{case.program.name}_{name}", "-o", "out.wick", "--no-cache", cwd=folder)
     kinds = {0: "endless", 1: "refused", 124: "hang"}
     return kinds.get(r.returncode, "crash"), f"status {r.returncode}: {message(r.stderr)}"
 
