@@ -115,3 +115,48 @@ def test_derivatives(name):
     second = wick.function(lambda a: wick.jvp(wick.grad(f), (a,), (t,))[1])(a)
     wanted = (slope(a + h * t) - slope(a - h * t)) / (2 * h)
     np.testing.assert_allclose(second, wanted, rtol=1e-5, atol=1e-5 * np.abs(wanted).max())
+
+
+# ---- matrices that are not symmetric ----
+
+
+def by_size(w):
+    return w[np.lexsort((np.round(w.imag, 3), np.round(np.abs(w), 3)))]
+
+
+MATRICES = {
+    "numbers": np.random.default_rng(3).normal(size=(6, 6)), "one row": np.float64([[2]]), "rotation": np.float64([[0, 1], [-1, 0]]), "zeros": np.zeros((3, 3)),
+    "cycle": np.roll(np.eye(5), 1, 0), "triangle": np.triu(np.arange(16.0).reshape(4, 4) + 1), "shared values": np.float64([[3, 1, 0], [0, 3, 0], [0, 0, 1]]),
+    "complex": np.random.default_rng(4).normal(size=(4, 4)) + 1j * np.random.default_rng(5).normal(size=(4, 4)),
+}
+
+
+@pytest.mark.parametrize("name", MATRICES)
+def test_eigenvalues_of_matrices_that_are_not_symmetric(name):
+    a = MATRICES[name]
+    found = wick.numpy.linalg.eigvals(a)
+    np.testing.assert_allclose(by_size(found), by_size(np.linalg.eigvals(a).astype(complex)), atol=1e-7)
+    w, v = wick.numpy.linalg.eig(a)
+    np.testing.assert_allclose(a @ v, v * w, atol=1e-7)
+    np.testing.assert_allclose(np.linalg.norm(v, axis=0), 1)
+
+
+def test_eigenvalues_of_many_matrices_and_their_derivatives():
+    a = np.random.default_rng(6).normal(size=(2, 3, 4, 4))
+    found = wick.numpy.linalg.eigvals(a)
+    for at in np.ndindex(2, 3):
+        np.testing.assert_allclose(by_size(found[at]), by_size(np.linalg.eigvals(a[at]).astype(complex)), atol=1e-9)
+    radius = lambda a: wnp.max(wnp.abs(wnp.linalg.eigvals(a)))
+    slope, h = wick.grad(radius)(a[0, 0]), 1e-6
+    for at in ((0, 0), (1, 2), (3, 1)):
+        step = np.zeros((4, 4))
+        step[at] = h
+        rise = (np.abs(np.linalg.eigvals(a[0, 0] + step)).max() - np.abs(np.linalg.eigvals(a[0, 0] - step)).max()) / (2 * h)
+        np.testing.assert_allclose(slope[at], rise, rtol=1e-5)
+
+
+def test_roots_of_polynomials():
+    for p in ([1, -6, 11, -6], [2, 0, 8], [0, 0, 1, -3, 2, 0], [5], [1, 2, 3, 4, 5]):
+        np.testing.assert_allclose(by_size(wnp.roots(np.float64(p))), by_size(np.roots(np.float64(p)).astype(complex)), atol=1e-9)
+    traced = wick.function(lambda p: wnp.roots(p, strip_zeros=False))(np.float64([1, 2, 3, 4]))
+    np.testing.assert_allclose(by_size(traced), by_size(np.roots([1, 2, 3, 4])), atol=1e-9)

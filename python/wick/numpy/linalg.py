@@ -1,5 +1,6 @@
 """Linear algebra: the extension `linalg` of the array API, for matrices with a few hundred rows."""
 import collections
+import functools
 import math
 
 from wick.errors import InvalidArgument, Unsupported
@@ -8,10 +9,12 @@ from wick.numpy.manipulation import diagonal as _diagonal, expand_dims, matrix_t
 from wick.numpy.products import cross, matmul, outer, tensordot, vecdot  # noqa: F401
 from wick.numpy.reductions import max as max_of, min as min_of, sum as sum_of
 from wick.trace import elements, ops, scope as scopes, spelling
+from wick.trace.complex import both_parts, pair
 from wick.trace.eager import api
 from wick.trace.scope import emit_all, fail, name_of
 
 EigenResult = collections.namedtuple("EighResult", "eigenvalues eigenvectors")
+EigResult = collections.namedtuple("EigResult", "eigenvalues eigenvectors")
 QRResult = collections.namedtuple("QRResult", "Q R")
 SVDResult = collections.namedtuple("SVDResult", "U S Vh")
 SlogdetResult = collections.namedtuple("SlogdetResult", "sign logabsdet")
@@ -390,14 +393,27 @@ def tensorinv(a, ind=2):
     return ops.reshape(inv(ops.reshape(a, (n, n))), a.shape[ind:] + a.shape[:ind])
 
 
+@functools.partial(api, takes_complex=True)
 def eig(x):
-    """Eigenvalues of matrices that are not symmetric are complex."""
-    raise Unsupported("eig is missing: eigh is for symmetric matrices")
+    """(eigenvalues, eigenvectors as columns) of square matrices, in no certain order, as complex numbers."""
+    from wick.numpy.eigenvalues import of_matrices, of_matrix
+    values, vectors = of_matrices(of_matrix, *_parts("eig", x))
+    return EigResult(pair(*values), pair(*vectors))
 
 
+@functools.partial(api, takes_complex=True)
 def eigvals(x):
-    """Eigenvalues of matrices that are not symmetric are complex."""
-    return eig(x)
+    """The eigenvalues of square matrices, in no certain order, as complex numbers."""
+    from wick.numpy.eigenvalues import of_matrices, values_of_matrix
+    return pair(*of_matrices(values_of_matrix, *_parts("eigvals", x)))
+
+
+def _parts(name, x):
+    """The real and the imaginary part of square matrices."""
+    re, im = both_parts(x)
+    if re.ndim < 2 or re.shape[-1] != re.shape[-2] or not re.shape[-1]:
+        fail(InvalidArgument, f"{name}: expected square matrices, the shape {re.shape} is given")
+    return _wide(re), _wide(im)
 
 
 __all__ = [name for name, f in list(globals().items()) if not name.startswith("_") and getattr(f, "__module__", "").startswith("wick.numpy")]

@@ -1,14 +1,18 @@
 """Polynomials with the highest power first, and windows of signals."""
 import builtins
+import functools
+import math
 
 import numpy as np
 
 from wick import types
 from wick.errors import InvalidArgument, Unsupported
 from wick.numpy.creation import elem_of
+from wick.numpy.linalg import eigvals
 from wick.numpy.products import convolve as _convolve, vander as _vander
 from wick.trace import elements, index, ops
-from wick.trace.eager import api, made
+from wick.trace.complex import both_parts, pair
+from wick.trace.eager import api, is_traced, made
 from wick.trace.scope import fail
 
 
@@ -30,9 +34,31 @@ def polysub(a1, a2):
     return ops.same("sub", *_padded(a1, a2))
 
 
+@functools.partial(api, takes_complex=True)
+def _roots(p, zeros):
+    """The eigenvalues of the companion matrix, and so many zeros."""
+    re, im = both_parts(p)
+    n = re.size - 1
+    if n > 0:
+        z = pair(re, im)
+        below = pair(*[np.eye(n, k=-1, dtype=types.dtype(re.elem)) * k for k in (1, 0)])
+        found = eigvals(below.at[0].set(-z[1:] / z[0]))
+        re, im = found.real, found.imag
+    else:
+        re, im = re[:0], im[:0]
+    rest = ops.full((zeros,), 0, re.elem)
+    return pair(ops.concat([re, rest], 0), ops.concat([im, rest], 0))
+
+
 def roots(p, *, strip_zeros=True):
-    """Refused: roots are complex numbers."""
-    fail(Unsupported, "roots is missing: eigenvalues of matrices that are not symmetric are. Newton's method, or wick.numpy.linalg.eigvalsh for real eigenvalues, finds real ones")
+    """The roots of a polynomial as complex numbers, in no certain order. Of a known one zeros at the front and at the end are taken
+    away, unless `strip_zeros` is false; the first number of a traced one must not be 0."""
+    known, zeros = not is_traced(p), 0
+    p = np.asarray(p) if known else p
+    if known and strip_zeros and p.any():
+        at = np.flatnonzero(p)
+        p, zeros = p[at[0]:at[-1] + 1], int(len(p) - 1 - at[-1])
+    return _roots(p, zeros) if math.prod(p.shape) > 1 or zeros else made(np.zeros(0, np.complex64))
 
 
 @api

@@ -110,6 +110,13 @@ def parts(x):
     return x, None
 
 
+def both_parts(x):
+    """The same with an imaginary part in any case."""
+    re, im = parts(x)
+    re = ops.floating(re)
+    return re, ops.full(re.shape, 0, re.elem) if im is None else im
+
+
 def concerns(args, named):
     """Is one of the arguments a complex array, a list of such, or a type of complex numbers?"""
     for x in (*args, *named.values()) if named else args:
