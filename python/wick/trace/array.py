@@ -161,7 +161,7 @@ class Array(Traced):
 
 
 for _name in ("sum mean prod max min var std all any argmax argmin argsort cumsum cumprod clip dot squeeze swapaxes take "
-              "repeat round trace diagonal conj ptp searchsorted nonzero compress").split():
+              "repeat round trace diagonal conj ptp searchsorted nonzero compress argpartition").split():
     setattr(Array, _name, _method({"max": "max", "min": "min"}.get(_name, _name)))
 
 _BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "remainder",
