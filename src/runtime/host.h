@@ -84,4 +84,12 @@ extern const wick_host_row wick_host_string_rows[], wick_host_number_rows[], wic
 uint64_t wick_host_split(wick_string s, wick_string delimiter, int64_t most,
                          void (*part)(void *arg, const char *at, uint64_t nbytes), void *arg);
 
+/* A regular expression in the syntax of RE2, to be looked for in texts. Open compiles it as c->state,
+ * of which c needs its allocator and the buffer of its message; close frees that. Find gets the bytes
+ * [out[0], out[1]) of the first match from byte `from` on, the longest one at its place; -1: none. */
+wick_code wick_host_pattern_open(wick_host_call *c, wick_string pattern);
+void wick_host_pattern_close(wick_host_call *c);
+wick_code wick_host_pattern_find(wick_host_call *c, wick_string text, uint64_t from,
+                                 int64_t out[2]);
+
 #endif

@@ -20,6 +20,8 @@ typedef struct regex_api {
   __typeof__(pcre2_code_free) *code_free;
   __typeof__(pcre2_get_error_message) *message;
   __typeof__(pcre2_match) *match;
+  __typeof__(pcre2_dfa_match) *dfa_match;
+  __typeof__(pcre2_get_ovector_pointer) *ovector;
   __typeof__(pcre2_match_context_create) *context_create;
   __typeof__(pcre2_match_context_free) *context_free;
   __typeof__(pcre2_match_data_create) *data_create;
@@ -34,6 +36,8 @@ static const wick_library_symbol regex_symbols[] = {
     WICK_SYMBOL(regex_api, code_free, pcre2_code_free_8),
     WICK_SYMBOL(regex_api, message, pcre2_get_error_message_8),
     WICK_SYMBOL(regex_api, match, pcre2_match_8),
+    WICK_SYMBOL(regex_api, dfa_match, pcre2_dfa_match_8),
+    WICK_SYMBOL(regex_api, ovector, pcre2_get_ovector_pointer_8),
     WICK_SYMBOL(regex_api, context_create, pcre2_match_context_create_8),
     WICK_SYMBOL(regex_api, context_free, pcre2_match_context_free_8),
     WICK_SYMBOL(regex_api, data_create, pcre2_match_data_create_8),
@@ -60,9 +64,9 @@ static void regex_drop(wick_host_call *c)
   c->allocator.free(c->allocator.self, s, sizeof *s);
 }
 
-static wick_code regex_prepare(wick_host_call *c)
+/* Compiles a pattern as c->state. */
+static wick_code regex_open(wick_host_call *c, wick_string p, uint32_t options)
 {
-  wick_string p = wick_string_table_get(c->strings, c->attr[REGEX_PATTERN].i);
   regex_state *s = c->allocator.alloc(c->allocator.self, sizeof *s);
   int error = 0;
   PCRE2_SIZE at = 0;
@@ -76,8 +80,7 @@ static wick_code regex_prepare(wick_host_call *c)
     return wick_host_fail(c, WICK_EUNSUPPORTED, "the library " REGEX_FILE " is not here");
   }
   s->code = s->api.compile((PCRE2_SPTR)p.at, (PCRE2_SIZE)p.nbytes,
-                           PCRE2_UTF | PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_NEVER_BACKSLASH_C,
-                           &error, &at, NULL);
+                           PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C | options, &error, &at, NULL);
   if (!s->code) {
     char text[120];
     s->api.message(error, (PCRE2_UCHAR *)text, sizeof text);
@@ -96,6 +99,42 @@ static wick_code regex_prepare(wick_host_call *c)
   }
   s->api.match_limit(s->limits, REGEX_STEPS);
   s->api.heap_limit(s->limits, REGEX_KIB);
+  return WICK_OK;
+}
+
+static wick_code regex_prepare(wick_host_call *c)
+{
+  return regex_open(c, wick_string_table_get(c->strings, c->attr[REGEX_PATTERN].i),
+                    PCRE2_ANCHORED | PCRE2_ENDANCHORED);
+}
+
+wick_code wick_host_pattern_open(wick_host_call *c, wick_string pattern)
+{
+  return regex_open(c, pattern, 0);
+}
+
+void wick_host_pattern_close(wick_host_call *c)
+{
+  if (c->state) regex_drop(c);
+  c->state = NULL;
+}
+
+/* All ways to match are followed at once: the first match that is found is the longest. */
+wick_code wick_host_pattern_find(wick_host_call *c, wick_string text, uint64_t from, int64_t out[2])
+{
+  enum { REGEX_ROOM = 4096 };
+  const regex_state *s = c->state;
+  int room[REGEX_ROOM];
+  out[0] = out[1] = -1;
+  int r =
+      s->api.dfa_match(s->code, (PCRE2_SPTR)(text.nbytes ? text.at : ""), (PCRE2_SIZE)text.nbytes,
+                       (PCRE2_SIZE)from, 0, s->match, s->limits, room, REGEX_ROOM);
+  if (r == PCRE2_ERROR_NOMATCH) return WICK_OK;
+  if (r < 0 && r >= PCRE2_ERROR_UTF8_ERR21)
+    return wick_host_fail(c, WICK_EINVAL, "a text is not UTF-8");
+  if (r < 0) return wick_host_fail(c, WICK_ELIMIT, "a text takes too long to match");
+  const PCRE2_SIZE *at = s->api.ovector(s->match);
+  out[0] = (int64_t)at[0], out[1] = (int64_t)at[1];
   return WICK_OK;
 }
 
@@ -124,6 +163,20 @@ static wick_code regex_prepare(wick_host_call *c)
 }
 #define regex_drop NULL
 #define regex_full_match NULL
+
+wick_code wick_host_pattern_open(wick_host_call *c, wick_string pattern)
+{
+  (void)pattern;
+  return regex_prepare(c);
+}
+
+void wick_host_pattern_close(wick_host_call *c) { (void)c; }
+
+wick_code wick_host_pattern_find(wick_host_call *c, wick_string text, uint64_t from, int64_t out[2])
+{
+  (void)text, (void)from, (void)out;
+  return regex_prepare(c);
+}
 
 #endif
 

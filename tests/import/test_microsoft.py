@@ -458,6 +458,24 @@ def bifurcations(d):
     compare("BifurcationDetector", [source, d.i(0, 4, d.n(1, 6)), np.array([past]), predicted], outputs=2, **sizes)
 
 
+def tokenizers(d):
+    """Texts are a constant: the number of their tokens is a size of the result."""
+    letters = ["a", "b", "x", " ", " ", ",", "1", "22", "\u00e9", "\u4e16", ".", "\n"]
+    text = lambda: "".join(d.r.choices(letters, k=d.n(0, 12)))  # noqa: E731
+    shape = d.one([d.n(1, 4)], [d.n(1, 3), d.n(1, 3)])
+    texts = np.array([text() for _ in range(math.prod(shape))], object).reshape(shape)
+    how = d.one({"separators": [""]}, {"tokenexp": "."}, {"separators": [" "]}, {"separators": [",", " ", "[0-9]+"]}, {"separators": ["a|ab", "\\."]},
+                {"separators": ["x*"]}, {"tokenexp": "a|ab|[0-9]+"}, {"tokenexp": "\\w+"}, {"tokenexp": "x*"}, {"separators": ["^a", "(?i)B"]})
+    one = how in ({"separators": [""]}, {"tokenexp": "."})
+    node = helper.make_node("Tokenizer", ["x"], ["y"], domain="com.microsoft", mark=d.n(0, 1), mincharnum=1 if one else d.n(1, 2), pad_value="#", **how)
+    given = helper.make_tensor("x", TensorProto.STRING, shape, [t.encode() for t in texts.reshape(-1)])
+    graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.STRING, None)], [given])
+    bytes_ = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], ir_version=9).SerializeToString()
+    expected = ort.InferenceSession(bytes_, providers=["CPUExecutionProvider"]).run(None, {})[0]
+    got = wick.InferenceSession(bytes_, cache="").run(None, {})[0]
+    assert got.shape == expected.shape and got.tolist() == expected.tolist(), (how, texts.tolist(), node)
+
+
 def words(d):
     count, length, width, size, filters = d.n(1, 5), d.n(4, 8), d.n(1, 4), d.n(1, 5), d.n(1, 6)
     chars = d.i(1, 9, count, length, kind=np.int32) * (np.arange(length) < d.i(1, length + 1, count, 1))
@@ -708,7 +726,7 @@ def matrices(d):
 
 
 @pytest.mark.parametrize("kind", [words, rotary_streams, decoders, quantized_experts, searches, streams, causal_convolutions, diffusion, channels_last, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
-                                  linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens, hashes, sparse_attention, blocks_of_rows, masked_pools, bifurcations], ids=lambda f: f.__name__)
+                                  linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens, hashes, sparse_attention, blocks_of_rows, masked_pools, bifurcations, tokenizers], ids=lambda f: f.__name__)
 def test_random(kind):
     for seed in range(COUNT):
         kind(Draw(seed))

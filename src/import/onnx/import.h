@@ -323,6 +323,11 @@ bool wick_onnx_one(wick_onnx_op *o, uint32_t i, const char *what, int64_t otherw
 bool wick_onnx_floats(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
                       const double **out);
 
+/* text.c: reads a constant operand of strings as numbers of strings. Returns false after it added "must
+ * be known". */
+bool wick_onnx_texts(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
+                     const int64_t **out);
+
 /* Adds the error "`what` must be known when the model is compiled". Marks the inputs that operand i
  * depends on, so that their contents can be given. Returns false. */
 bool wick_onnx_unknown(wick_onnx_op *o, uint32_t i, const char *what);

@@ -6,10 +6,8 @@
 
 /* ---- strings at import ---- */
 
-/* Reads a constant operand of strings as numbers of strings. Returns false after it added "must
- * be known". */
-static bool text_known(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
-                       const int64_t **out)
+bool wick_onnx_texts(wick_onnx_op *o, uint32_t i, const char *what, uint32_t *out_n,
+                     const int64_t **out)
 {
   const wick_builder *b = o->b;
   wick_dim numel = wick_type_numel(o->c->module, wick_built_type(b, o->in[i]));
@@ -71,7 +69,7 @@ static void text_split(wick_onnx_op *o)
   uint32_t n;
   const int64_t *x;
   int64_t delimiter = text_attr(o, "delimiter"), most = wick_onnx_int(o, "maxsplit", -1), width = 0;
-  if (!text_known(o, 0, "the strings", &n, &x)) return;
+  if (!wick_onnx_texts(o, 0, "the strings", &n, &x)) return;
   for (uint32_t k = 0; k < n; k++) {
     int64_t parts = (int64_t)wick_host_split(text_get(o, x[k]), text_get(o, delimiter), most,
                                              text_ignore, NULL);
@@ -125,7 +123,7 @@ static bool text_kept(wick_onnx_op *o, wick_wire_spans stop, uint32_t *out_n, in
   uint32_t n;
   const int64_t *known;
   *out_n = 0;
-  if (!text_known(o, 0, "the strings", &n, &known)) return false;
+  if (!wick_onnx_texts(o, 0, "the strings", &n, &known)) return false;
   int64_t *x = wick_dup(o->c->tmp, int64_t, known, n),
           *word = wick_new(o->c->tmp, int64_t, stop.n + 1);
   for (size_t k = 0; k < stop.n; k++) word[k] = wick_onnx_string(o->c, stop.at[k]);
