@@ -1,12 +1,14 @@
 /* Radix sort: digit by digit, from the lowest on; each pass is stable. The number of steps for each
- * element does not grow with the number of elements. A digit that all keys share needs no pass. */
+ * element does not grow with the number of elements. A digit that all keys share needs no pass. Fewer than
+ * SORT_FEW elements are not worth the tables of longer digits (the 50 best of 1000: 0.9 of the time with digits
+ * of 8 bits instead of 4, of 90 0.95, the 40 best of 60 1.1). */
 #include "ops/tensor/sort.h"
 
 #include <math.h>
 
 #include "ops/loop/loop_nest.h"
 
-enum { SORT_BITS = 8, SORT_FEW_BITS = 4, SORT_FEW = 256 };
+enum { SORT_BITS = 8, SORT_FEW_BITS = 4, SORT_FEW = 64 };
 
 wick_sort wick_sort_of(wick_builder *b, wick_elem x, wick_dim most,
                        wick_type type[WICK_SORT_NSCRATCH])
