@@ -209,7 +209,7 @@ static wick_status run_compiled(run_state *r, const wick_program_args *arguments
   if (r->invocation.frames) WICK_TRY(run_frames_check(r, io, n));
   void **buffers = wick_model_inputs_buffers(io, n, &j->mem);
   *out = wick_new(&j->mem, wick_array, n);
-  const void **data = wick_dup(&j->mem, const void *, model_inputs->data, model_inputs->n + 1u);
+  const void **data = wick_dup(&j->mem, const void *, model_inputs->data, model_inputs->n);
   for (uint32_t frame = 0; frame < model_inputs->nframe; frame++) {
     for (uint32_t i = 0; r->invocation.frames && i < model_inputs->n; i++)
       data[i] = (const char *)model_inputs->data[i] + frame * model_inputs->array[i].nbytes;
