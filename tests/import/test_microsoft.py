@@ -461,6 +461,13 @@ def bifurcations(d):
     compare("BifurcationDetector", [source, d.i(0, 4, d.n(1, 6)), np.array([past]), predicted], outputs=2, **sizes)
 
 
+def tokenizer(texts, **attributes):
+    node = helper.make_node("Tokenizer", ["x"], ["y0"], domain="com.microsoft", pad_value="#", **attributes)
+    given = helper.make_tensor("x", TensorProto.STRING, texts.shape, [t.encode() for t in texts.reshape(-1)])
+    graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y0", TensorProto.STRING, None)], [given])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], ir_version=9).SerializeToString()
+
+
 def tokenizers(d):
     """Texts are a constant: the number of their tokens is a size of the result."""
     letters = ["a", "b", "x", " ", " ", ",", "1", "22", "\u00e9", "\u4e16", ".", "\n"]
@@ -470,13 +477,10 @@ def tokenizers(d):
     how = d.one({"separators": [""]}, {"tokenexp": "."}, {"separators": [" "]}, {"separators": [",", " ", "[0-9]+"]}, {"separators": ["a|ab", "\\."]},
                 {"separators": ["x*"]}, {"tokenexp": "a|ab|[0-9]+"}, {"tokenexp": "\\w+"}, {"tokenexp": "x*"}, {"separators": ["^a", "(?i)B"]})
     one = how in ({"separators": [""]}, {"tokenexp": "."})
-    node = helper.make_node("Tokenizer", ["x"], ["y"], domain="com.microsoft", mark=d.n(0, 1), mincharnum=1 if one else d.n(1, 2), pad_value="#", **how)
-    given = helper.make_tensor("x", TensorProto.STRING, shape, [t.encode() for t in texts.reshape(-1)])
-    graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.STRING, None)], [given])
-    bytes_ = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)], ir_version=9).SerializeToString()
+    bytes_ = tokenizer(texts, mark=d.n(0, 1), mincharnum=1 if one else d.n(1, 2), **how)
     expected = ort.InferenceSession(bytes_, providers=["CPUExecutionProvider"]).run(None, {})[0]
     got = wick.InferenceSession(bytes_, cache="").run(None, {})[0]
-    assert got.shape == expected.shape and got.tolist() == expected.tolist(), (how, texts.tolist(), node)
+    assert got.shape == expected.shape and got.tolist() == expected.tolist(), (how, texts.tolist())
 
 
 def words(d):
@@ -743,7 +747,10 @@ def test_every_operator_has_a_test():
 
 
 def fails(op, operands, *words, **attributes):
-    bytes_, _ = model(op, operands, (), [True], attributes)
+    refuses(op, model(op, operands, (), [True], attributes)[0], *words)
+
+
+def refuses(op, bytes_, *words):
     with pytest.raises(wick.WickError) as e:
         wick.InferenceSession(bytes_, cache="")
     assert f'node "y0" ({op}): ' in str(e.value) and all(w in str(e.value) for w in words), e.value
@@ -759,3 +766,4 @@ def test_what_is_refused():
     fails("GroupQueryAttention", [x, x, x], "input 5 is missing", num_heads=2, kv_num_heads=2)
     fails("BiasGelu", [x], "1 inputs, expected 2")
     fails("SkipLayerNormalization", [x, x, d.f(8)], 'attribute "axis"', axis=1)
+    refuses("Tokenizer", tokenizer(np.array(["aba"], object), mark=0, mincharnum=1, separators=["(a)b\\1"]), "the pattern has a back reference")
