@@ -138,14 +138,15 @@ wick_status wick_files_map_beneath(wick_files *files, const char *folder, const 
 enum { FILE_MOST_OF_DEVICE = 1 << 20 }; /* /dev/zero has no end */
 
 /* Reads to the end. The buffer grows in `mem`; if that unwinds, file_read_guarded closes the
- * handle. Returns 0, an errno value, or EFBIG above `most`. */
-static int file_read_all(wick_arena *mem, int fd, size_t most, wick_text *out)
+ * handle. Returns 0, an errno value, or EFBIG above *most, which becomes the limit of a device. */
+static int file_read_all(wick_arena *mem, int fd, size_t *most, wick_text *out)
 {
   struct stat st;
   if (fstat(fd, &st)) return errno;
   if (S_ISDIR(st.st_mode)) return EISDIR;
-  if (S_ISCHR(st.st_mode) && !isatty(fd) && !most) most = FILE_MOST_OF_DEVICE;
-  if (st.st_size > PTRDIFF_MAX || (most && st.st_size > 0 && (size_t)st.st_size > most))
+  bool device = S_ISCHR(st.st_mode) && !isatty(fd);
+  if (device && (!*most || *most > FILE_MOST_OF_DEVICE)) *most = FILE_MOST_OF_DEVICE;
+  if (st.st_size > PTRDIFF_MAX || (*most && st.st_size > 0 && (size_t)st.st_size > *most))
     return EFBIG;
   /* large enough for a last read at the end of the file */
   size_t cap = st.st_size > 0 ? (size_t)st.st_size + 2 : 4096;
@@ -162,7 +163,7 @@ static int file_read_all(wick_arena *mem, int fd, size_t most, wick_text *out)
     if (n < 0) return errno;
     if (n == 0) break;
     out->n += (size_t)n;
-    if (most && out->n > most) return EFBIG;
+    if (*most && out->n > *most) return EFBIG;
   }
   out->at[out->n] = 0;
   return 0;
@@ -170,7 +171,7 @@ static int file_read_all(wick_arena *mem, int fd, size_t most, wick_text *out)
 
 /* Reads, and closes fd. While it reads, it replaces the target of `mem`'s guard, and then continues
  * the unwinding. */
-static int file_read_guarded(wick_arena *mem, int fd, size_t most, wick_text *out)
+static int file_read_guarded(wick_arena *mem, int fd, size_t *most, wick_text *out)
 {
   jmp_buf outer;
   memcpy(&outer, &mem->guard->where, sizeof outer);
@@ -191,7 +192,7 @@ wick_status wick_file_read(wick_arena *mem, const char *path, size_t most, char 
   int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return file_fail(mem, path, "open", errno);
   wick_text text;
-  int error = file_read_guarded(mem, fd, most, &text);
+  int error = file_read_guarded(mem, fd, &most, &text);
   if (error == EFBIG && most)
     return wick_fail(mem, WICK_ELIMIT, path, "it has more than %zu bytes", most);
   if (error) return file_fail(mem, path, "read", error);

@@ -49,7 +49,7 @@ WICK_CHECKED wick_status wick_files_map_beneath(wick_files *files, const char *f
                                                 const char *name, wick_file **out_file);
 
 /* Reads the whole file (also a pipe) into `mem`, with a '\0' after it. Fails with WICK_ELIMIT if it
- * has more than `most` bytes; 0: no limit. */
+ * has more than `most` bytes; 0: no limit. A device, which may have no end, has at most a megabyte. */
 WICK_CHECKED wick_status wick_file_read(wick_arena *mem, const char *path, size_t most,
                                         char **out_text, size_t *out_nbytes);
 
