@@ -23,7 +23,8 @@ WICK_CHECKED wick_status wick_check_evaluate(const wick_func *f, const wick_arra
  * calls. `p`, which is zeroed, then owns them. */
 WICK_CHECKED wick_status wick_check_expand(wick_pipeline *p, const wick_func **f, wick_arena *tmp);
 
-/* Evaluates `f`, which has no transformations, by the operators' definitions. Says on stderr how long that takes, if it takes long.
+/* Evaluates `f`, which has no transformations, by the operators' definitions. Says on stderr how long that
+ * takes, if it takes long.
  * Fails with WICK_ELIMIT if it takes more than WICK_EVALUATION_SECONDS by estimate, unless it is
  * `unlimited`. `print` gets the lines that a program prints; NULL: nobody does. The rest is as for
  * wick_evaluate. */

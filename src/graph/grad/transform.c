@@ -23,8 +23,9 @@ static const wick_func *transform_callee(wick_copier *c, const wick_node *n)
 /* Returns a value of its own that is x. References get shadows, which are values of their own. */
 static wick_value transform_again(wick_builder *b, wick_value x)
 {
+  if (b->status) return x;
   wick_kind kind = wick_built_info(b, x)->kind;
-  if (b->status || kind == WICK_REF) return x;
+  if (kind == WICK_REF) return x;
   if (kind == WICK_TENSOR) return wick_build_again(b, x);
   wick_value c = wick_build_const(b, wick_type_tensor(b->module, WICK_BOOL, 0, NULL), 0, 1);
   wick_build_open(b, WICK_OP_if, 1, &c, NULL, 0, NULL);
