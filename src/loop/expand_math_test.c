@@ -2,6 +2,8 @@
  * the interpreter, on every type, within the stated error. */
 #include "loop/scalar_testing.h"
 
+#include <fenv.h>
+
 /* Attributes other than the defaults, in the operator's order. */
 static const struct {
   const char *op;
@@ -116,6 +118,39 @@ static void a_poor_machine_keeps_it(void **state)
   t->target = NULL;
 }
 
+/* Runs an operator on numbers from -`most` to `most`, and fails if a result or a step is below the
+ * normal range. */
+static void check_normal(scalar_test *t, wick_opcode op, wick_elem e, const double *attr,
+                         double most)
+{
+  t->op = op;
+  t->elem = t->out = e;
+  t->nin = 1;
+  t->n = 4096;
+  set_attrs(t, attr);
+  scalar_begin(t);
+  for (uint32_t i = 0; i < t->n; i++)
+    t->in[0][i] = wick_round_elem(e, (wick_scalar){.f = most * ((i + 0.3) / (t->n / 2) - 1)});
+  feclearexcept(FE_UNDERFLOW);
+  scalar_run(t);
+  bool underflow = fetestexcept(FE_UNDERFLOW);
+  scalar_end(t);
+  if (underflow) fail_msg("%s %s underflows", wick_elem_name(e), wick_ops[op]->name);
+}
+
+static void gates_that_vanish_do_not_underflow(void **state)
+{
+  static const struct {
+    wick_opcode op;
+    double attr[WICK_MAX_ATTR];
+  } gates[] = {{WICK_OP_sigmoid, {0}}, {WICK_OP_softplus, {0}}, {WICK_OP_swish, {1}},
+               {WICK_OP_mish, {0}},    {WICK_OP_gelu, {0}},     {WICK_OP_gelu, {1}}};
+  for (uint32_t i = 0; i < WICK_COUNT(gates); i++) {
+    check_normal(*state, gates[i].op, WICK_F32, gates[i].attr, 300);
+    check_normal(*state, gates[i].op, WICK_F64, gates[i].attr, 3000);
+  }
+}
+
 /* ---- functions that procedures use often ---- */
 
 enum { OFTEN = 40, SELDOM = 3 };
@@ -182,6 +217,7 @@ int main(void)
       cmocka_unit_test(each_row_keeps_its_error),
       cmocka_unit_test(each_attribute_keeps_it),
       cmocka_unit_test(a_poor_machine_keeps_it),
+      cmocka_unit_test(gates_that_vanish_do_not_underflow),
       cmocka_unit_test(functions_that_are_used_often_are_procedures),
   };
   return cmocka_run_group_tests(tests, scalar_setup, scalar_teardown);

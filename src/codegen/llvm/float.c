@@ -92,33 +92,34 @@ static LLVMValueRef float_scalef(emit *e, const wick_node *n, LLVMValueRef x, LL
   return emit_intrinsic(e, name, NULL, 0, arg, bits == 512 ? 5 : 4);
 }
 
-/* Without vscalef, 2^n has two factors, 2^(n - c) and 2^c, where c is half of the largest exponent
- * with the sign of n. Both are normal numbers, and the first product is exact. If n is at most 63, c
- * may be negative always. The bits of y end with n: one shift moves n to the exponent, and its sign
- * to the sign. */
-static void float_mul_exp2(emit *e, const wick_node *n)
+/* Applies 2^n in two factors, 2^(n - c) and 2^c, where c is half of the largest exponent with the
+ * sign of n. Both are normal numbers, and the first product is exact. The bits of y end with n: one
+ * shift moves n to the exponent, and its sign to the sign. */
+static LLVMValueRef float_exp2_factors(emit *e, const wick_node *n, LLVMValueRef x, LLVMValueRef y)
 {
   LLVMTypeRef type = emit_type_of(e, n->first), bits = float_bits_type(e, n);
+  bool wide = emit_info(e, n->first)->elem == WICK_F64;
+  const int64_t bias = wide ? 1023 : 127, c = wide ? 512 : 64;
+  const uint32_t mantissa = wide ? 52 : 23;
+  LLVMValueRef by =
+      LLVMBuildShl(e->b, LLVMBuildBitCast(e->b, y, bits, ""), emit_int(e, bits, mantissa), "");
+  LLVMValueRef below = LLVMBuildICmp(e->b, LLVMIntSLT, by, emit_int(e, bits, 0), "");
+  LLVMValueRef first = LLVMBuildSelect(e->b, below, emit_int(e, bits, (bias + c) << mantissa),
+                                       emit_int(e, bits, (bias - c) << mantissa), "");
+  LLVMValueRef second = LLVMBuildSelect(e->b, below, emit_float(e, type, ldexp(1, -(int)c)),
+                                        emit_float(e, type, ldexp(1, (int)c)), "");
+  first = LLVMBuildBitCast(e->b, LLVMBuildAdd(e->b, by, first, ""), type, "");
+  return LLVMBuildFMul(e->b, LLVMBuildFMul(e->b, x, first, ""), second, "");
+}
+
+static void float_mul_exp2(emit *e, const wick_node *n)
+{
+  LLVMTypeRef type = emit_type_of(e, n->first);
   LLVMValueRef x = emit_get(e, n->in[0]), y = emit_get(e, n->in[1]);
   bool wide = emit_info(e, n->first)->elem == WICK_F64;
   LLVMValueRef magic = emit_float(e, type, wide ? 0x1.8p52 : 0x1.8p23);
   LLVMValueRef r = float_scalef(e, n, x, LLVMBuildFSub(e->b, y, magic, ""));
-  if (!r) {
-    const int64_t bias = wide ? 1023 : 127, c = wide ? 512 : 64;
-    const uint32_t mantissa = wide ? 52 : 23;
-    LLVMValueRef by =
-        LLVMBuildShl(e->b, LLVMBuildBitCast(e->b, y, bits, ""), emit_int(e, bits, mantissa), "");
-    LLVMValueRef first = emit_int(e, bits, (bias + c) << mantissa),
-                 second = emit_float(e, type, ldexp(1, -(int)c));
-    if (!n->attr[WICK_ATTR_mul_exp2_below].i) {
-      LLVMValueRef below = LLVMBuildICmp(e->b, LLVMIntSLT, by, emit_int(e, bits, 0), "");
-      first = LLVMBuildSelect(e->b, below, first, emit_int(e, bits, (bias - c) << mantissa), "");
-      second = LLVMBuildSelect(e->b, below, second, emit_float(e, type, ldexp(1, (int)c)), "");
-    }
-    first = LLVMBuildBitCast(e->b, LLVMBuildAdd(e->b, by, first, ""), type, "");
-    r = LLVMBuildFMul(e->b, LLVMBuildFMul(e->b, x, first, ""), second, "");
-  }
-  emit_set(e, n->first, r);
+  emit_set(e, n->first, r ? r : float_exp2_factors(e, n, x, y));
 }
 
 /* ---- max, min ---- */

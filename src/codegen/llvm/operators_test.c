@@ -71,24 +71,16 @@ typedef struct rows_case {
   wick_opcode op;
   wick_elem in[3], out;
   uint32_t nin;
-  /* mul_exp2: n is at most 63; mul_high: the upper word, without a number to add */
-  bool below;
+  bool upper; /* mul_high: the upper word, without a number to add */
   char name[48];
 } rows_case;
-
-/* Returns true if the operator has two forms. */
-static bool rows_has_forms(wick_opcode op)
-{
-  return op == WICK_OP_mul_exp2 || op == WICK_OP_mul_high;
-}
 
 static void rows_attributes(const rows_case *c, wick_attr *out)
 {
   out[0].i = out[1].i = 1;
-  if (c->op == WICK_OP_mul_exp2) out[WICK_ATTR_mul_exp2_below].i = c->below;
   if (c->op != WICK_OP_mul_high) return;
-  out[WICK_ATTR_mul_high_add].i = c->below ? 0 : 1 << 30;
-  out[WICK_ATTR_mul_high_bits].i = c->below ? 32 : 31;
+  out[WICK_ATTR_mul_high_add].i = c->upper ? 0 : 1 << 30;
+  out[WICK_ATTR_mul_high_bits].i = c->upper ? 32 : 31;
 }
 
 /* loop @NAME(@out %y, @in %x..., %begin, %end): each task processes a vector of `lanes`
@@ -118,7 +110,7 @@ static void rows_build(testing *t, const rows_case *c, uint32_t lanes)
   bool typed = wick_ops[c->op]->typed;
   wick_attr form[2] = {{0}};
   rows_attributes(c, form);
-  wick_value r = wick_build(&b, c->op, c->nin, v, rows_has_forms(c->op) ? form : NULL, typed,
+  wick_value r = wick_build(&b, c->op, c->nin, v, c->op == WICK_OP_mul_high ? form : NULL, typed,
                             typed ? &out : NULL);
   wick_build(&b, WICK_OP_store, 3, (wick_value[]){y, at, r}, NULL, 0, NULL);
   wick_yield(&b, 0, NULL);
@@ -150,8 +142,7 @@ static bool rows_divides(wick_opcode op)
 static wick_scalar rows_exp2(const rows_case *c, uint32_t j, uint32_t operand)
 {
   bool wide = c->in[0] == WICK_F64;
-  double least = wide ? -1100 : -150, most = c->below ? 63 : -least,
-         n = least + fmod(j * 7.0, most - least + 1);
+  double least = wide ? -1100 : -150, most = -least, n = least + fmod(j * 7.0, most - least + 1);
   return (wick_scalar){.f = operand ? (wide ? 0x1.8p52 : 0x1.8p23) + n : 0.5 + 1.5 * (j % 61) / 61};
 }
 
@@ -211,10 +202,10 @@ static uint32_t rows_cases(wick_opcode op, rows_case *out)
       if (op == WICK_OP_where) c->in[0] = WICK_BOOL;
       snprintf(c->name, sizeof c->name, "%s.%s.%s", row->name, wick_elem_name(from),
                wick_elem_name(result));
-      if (!rows_has_forms(op)) continue;
+      if (op != WICK_OP_mul_high) continue;
       out[n] = *c;
-      out[n].below = true;
-      snprintf(out[n++].name, sizeof c->name, "%s.below.%s", row->name, wick_elem_name(from));
+      out[n].upper = true;
+      snprintf(out[n++].name, sizeof c->name, "%s.upper.%s", row->name, wick_elem_name(from));
     }
   return n;
 }

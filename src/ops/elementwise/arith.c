@@ -118,11 +118,10 @@ static wick_scalar mul_exp2_eval(const wick_attr *a, wick_elem e, wick_elem out,
 const wick_op wick_op_mul_exp2 = {
     .name = "mul_exp2",
     .doc = "x * 2^n for |x| from 1/2 to 2, rounded once. y is n + 1.5 * 2^23 for f32 and "
-           "n + 1.5 * 2^52 for f64, where |n| is at most 190 or 1534; `below`: n is at most 63. "
-           "Exponentials expand into it",
+           "n + 1.5 * 2^52 for f64, where |n| is at most 190 or 1534. Exponentials "
+           "expand into it",
     .nin = {2, 2},
     .nout = {1, 1},
-    .attr = {{"below", WICK_ATTR_BOOL, 0, false, NULL, 0, 0}},
     .level = WICK_GROUP | WICK_LOOP,
     .elems = WICK_BIT(WICK_F32) | WICK_BIT(WICK_F64),
     .scalar = WICK_RULE_SAME,

@@ -54,7 +54,7 @@ static wick_scalar exp_minus_eval(const wick_attr *a, wick_elem e, wick_elem out
                                   const wick_scalar *in)
 {
   (void)a, (void)out;
-  return (wick_scalar){.f = in[0].f < wick_poly_exp_normal(e) ? 0 : exp(in[0].f)};
+  return (wick_scalar){.f = in[0].f < wick_poly_exp_least(e) ? 0 : exp(in[0].f)};
 }
 
 const wick_op wick_op_exp_minus = {

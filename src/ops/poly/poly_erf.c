@@ -71,23 +71,28 @@ static const wick_poly erf_tail_table[2] = {
       0x1.d465fb4b5b33ap-6,  0x1.598709a87919bp-8,  -0x1.2ce3527e68aa8p-6, -0x1.2698123ac1a25p-8,
       0x1.70ba806e92f92p-7,  0x1.2ff658bbd31abp-8,  -0x1.39344f76c729dp-8, -0x1.9aa38a5fc3ddp-9}},
 };
-static const double erf_tail_center[2] = {4, 5}, erf_tail_end[2] = {15, 39};
+static const double erf_tail_center[2] = {4, 5};
 
 /* Builds e^(-t^2 / 2). The square of t's upper half is exact; the rest is passed separately. */
-static wick_poly_scaled erf_gauss(wick_builder *b, wick_value t)
+static wick_value erf_gauss(wick_builder *b, wick_value t)
 {
   wick_value high = wick_expr_upper(b, t);
   wick_value low = expr_mul(b, expr_sub(b, t, high), expr_add(b, t, high));
-  return wick_poly_exp_scaled(b, expr_mul(b, expr_mulk(b, high, -0.5), high),
+  return wick_poly_exp_within(b, expr_mul(b, expr_mulk(b, high, -0.5), high),
                               expr_mulk(b, low, -0.5));
 }
 
-wick_poly_scaled wick_poly_normal_tail(wick_builder *b, wick_value x)
+double wick_poly_normal_least(wick_elem elem)
+{
+  return elem == WICK_F64 ? -0x1.2c27b05bf1a0ap+5 : -0x1.9e6602p+3;
+}
+
+wick_value wick_poly_normal_tail(wick_builder *b, wick_value x)
 {
   uint32_t wide = erf_wide(b, x);
-  wick_value t = expr_at_most(b, expr_abs(b, x), erf_tail_end[wide]);
+  double most = -wick_poly_normal_least(wick_expr_format_of(b, x)->elem);
+  wick_value t = expr_at_most(b, expr_abs(b, x), most);
   wick_value w = expr_div(b, t, expr_addk(b, t, erf_tail_center[wide]));
   wick_value r = expr_mul(b, wick_poly_eval(b, expr_addk(b, w, -0.5), &erf_tail_table[wide]), w);
-  wick_poly_scaled e = erf_gauss(b, t);
-  return (wick_poly_scaled){expr_mul(b, r, e.m), e.s};
+  return expr_mul(b, r, erf_gauss(b, t));
 }

@@ -5,8 +5,9 @@
 #include "ops/poly/poly_exp.h"
 
 wick_value wick_poly_erf(wick_builder *b, wick_value x);
-/* Builds t Phi(-t) as a scaled product, where Phi is the normal distribution and t = |x|, up to
- * where it underflows. */
-wick_poly_scaled wick_poly_normal_tail(wick_builder *b, wick_value x);
+/* Returns the least x for which Phi(x) is a normal number, where Phi is the normal distribution. */
+double wick_poly_normal_least(wick_elem elem);
+/* Builds t Phi(-t), where t is |x|, but at most -wick_poly_normal_least. */
+wick_value wick_poly_normal_tail(wick_builder *b, wick_value x);
 
 #endif

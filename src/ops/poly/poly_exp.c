@@ -95,27 +95,18 @@ static wick_value exp_minus_one(wick_builder *b, wick_value r, const wick_poly *
   return expr_mad(b, expr_mul(b, r, r), p, r);
 }
 
-/* Builds e^r 2^n as a product whose factors have about half of n each. */
-static wick_poly_scaled exp_finish(wick_builder *b, const exp_reduced *e)
-{
-  wick_value p = expr_addk(b, exp_minus_one(b, e->r, exp_table), 1);
-  wick_value k = exp_integer(b, e), half = wick_expr_shr(b, k, 1);
-  return (wick_poly_scaled){expr_mul(b, p, wick_poly_exp2i(b, e->r, half)),
-                            wick_poly_exp2i(b, e->r, expr_sub(b, k, half))};
-}
-
-/* Builds e^r 2^n; below: n is at most 63. */
-static wick_value exp_whole(wick_builder *b, const exp_reduced *e, bool below)
+/* Builds e^r 2^n. */
+static wick_value exp_whole(wick_builder *b, const exp_reduced *e)
 {
   wick_value in[2] = {expr_addk(b, exp_minus_one(b, e->r, exp_table), 1), e->shifted};
-  const wick_attr attr = {.i = below};
-  return wick_build(b, WICK_OP_mul_exp2, 2, in, &attr, 0, NULL);
+  return wick_build(b, WICK_OP_mul_exp2, 2, in, NULL, 0, NULL);
 }
 
-wick_poly_scaled wick_poly_exp_scaled(wick_builder *b, wick_value x, wick_value rest)
+wick_value wick_poly_exp_within(wick_builder *b, wick_value x, wick_value rest)
 {
   exp_reduced e = exp_reduce(b, x, rest);
-  return exp_finish(b, &e);
+  wick_value s = wick_poly_exp2i(b, x, exp_integer(b, &e));
+  return expr_mad(b, exp_minus_one(b, e.r, exp_table), s, s);
 }
 
 wick_value wick_poly_exp(wick_builder *b, wick_value x)
@@ -123,29 +114,20 @@ wick_value wick_poly_exp(wick_builder *b, wick_value x)
   const double *range = exp_range[exp_wide(b, x)];
   x = expr_at_most(b, expr_at_least(b, x, range[0]), range[1]);
   exp_reduced e = exp_reduce(b, x, (wick_value){0});
-  return exp_whole(b, &e, false);
+  return exp_whole(b, &e);
 }
 
-wick_value wick_poly_exp_minus(wick_builder *b, wick_value x)
-{
-  x = expr_at_least(b, x, exp_range[exp_wide(b, x)][0]);
-  exp_reduced e = exp_reduce(b, x, (wick_value){0});
-  return exp_whole(b, &e, true);
-}
-
-double wick_poly_exp_normal(wick_elem elem)
+double wick_poly_exp_least(wick_elem elem)
 {
   return elem == WICK_F64 ? -0x1.6232bdd7abcd1p+9 : -0x1.5d589ep+6;
 }
 
-/* Numbers below the normal range are never computed: x86's processors take 300 ns for a vector of
- * them. */
 wick_value wick_poly_exp_flushed(wick_builder *b, wick_value x)
 {
-  double least = wick_poly_exp_normal(wick_expr_format_of(b, x)->elem);
+  double least = wick_poly_exp_least(wick_expr_format_of(b, x)->elem);
   wick_value is_lost = expr_lt(b, x, least), zero = expr_k(b, x, 0);
-  exp_reduced e = exp_reduce(b, expr_at_least(b, x, least), (wick_value){0});
-  return expr_where(b, is_lost, zero, exp_whole(b, &e, true));
+  wick_value y = wick_poly_exp_within(b, expr_at_least(b, x, least), (wick_value){0});
+  return expr_where(b, is_lost, zero, y);
 }
 
 /* 2^x = 2^n e^(r ln2), where r = x - n is exact. */
@@ -160,7 +142,7 @@ wick_value wick_poly_exp2_sum(wick_builder *b, wick_value x, wick_value rest)
   wick_value r = expr_sub(b, x, e.n); /* exact */
   if (rest.id) r = expr_add(b, r, rest);
   e.r = expr_mulk(b, r, M_LN2);
-  return exp_whole(b, &e, false);
+  return exp_whole(b, &e);
 }
 
 wick_value wick_poly_exp2(wick_builder *b, wick_value x)

@@ -106,10 +106,26 @@ static wick_value log_one_plus(wick_builder *b, wick_value x)
   return log_sum(b, &s);
 }
 
+/* log(1 + x) is x below that, and the square of x, which may be below the normal range, is not
+ * computed. */
+static double log_tiny(wick_builder *b, wick_value x)
+{
+  return ldexp(1, -(int)wick_expr_format_of(b, x)->mantissa - 3);
+}
+
 wick_value wick_poly_log1p(wick_builder *b, wick_value x)
 {
-  wick_value y = log_domain(b, x, -1, log_one_plus(b, x));
-  return expr_where(b, expr_eq(b, x, 0), x, y); /* -0 */
+  double tiny = log_tiny(b, x);
+  wick_value is_tiny = expr_lt(b, expr_abs(b, x), tiny); /* also -0 */
+  wick_value z = expr_where(b, is_tiny, expr_k(b, x, tiny), x);
+  return expr_where(b, is_tiny, x, log_domain(b, z, -1, log_one_plus(b, z)));
+}
+
+wick_value wick_poly_log1p_unit(wick_builder *b, wick_value x)
+{
+  double tiny = log_tiny(b, x);
+  wick_value y = log_one_plus(b, expr_at_least(b, x, tiny));
+  return expr_where(b, expr_lt(b, x, tiny), x, y);
 }
 
 /* ---- inverse hyperbolic functions ---- */

@@ -14,6 +14,8 @@ wick_poly_split wick_poly_log_split(wick_builder *b, wick_value x);
 wick_value wick_poly_log(wick_builder *b, wick_value x);
 wick_value wick_poly_log2(wick_builder *b, wick_value x);
 wick_value wick_poly_log1p(wick_builder *b, wick_value x);
+/* Builds log(1 + x) for x from 0 to 1. */
+wick_value wick_poly_log1p_unit(wick_builder *b, wick_value x);
 wick_value wick_poly_asinh(wick_builder *b, wick_value x);
 wick_value wick_poly_acosh(wick_builder *b, wick_value x);
 wick_value wick_poly_atanh(wick_builder *b, wick_value x);
