@@ -118,10 +118,10 @@ static void a_poor_machine_keeps_it(void **state)
   t->target = NULL;
 }
 
-/* Runs an operator on numbers from -`most` to `most`, and fails if a result or a step is below the
- * normal range. */
+/* Runs an operator on numbers from -`most` to `most`, an eighth of them down to 2^least, and fails if
+ * a result or a step is below the normal range. */
 static void check_normal(scalar_test *t, wick_opcode op, wick_elem e, const double *attr,
-                         double most)
+                         double most, int least)
 {
   t->op = op;
   t->elem = t->out = e;
@@ -129,8 +129,10 @@ static void check_normal(scalar_test *t, wick_opcode op, wick_elem e, const doub
   t->n = 4096;
   set_attrs(t, attr);
   scalar_begin(t);
-  for (uint32_t i = 0; i < t->n; i++)
-    t->in[0][i] = wick_round_elem(e, (wick_scalar){.f = most * ((i + 0.3) / (t->n / 2) - 1)});
+  for (uint32_t i = 0; i < t->n; i++) {
+    double x = i / (t->n / 2.0) - 1 + 1e-5;
+    t->in[0][i] = wick_round_elem(e, (wick_scalar){.f = i % 8 ? most * x : ldexp(x, least)});
+  }
   feclearexcept(FE_UNDERFLOW);
   scalar_run(t);
   bool underflow = fetestexcept(FE_UNDERFLOW);
@@ -138,16 +140,20 @@ static void check_normal(scalar_test *t, wick_opcode op, wick_elem e, const doub
   if (underflow) fail_msg("%s %s underflows", wick_elem_name(e), wick_ops[op]->name);
 }
 
-static void gates_that_vanish_do_not_underflow(void **state)
+/* gelu squares x. */
+static void activations_that_vanish_do_not_underflow(void **state)
 {
   static const struct {
     wick_opcode op;
     double attr[WICK_MAX_ATTR];
-  } gates[] = {{WICK_OP_sigmoid, {0}}, {WICK_OP_softplus, {0}}, {WICK_OP_swish, {1}},
-               {WICK_OP_mish, {0}},    {WICK_OP_gelu, {0}},     {WICK_OP_gelu, {1}}};
-  for (uint32_t i = 0; i < WICK_COUNT(gates); i++) {
-    check_normal(*state, gates[i].op, WICK_F32, gates[i].attr, 300);
-    check_normal(*state, gates[i].op, WICK_F64, gates[i].attr, 3000);
+    int least;
+  } rows[] = {{WICK_OP_sigmoid, {0}, -100}, {WICK_OP_softplus, {0}, -100},
+              {WICK_OP_swish, {1}, -100},   {WICK_OP_mish, {0}, -100},
+              {WICK_OP_gelu, {0}, -30},     {WICK_OP_gelu, {1}, -30},
+              {WICK_OP_tanh, {0}, -100},    {WICK_OP_elu, {1}, -100}};
+  for (uint32_t i = 0; i < WICK_COUNT(rows); i++) {
+    check_normal(*state, rows[i].op, WICK_F32, rows[i].attr, 300, rows[i].least);
+    check_normal(*state, rows[i].op, WICK_F64, rows[i].attr, 3000, rows[i].least);
   }
 }
 
@@ -217,7 +223,7 @@ int main(void)
       cmocka_unit_test(each_row_keeps_its_error),
       cmocka_unit_test(each_attribute_keeps_it),
       cmocka_unit_test(a_poor_machine_keeps_it),
-      cmocka_unit_test(gates_that_vanish_do_not_underflow),
+      cmocka_unit_test(activations_that_vanish_do_not_underflow),
       cmocka_unit_test(functions_that_are_used_often_are_procedures),
   };
   return cmocka_run_group_tests(tests, scalar_setup, scalar_teardown);

@@ -35,8 +35,8 @@ static wick_value smooth_or_zero(wick_builder *b, wick_value z, double least, wi
 static wick_value smooth_gate(wick_builder *b, wick_value x, wick_value z)
 {
   double least = wick_poly_exp_least(wick_built_info(b, x)->elem);
-  wick_value t = expr_neg(b, expr_at_least(b, z, least));
-  t = wick_poly_exp_within(b, expr_at_least(b, t, least), (wick_value){0});
+  wick_value t = expr_at_most(b, expr_at_least(b, expr_neg(b, z), least), -least);
+  t = wick_poly_exp_within(b, t, (wick_value){0});
   return smooth_or_zero(b, z, least, x, expr_div(b, x, expr_addk(b, t, 1)));
 }
 

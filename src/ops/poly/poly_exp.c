@@ -88,11 +88,11 @@ static exp_reduced exp_reduce(wick_builder *b, wick_value x, wick_value rest)
   return e;
 }
 
-/* r + r^2 P(r) */
+/* r + r (r P(r)): the square of a tiny r would be below the normal range. */
 static wick_value exp_minus_one(wick_builder *b, wick_value r, const wick_poly *table)
 {
   wick_value p = wick_poly_eval(b, r, wick_poly_of(b, r, table));
-  return expr_mad(b, expr_mul(b, r, r), p, r);
+  return expr_mad(b, expr_mul(b, r, p), r, r);
 }
 
 /* Builds e^r 2^n. */
