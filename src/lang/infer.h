@@ -40,8 +40,8 @@ typedef struct wick_static {
   const int64_t *ints;
   double f;
   const char *word;
-  /* Not known yet: the value of this static parameter, or this size. */
-  const wick_lang_entity *of;
+  /* Not known yet: an expression of static parameters, or this size. */
+  const wick_ast *expr;
   wick_ty *size;
 } wick_static;
 

@@ -1,4 +1,6 @@
 /* Calls: of functions, constructors, operators and the functions of the language. */
+#include <math.h>
+
 #include "lang/infer_state.h"
 
 /* ---- static arguments ---- */
@@ -37,6 +39,43 @@ bool wick_infer_static_argument(infer *s, const wick_ast *n, wick_static *out)
   return true;
 }
 
+/* Computes a and b, which are numbers, as i64 and as f64: the use decides which of them counts. */
+static bool infer_call_compute(infer *s, int op, const wick_static *a, const wick_static *b,
+                               wick_static *out)
+{
+  int64_t x = a->ints[0], y = b->ints[0], *i = wick_new(s->mem, int64_t, 1);
+  bool zero = !(b->f < 0) && !(b->f > 0), minus = y == -1;
+  *out = (wick_static){.known = true, .n = 1, .ints = i};
+  switch (op) {
+  case '+': out->f = a->f + b->f, *i = (int64_t)((uint64_t)x + (uint64_t)y); return true;
+  case '-': out->f = a->f - b->f, *i = (int64_t)((uint64_t)x - (uint64_t)y); return true;
+  case '*': out->f = a->f * b->f, *i = (int64_t)((uint64_t)x * (uint64_t)y); return true;
+  case '/':
+    out->f = zero ? 0 : a->f / b->f;
+    *i = minus ? (int64_t)(0 - (uint64_t)x) : y ? x / y : 0;
+    return !zero;
+  case '%':
+    out->f = zero ? 0 : fmod(a->f, b->f);
+    *i = minus || !y ? 0 : x % y;
+    return !zero;
+  default: return false;
+  }
+}
+
+/* An expression of static parameters is a static argument, too. */
+static bool infer_call_binary(infer *s, const wick_ast *n, const wick_static *fixed,
+                              wick_static *out)
+{
+  wick_static a, b;
+  if (!wick_infer_static(s, n->kid[0], fixed, &a) || !wick_infer_static(s, n->kid[1], fixed, &b))
+    return false;
+  if (a.known && b.known)
+    return a.n == 1 && b.n == 1 && !a.word && !b.word && infer_call_compute(s, n->op, &a, &b, out);
+  bool zero = b.known && (n->op == '/' || n->op == '%') && !(b.f < 0) && !(b.f > 0);
+  *out = (wick_static){.expr = n};
+  return !zero && !a.size && !b.size;
+}
+
 bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wick_static *out)
 {
   int64_t i;
@@ -51,9 +90,10 @@ bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wi
     if (!fixed && own) fixed = f->fixed;
     if (fixed) *out = fixed[n->ref->index];
     if (out->size) *out = infer_call_size(s, out->size);
-    if (!fixed) out->known = false, out->of = n->ref;
+    if (!fixed) *out = (wick_static){.expr = n};
     return true;
   }
+  if (n->kind == WICK_AST_BINARY) return infer_call_binary(s, n, fixed, out);
   if (infer_call_number(n, &out->f, &i)) {
     out->n = 1, out->ints = wick_dup(s->mem, int64_t, &i, 1);
     return true;

@@ -23,6 +23,38 @@ static void scheme_literals(infer *s, wick_ty *x)
 
 enum { MOST_PENDING = 200000 };
 
+/* The same expression with the arguments of e in the place of its static parameters; NULL if one of
+ * them is neither a number nor an expression. */
+static wick_ast *scheme_substitute(infer *s, const wick_ast *n, const wick_lang_entity *e,
+                                   const wick_static *fixed)
+{
+  wick_ast *out = wick_dup(s->mem, wick_ast, n, 1);
+  if (n->kind == WICK_AST_NAME && n->ref && n->ref->fixed && n->ref->parent == e) {
+    const wick_static *k = &fixed[n->ref->index];
+    if (!k->known) return k->expr ? wick_dup(s->mem, wick_ast, k->expr, 1) : NULL;
+    if (k->n != 1 || k->word) return NULL;
+    bool whole = !((double)k->ints[0] < k->f) && !((double)k->ints[0] > k->f);
+    *out = (wick_ast){.kind = whole ? WICK_AST_INT : WICK_AST_FLOAT, .at = n->at};
+    out->i = k->ints[0], out->f = k->f;
+    return out;
+  }
+  out->kid = wick_dup(s->mem, wick_ast *, n->kid, n->nkid);
+  for (uint32_t i = 0; i < n->nkid; i++)
+    if (n->kid[i] && !(out->kid[i] = scheme_substitute(s, n->kid[i], e, fixed))) return NULL;
+  return out;
+}
+
+static wick_static scheme_static(infer *s, const wick_static *k, const wick_lang_entity *e,
+                                 const wick_static *fixed)
+{
+  wick_static out;
+  if (!k->expr) return *k;
+  if (k->expr->kind == WICK_AST_NAME)
+    return k->expr->ref->parent == e ? fixed[k->expr->ref->index] : *k;
+  const wick_ast *n = scheme_substitute(s, k->expr, e, fixed);
+  return n && wick_infer_static(s, n, NULL, &out) ? out : (wick_static){0};
+}
+
 /* Sets the static arguments of a constraint of e: its own parameters, or those from which the
  * arguments of a function that e calls come. */
 static void scheme_fix(infer *s, wick_constraint *k, const wick_lang_entity *e,
@@ -33,8 +65,7 @@ static void scheme_fix(infer *s, wick_constraint *k, const wick_lang_entity *e,
     return;
   }
   wick_static *next = wick_dup(s->mem, wick_static, k->fixed, k->nfixed);
-  for (uint32_t i = 0; i < k->nfixed; i++)
-    if (next[i].of && next[i].of->parent == e) next[i] = fixed[next[i].of->index];
+  for (uint32_t i = 0; i < k->nfixed; i++) next[i] = scheme_static(s, &next[i], e, fixed);
   k->fixed = next;
 }
 
@@ -81,6 +112,45 @@ wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at)
   return scheme_instance(s, c, at, NULL, NULL);
 }
 
+static bool scheme_is_about_static(const wick_ast *n)
+{
+  bool is =
+      n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_LOCAL && n->ref->fixed;
+  for (uint32_t i = 0; i < n->nkid && !is; i++) is = n->kid[i] && scheme_is_about_static(n->kid[i]);
+  return is;
+}
+
+wick_ty *wick_infer_signature(infer *s, const wick_typed *f, wick_ty *type)
+{
+  const wick_lang_entity *e = f->entity;
+  const wick_ast *list = e->decl->kid[0];
+  wick_ty *t = wick_ty_of(type);
+  wick_typed use = *f, *here = s->typed;
+  if (!f->fixed || t->kind != WICK_TY_FN) return type;
+  wick_ty **arg = wick_dup(s->mem, wick_ty *, t->arg, t->n);
+  s->typed = &use;
+  for (uint32_t i = 0; i < t->n; i++) {
+    wick_ast *said = i + 1 < t->n ? list->kid[i]->kid[0] : e->decl->kid[1];
+    if (said && scheme_is_about_static(said)) arg[i] = wick_infer_annotation(s, said);
+  }
+  s->typed = here;
+  return wick_ty_fn(s->t, t->n - 1, arg, arg[t->n - 1]);
+}
+
+/* The same for a use; `type` has just been copied. */
+static wick_ty *scheme_with_static(infer *s, const wick_lang_entity *e, wick_ty *type,
+                                   const wick_static *fixed)
+{
+  if (!fixed || !e->typed || e->running) return type;
+  wick_typed use = *e->typed;
+  use.fixed = fixed;
+  use.variable = wick_new(s->mem, wick_ty *, e->nvariable);
+  for (uint32_t i = 0; i < e->nvariable; i++)
+    if (e->typed->variable[i] && !e->variable[i]->inner)
+      use.variable[i] = wick_ty_copy(s->t, e->typed->variable[i]);
+  return wick_infer_signature(s, &use, type);
+}
+
 wick_ty *wick_infer_use(infer *s, const wick_lang_entity *e, wick_lang_at at,
                         const wick_static *fixed)
 {
@@ -89,6 +159,7 @@ wick_ty *wick_infer_use(infer *s, const wick_lang_entity *e, wick_lang_at at,
   bool own = e->running && !e->scheme->monomorphic;
   if (own) wick_infer_size_levels(s, e->typed, WICK_TY_GENERIC);
   wick_ty *t = scheme_instance(s, e->scheme, at, e, fixed);
+  t = scheme_with_static(s, e, t, fixed);
   if (own) wick_infer_size_levels(s, e->typed, 0);
   return t;
 }

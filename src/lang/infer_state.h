@@ -57,6 +57,9 @@ wick_ty *wick_infer_instance(infer *s, const wick_scheme *c, wick_lang_at at);
 /* The same for a use of a function or a constructor. */
 wick_ty *wick_infer_use(infer *s, const wick_lang_entity *e, wick_lang_at at,
                         const wick_static *fixed);
+/* The type of the function of f, whose static arguments are known: sizes of the signature that
+ * depend on static parameters are `?` in `type`, and numbers in the result. */
+wick_ty *wick_infer_signature(infer *s, const wick_typed *f, wick_ty *type);
 void wick_infer_size_levels(infer *s, const wick_typed *f, uint32_t level);
 /* Solves what it can of the constraints from `from` on, and makes the rest, which goes with the type,
  * part of its scheme. */

@@ -59,6 +59,7 @@ const wick_typed *wick_lang_instance(wick_lang_program *p, wick_types *t, wick_l
     if (e->typed->variable[i] && !e->variable[i]->inner)
       f->variable[i] = wick_ty_copy(t, e->typed->variable[i]);
   f->instance = true;
+  f->fn = wick_infer_signature(&s, f, f->fn);
   if (!instance_meet(&s, at, e->name, f->fn, want)) return f;
   for (uint32_t i = 0; i < list->nkid; i++)
     f->local[list->kid[i]->ref->number] = f->type[list->kid[i]->id] =
