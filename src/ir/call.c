@@ -283,7 +283,9 @@ bool wick_func_reaches_recursion(const wick_func *f, wick_arena *tmp)
 enum {
   CALL_LARGE = 100,  /* nodes from which on a function may stay because of its size */
   CALL_GROWTH = 200, /* if all of its calls become at least so many nodes more */
-  CALL_CHAIN = 64    /* calls inside each other that are followed */
+  CALL_MIDDLE = 20,  /* the same of a function that is called often */
+  CALL_SPREAD = 600,
+  CALL_CHAIN = 64 /* calls inside each other that are followed */
 };
 
 /* A function, and the number of nodes that inlining it builds. */
@@ -327,9 +329,10 @@ static bool call_is_large(const wick_func *f, uint32_t depth, wick_arena *tmp, c
 {
   if (!call_is_code(f)) return false;
   uint32_t n = call_nnode(f, depth, tmp, sizes);
-  if (n < CALL_LARGE) return false;
-  uint32_t most = CALL_GROWTH / n + 2, count = call_count(f, most);
-  return count > 1 && (count - 1) * n >= CALL_GROWTH;
+  if (n < CALL_MIDDLE) return false;
+  uint32_t growth = n < CALL_LARGE ? CALL_SPREAD : CALL_GROWTH;
+  uint32_t most = growth / n + 2, count = call_count(f, most);
+  return count > 1 && (count - 1) * n >= growth;
 }
 
 /* Returns the number of nodes of f with those of the functions whose calls in it are inlined, or a

@@ -4,6 +4,7 @@ import numpy as np
 import scipy.integrate
 import scipy.optimize
 from abstract import ABSTRACT
+from composed import COMPOSED
 from containers import LIBRARY
 from library_numbers import LIBRARY_NUMBERS
 from models import FORMULAS, LEARNING
@@ -405,5 +406,6 @@ FILES = {
     "library_numbers": LIBRARY_NUMBERS,
     "pullbacks": PULLBACKS,
     "varied": VARIED,
+    **COMPOSED,
     "terms": {"lambda_terms": lambda_terms, "quads": quads},
 }  # fmt: skip

@@ -34,7 +34,7 @@ static void instances_fixed_key(const wick_lang_entity *e, const wick_static *fi
 
 static bool instances_same_code(const lowered_code *a, const lowered_code *b)
 {
-  return a->entity == b->entity && a->node == b->node && a->half == b->half;
+  return a->entity == b->entity && a->node == b->node && a->rest == b->rest && a->half == b->half;
 }
 
 static bool instances_same(const lowered *a, const lowered *b)
@@ -303,7 +303,9 @@ static void instances_locals(lowering *s, lowering_instance *i, lowering_frame *
   wick_value next = {1};
   if (i->wraps) return;
   const lowered *fn = wick_lowering_replaced(s, i->fn, &next);
-  for (uint32_t k = 0; k < fn->n; k++) f->local[c->captured[k]->number] = fn->item[k];
+  f->matched = fn->item;
+  for (uint32_t k = 0; k < c->ncaptured; k++)
+    f->local[c->captured[k]->number] = fn->item[c->nmatched + k];
   const wick_ast *decl = c->entity ? c->entity->decl : c->node;
   if (decl->kind != WICK_AST_FN && decl->kind != WICK_AST_OP) return;
   for (uint32_t k = 0, a = 0; k < decl->kid[0]->nkid; k++) {
@@ -336,6 +338,7 @@ static const lowered *instances_value(lowering *s, lowering_instance *i, lowerin
   if (i->wraps) return instances_wrapped(s, i, f);
   if (c->entity && c->entity->kind == WICK_ENTITY_INDEX_OP)
     return wick_lowering_notation(s, f, c->entity->decl->kid[2]);
+  if (c->rest) return wick_lowering_match_rest(s, f, c->node, c->rest, i->result_type);
   wick_ast *body = c->entity                      ? c->entity->decl->kid[2]
                    : c->node->kind == WICK_AST_FN ? c->node->kid[2]
                                                   : c->node;
@@ -360,7 +363,9 @@ static const char *const *instances_param_names(lowering *s, const lowering_inst
   bool params = !i->wraps && (decl->kind == WICK_AST_FN || decl->kind == WICK_AST_OP);
   instances_names all = {0};
   for (uint32_t k = 0; k < i->fn->n; k++)
-    instances_name_leaves(s, i->fn->item[k], i->wraps ? "" : c->captured[k]->name, &all);
+    instances_name_leaves(s, i->fn->item[k],
+                          i->wraps || k < c->nmatched ? "" : c->captured[k - c->nmatched]->name,
+                          &all);
   for (uint32_t k = 0, a = 0; params && k < decl->kid[0]->nkid; k++)
     if (!decl->kid[0]->kid[k]->flag) /* not static */
       instances_name_leaves(s, i->arg[a++], decl->kid[0]->kid[k]->ref->name, &all);

@@ -1,5 +1,6 @@
 /* match: a tree of decisions. A row for each arm has the patterns that are left to test; the first
- * pattern of the first row that may fail is tested next. */
+ * pattern of the first row that may fail is tested next. Decisions that are reached again are a
+ * function, so that their number does not grow with the product of the patterns of all rows. */
 #include "lang/lower/state.h"
 
 typedef struct matches_test {
@@ -13,12 +14,27 @@ typedef struct matches_row {
   wick_list(matches_test) bound;
 } matches_row;
 
+/* Rows about values that are known by number: those of the first use, `x`. */
+struct matches_rest {
+  const char *key;
+  uint32_t nrow, nx;
+  const matches_row *row;
+  const lowered **x;
+  struct matches_state *state;
+};
+
+/* What a match shares with the functions of its decisions. */
+typedef struct matches_state {
+  wick_list(const wick_ast *) reached;  /* the arms that have been built */
+  wick_list(const matches_rest *) rest; /* and the decisions */
+} matches_state;
+
 typedef struct matches {
   lowering *s;
   lowering_frame *f;
   wick_ast *node;
   wick_ty *type;
-  wick_list(const wick_ast *) reached; /* the arms that have been built */
+  matches_state *state;
 } matches;
 
 static const lowered *matches_rows(matches *m, uint32_t n, const matches_row *row);
@@ -100,8 +116,9 @@ static const lowered *matches_arm(matches *m, const matches_row *r)
   bool again = false;
   for (uint32_t i = 0; i < r->bound.n; i++)
     m->f->local[r->bound.at[i].pattern->ref->number] = r->bound.at[i].x;
-  for (uint32_t i = 0; i < m->reached.n; i++) again = again || m->reached.at[i] == r->arm;
-  wick_push(m->s->tmp, &m->reached, r->arm);
+  for (uint32_t i = 0; i < m->state->reached.n; i++)
+    again = again || m->state->reached.at[i] == r->arm;
+  wick_push(m->s->tmp, &m->state->reached, r->arm);
   if (!again || body->kind == WICK_AST_FN || matches_size(body) < SMALL)
     return wick_lowering_expr(m->s, m->f, body);
   const lowered *fn = wick_lowering_literal(m->s, m->f, body, NULL);
@@ -206,6 +223,62 @@ static const lowered *matches_switch(matches *m, uint32_t n, const matches_row *
   return wick_lowering_unflatten(s, f, m->type, &v);
 }
 
+/* ---- decisions that are reached again ---- */
+
+typedef wick_list(const lowered *) matches_values;
+
+static uint32_t matches_number(matches *m, matches_values *all, const lowered *x)
+{
+  uint32_t i = 0;
+  while (i < all->n && all->at[i] != x) i++;
+  if (i == all->n) wick_push(m->s->tmp, all, x);
+  return i;
+}
+
+/* Adds the patterns and the numbers of their values to the key. */
+static void matches_tests_key(matches *m, uint32_t n, const matches_test *test, matches_values *all,
+                              wick_text *key)
+{
+  for (uint32_t i = 0; i < n; i++)
+    wick_text_printf(key, "%p=%u,", (const void *)test[i].pattern,
+                     matches_number(m, all, test[i].x));
+  wick_text_char(key, ';');
+}
+
+static matches_rest *matches_describe(matches *m, uint32_t n, const matches_row *row)
+{
+  matches_values all = {0};
+  wick_text key = wick_text_begin(m->s->tmp);
+  for (uint32_t i = 0; i < n; i++) {
+    wick_text_printf(&key, "%p:", (const void *)row[i].arm);
+    matches_tests_key(m, row[i].test.n, row[i].test.at, &all, &key);
+    matches_tests_key(m, row[i].bound.n, row[i].bound.at, &all, &key);
+  }
+  for (uint32_t i = 0; i < all.n; i++) wick_lowering_key(m->s, all.at[i], &key);
+  matches_rest rest = {key.at, n, all.n, row, all.at, m->state};
+  return wick_dup(m->s->tmp, matches_rest, &rest, 1);
+}
+
+/* Returns these decisions if they were reached before; else remembers them, if there are many. */
+static const matches_rest *matches_again(matches *m, matches_rest *now)
+{
+  enum { FEW = 2 };
+  uint32_t ntest = 0;
+  for (uint32_t i = 0; i < now->nrow; i++) ntest += now->row[i].test.n;
+  if (ntest < FEW) return NULL;
+  for (uint32_t i = 0; i < m->state->rest.n; i++)
+    if (strcmp(m->state->rest.at[i]->key, now->key) == 0) return m->state->rest.at[i];
+  wick_push(m->s->tmp, &m->state->rest, now);
+  return NULL;
+}
+
+static const lowered *matches_decide(matches *m, uint32_t n, const matches_row *row)
+{
+  const wick_ast *p = row[0].test.at[0].pattern;
+  if (p->kind == WICK_AST_PATTERN_CTOR) return matches_switch(m, n, row);
+  return matches_literal(m, n, row);
+}
+
 static const lowered *matches_rows(matches *m, uint32_t n, const matches_row *given)
 {
   lowering *s = m->s;
@@ -214,14 +287,41 @@ static const lowered *matches_rows(matches *m, uint32_t n, const matches_row *gi
   matches_row *row = wick_dup(s->tmp, matches_row, given, n);
   for (uint32_t i = 0; i < n; i++) matches_expand(m, &row[i]);
   if (!row[0].test.n) return matches_arm(m, &row[0]);
-  const wick_ast *p = row[0].test.at[0].pattern;
-  if (p->kind == WICK_AST_PATTERN_CTOR) return matches_switch(m, n, row);
-  return matches_literal(m, n, row);
+  matches_rest *now = matches_describe(m, n, row);
+  const matches_rest *before = matches_again(m, now);
+  if (!before) return matches_decide(m, n, row);
+  const lowered *fn = wick_lowering_rest(s, m->f, m->node, before, now->nx, now->x);
+  return wick_lowering_call(s, m->f, m->node, fn, 0, NULL, NULL, m->type);
+}
+
+/* The same tests about the values in `to`. */
+static void matches_renumber(matches *m, const matches_rest *rest, uint32_t n, matches_test *test,
+                             const lowered *const *to)
+{
+  for (uint32_t i = 0; i < n; i++) {
+    matches_values all = {rest->x, rest->nx, rest->nx};
+    test[i].x = to[matches_number(m, &all, test[i].x)];
+  }
+}
+
+const lowered *wick_lowering_match_rest(lowering *s, lowering_frame *f, wick_ast *n,
+                                        const matches_rest *rest, wick_ty *type)
+{
+  matches m = {.s = s, .f = f, .node = n, .type = type, .state = rest->state};
+  matches_row *row = wick_dup(s->tmp, matches_row, rest->row, rest->nrow);
+  for (uint32_t i = 0; i < rest->nrow; i++) {
+    row[i].test.at = wick_dup(s->tmp, matches_test, row[i].test.at, row[i].test.n);
+    row[i].bound.at = wick_dup(s->tmp, matches_test, row[i].bound.at, row[i].bound.n);
+    matches_renumber(&m, rest, row[i].test.n, row[i].test.at, f->matched);
+    matches_renumber(&m, rest, row[i].bound.n, row[i].bound.at, f->matched);
+  }
+  return matches_decide(&m, rest->nrow, row);
 }
 
 const lowered *wick_lowering_match(lowering *s, lowering_frame *f, wick_ast *n)
 {
   matches m = {.s = s, .f = f, .node = n, .type = f->typed->type[n->id]};
+  m.state = wick_new(s->tmp, matches_state, 1);
   const lowered *x = wick_lowering_expr(s, f, n->kid[0]);
   if (s->failed) return x;
   matches_row *row = wick_new(s->tmp, matches_row, n->nkid);

@@ -13,14 +13,19 @@ typedef enum lowered_kind {
   LOWERED_FN     /* a function that is known; its items are what it has captured */
 } lowered_kind;
 
+/* The rows of a `match` that are left (matches.c). */
+typedef struct matches_rest matches_rest;
+
 /* The code of a known function: an entity, or a literal. An arm of a `match` that several leaves of
- * its decisions share is a literal without parameters. */
+ * its decisions share is a literal without parameters; so are decisions that others share. */
 typedef struct lowered_code {
   wick_lang_entity *entity; /* a function, a constructor, an operator, an element type, a form */
   wick_ast *node;           /* a literal or an arm; of a form: the call */
   bool applies;             /* neither: it calls its item, which only the running program knows */
   uint8_t half;             /* of with_vjp: 1 and 2 call that function alone, but capture both */
   const wick_typed *typed;  /* of the function around a literal or a form */
+  const matches_rest *rest; /* of decisions: `node` is the match */
+  uint32_t nmatched;        /* of them: the first items are the values that they test or bind */
   uint32_t ncaptured;       /* the locals that the literal reads */
   wick_lang_entity *const *captured;
 } lowered_code;
@@ -62,6 +67,7 @@ typedef struct lowering_frame {
   const wick_typed *typed;
   const lowering_instance *instance; /* whose body this is; NULL: of none */
   const lowered **local;             /* by number */
+  const lowered **matched;           /* in the function of decisions: what they are about */
   bool placed;                       /* nodes keep the location of the builder */
 } lowering_frame;
 
@@ -149,6 +155,9 @@ const lowered *wick_lowering_as_known(lowering *s, lowering_frame *f, const lowe
 bool wick_lowering_is_nested(const lowered *x);
 /* A function literal or an arm, with what it captures here. */
 const lowered *wick_lowering_literal(lowering *s, lowering_frame *f, wick_ast *n, wick_ty *type);
+/* The decisions of a `match` that are left, about these values. */
+const lowered *wick_lowering_rest(lowering *s, lowering_frame *f, wick_ast *match,
+                                  const matches_rest *rest, uint32_t n, const lowered *const *x);
 
 /* ---- instances.c ---- */
 /* Replaces known functions that contain themselves, as recursion builds them, by values of the
@@ -228,6 +237,8 @@ const lowered *wick_lowering_map_data(lowering *s, lowering_frame *f, const wick
 
 /* ---- matches.c ---- */
 const lowered *wick_lowering_match(lowering *s, lowering_frame *f, wick_ast *n);
+const lowered *wick_lowering_match_rest(lowering *s, lowering_frame *f, wick_ast *n,
+                                        const matches_rest *rest, wick_ty *type);
 
 /* ---- indices.c ---- */
 const lowered *wick_lowering_index(lowering *s, lowering_frame *f, const wick_ast *n,

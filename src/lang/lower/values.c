@@ -136,8 +136,9 @@ void wick_lowering_key(lowering *s, const lowered *x, wick_text *out)
 {
   if (x->kind == LOWERED_ONE) wick_text_printf(out, "%%%u", x->in.id);
   if (x->kind == LOWERED_FN) {
-    wick_text_printf(out, "@%p,%p,%p,%u", (const void *)x->code->entity,
-                     (const void *)x->code->node, (const void *)x->code->typed, x->code->half);
+    wick_text_printf(out, "@%p,%p,%p,%p,%u", (const void *)x->code->entity,
+                     (const void *)x->code->node, (const void *)x->code->typed,
+                     (const void *)x->code->rest, x->code->half);
     if (x->type) wick_lowering_type_key(s, x->type, out);
   }
   wick_text_char(out, '(');
@@ -169,20 +170,36 @@ static void values_locals(lowering *s, const wick_ast *n, const uint8_t *mark, u
     if (n->kid[i]) values_locals(s, n->kid[i], mark, seen, out, count);
 }
 
-const lowered *wick_lowering_literal(lowering *s, lowering_frame *f, wick_ast *n, wick_ty *type)
+/* A known function with the code c, which has these values, then the locals that its parts read. */
+static lowered *values_capturing(lowering *s, lowering_frame *f, lowered_code c, uint32_t npart,
+                                 wick_ast *const *part, const lowered *const *x)
 {
   const wick_lang_entity *item = f->typed->entity;
   uint8_t *mark = wick_new(s->tmp, uint8_t, item->number + 1u),
           *seen = wick_new(s->tmp, uint8_t, item->number + 1u);
   wick_lang_entity **list = wick_new(s->tmp, wick_lang_entity *, item->number + 1u);
-  lowered_code *c = wick_new(s->tmp, lowered_code, 1);
-  *c = (lowered_code){.node = n, .typed = f->typed, .captured = list};
-  values_mark(n, mark, 2);
-  values_locals(s, n, mark, seen, &list, &c->ncaptured);
-  lowered *x = wick_lowering_new(s, LOWERED_FN, type, c->ncaptured);
-  for (uint32_t i = 0; i < x->n; i++) x->item[i] = f->local[list[i]->number];
-  x->code = c;
+  for (uint32_t i = 0; i < npart; i++) values_mark(part[i], mark, 2);
+  for (uint32_t i = 0; i < npart; i++) values_locals(s, part[i], mark, seen, &list, &c.ncaptured);
+  c.typed = f->typed, c.captured = list;
+  lowered *y = wick_lowering_new(s, LOWERED_FN, NULL, c.nmatched + c.ncaptured);
+  for (uint32_t i = 0; i < c.nmatched; i++) y->item[i] = x[i];
+  for (uint32_t i = 0; i < c.ncaptured; i++) y->item[c.nmatched + i] = f->local[list[i]->number];
+  y->code = wick_dup(s->tmp, lowered_code, &c, 1);
+  return y;
+}
+
+const lowered *wick_lowering_literal(lowering *s, lowering_frame *f, wick_ast *n, wick_ty *type)
+{
+  lowered *x = values_capturing(s, f, (lowered_code){.node = n}, 1, &n, NULL);
+  x->type = type;
   return x;
+}
+
+const lowered *wick_lowering_rest(lowering *s, lowering_frame *f, wick_ast *match,
+                                  const matches_rest *rest, uint32_t n, const lowered *const *x)
+{
+  lowered_code c = {.node = match, .rest = rest, .nmatched = n};
+  return values_capturing(s, f, c, match->nkid - 1, match->kid + 1, x);
 }
 
 static uint32_t values_nested(const lowered *x, const wick_ast *n)
