@@ -65,6 +65,23 @@ def triangle():
     return a
 
 
+def attended(x, steps):
+    keys = [x]
+    for i in range(6):
+        k = np.array(keys)
+        p = np.exp(k @ x)
+        y = p / p.sum() @ k
+        x = np.tanh(steps @ y + 0.1 * i)
+        keys.append(y)
+    return np.sum(np.array(keys) ** 2)
+
+
+def grown():
+    x, w = np.array([0.3, -0.2, 0.5]), np.array([[1.0, 0.2, 0.0], [0.5, -1.0, 0.3], [0.0, 0.4, 0.8]])
+    slopes = slope_of(lambda x: attended(x, w), x), slope_of(lambda w: attended(x, w), w)
+    return attended(x, w), *slopes, [attended(x, w), attended(-x, w)]
+
+
 # ---- solvers ----
 
 A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]])
@@ -390,7 +407,7 @@ MIXED = {
 }  # fmt: skip
 
 FILES = {
-    "sizes": {"named": halves, "windows": windows, "determinants": determinants, "transformed": transformed, "halved": halved, "triangle": triangle, "chosen": chosen, "open": lambda: (17.0, [1.0, 2.0, 4.0])},
+    "sizes": {"named": halves, "windows": windows, "determinants": determinants, "transformed": transformed, "halved": halved, "triangle": triangle, "chosen": chosen, "open": lambda: (17.0, [1.0, 2.0, 4.0]), "grown": grown},
     "solvers": {
         "cg64": conjugate, "cg32": conjugate, "newton_cg": least, "nonlinear_cg": lambda: (least(), energy(least())), "gauss_newton": gauss_newton,
         "implicit": implicit, "implicit_linear": implicit_linear, "adaptive": lambda: lotka(P, Y0), "adaptive_gradient": adaptive_gradient,

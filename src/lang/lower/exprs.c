@@ -377,47 +377,96 @@ static bool exprs_is_tiny(lowering *s, lowering_frame *f, const wick_ast *n)
   return sum <= ELEMENTS;
 }
 
-/* Writes a loop out, if sizes in its body change with its index, or the order of a derivative with
- * its steps, or if it has a few steps that compute a few elements; *out is its value. */
-static bool exprs_written_out(lowering *s, lowering_frame *f, wick_ast *n, const lowered **out)
+/* The type of a carried value with the sizes that its tensors have in the graph. */
+static wick_ty *exprs_carried_type(lowering *s, const lowered *x)
 {
-  enum { MOST = 256, MOST_ORDERS = 8, MOST_TINY = 4 };
+  wick_ty *type = wick_ty_of(x->type);
+  if (x->kind != LOWERED_ITEMS || type->kind != WICK_TY_TUPLE) return type;
+  wick_ty **item = wick_new(s->tmp, wick_ty *, x->n);
+  for (uint32_t i = 0; i < x->n; i++) item[i] = exprs_carried_type(s, x->item[i]);
+  return wick_ty_new(s->t, WICK_TY_TUPLE, x->n, item);
+}
+
+/* Returns whether a step gives sizes that differ from those of x, which it gets. */
+static bool exprs_grows(lowering *s, lowering_frame *f, const wick_ast *n, int64_t index,
+                        const lowered *x)
+{
+  if (!n->kid[3] || wick_lowering_is_concrete(s, f->typed->type[n->id])) return false;
+  wick_ty *now = exprs_carried_type(s, x);
+  const wick_typed *step = wick_lang_instance_step(s->p, s->t, f->typed, n, index, now);
+  wick_ty *then = wick_ty_of(step->type[n->kid[5]->id]);
+  wick_text a = wick_text_begin(s->tmp), b = wick_text_begin(s->tmp);
+  if (s->p->sources.problems.n || !wick_lowering_has_type(s, then)) return false;
+  wick_lowering_type_key(s, now, &a);
+  wick_lowering_type_key(s, then, &b);
+  return strcmp(a.at, b.at) != 0;
+}
+
+typedef struct exprs_steps {
+  int64_t first, end;
+  bool resizes; /* sizes change from step to step: each has types of its own */
+} exprs_steps;
+
+static const lowered *exprs_write_out(lowering *s, lowering_frame *f, wick_ast *n, exprs_steps step,
+                                      const lowered *x)
+{
   const wick_ast *name = n->kid[0], *pattern = n->kid[3];
-  wick_ast *init = n->kid[4], *body = n->kid[5];
   const wick_typed *around = f->typed;
-  bool named = name->kind == WICK_AST_BIND, resizes = named && exprs_resizes(s, f, body, name->ref);
-  bool raises = !resizes && exprs_raises(s, f, n);
-  wick_dim first = wick_lang_size(s->p, s->t, around, n->kid[1]),
-           end = wick_lang_size(s->p, s->t, around, n->kid[2]);
-  if (!wick_dim_is_const(first) || !wick_dim_is_const(end) ||
-      end.v - first.v > (resizes  ? MOST
-                         : raises ? MOST_ORDERS
-                                  : MOST_TINY) ||
-      (!resizes && !raises && !exprs_is_tiny(s, f, n)))
-    return false;
   wick_elem elem = wick_ty_of(wick_typed_of(around, n->kid[1])->arg[0])->elem;
-  const lowered *x = init ? wick_lowering_expr(s, f, init) : wick_lowering_unit(s);
-  for (int64_t i = first.v; i < end.v && !s->failed; i++) {
-    if (resizes) f->typed = wick_lang_instance_step(s->p, s->t, around, n, i, x->type);
+  for (int64_t i = step.first; i < step.end && !s->failed; i++) {
+    if (step.resizes)
+      f->typed = wick_lang_instance_step(s->p, s->t, around, n, i, exprs_carried_type(s, x));
     if (s->p->sources.problems.n) s->failed = wick_lang_problems(&s->p->sources);
     if (s->failed) break;
     wick_lowering_at(s, f, n->at);
-    if (named)
+    if (name->kind == WICK_AST_BIND)
       f->local[name->ref->number] =
           wick_lowering_tensor(s, f, wick_lowering_number(s, f, elem, 0, i));
     if (pattern) wick_lowering_bind(s, f, pattern, x);
-    x = wick_lowering_expr(s, f, body);
+    x = wick_lowering_expr(s, f, n->kid[5]);
     if (!s->failed) x = wick_lowering_argument(s, f, n->at, x);
   }
   f->typed = around;
-  *out = x;
+  return x;
+}
+
+/* Writes a loop out, if sizes in its body change with its index, or those that it carries with each
+ * step, or the order of a derivative with its steps, or if it has a few steps that compute a few
+ * elements. *x is what it carries, if it carries anything, and becomes its value. */
+static bool exprs_written_out(lowering *s, lowering_frame *f, wick_ast *n, const lowered **x)
+{
+  enum { MOST = 256, MOST_ORDERS = 8, MOST_TINY = 4 };
+  const wick_ast *name = n->kid[0];
+  wick_dim first = wick_lang_size(s->p, s->t, f->typed, n->kid[1]),
+           end = wick_lang_size(s->p, s->t, f->typed, n->kid[2]);
+  if (!wick_dim_is_const(first) || !wick_dim_is_const(end) || end.v - first.v > MOST) return false;
+  exprs_steps step = {first.v, end.v, false};
+  int64_t count = end.v - first.v;
+  step.resizes = (name->kind == WICK_AST_BIND && exprs_resizes(s, f, n->kid[5], name->ref)) ||
+                 (count > 0 && exprs_grows(s, f, n, first.v, *x));
+  bool raises = !step.resizes && exprs_raises(s, f, n);
+  if (!step.resizes && count > (raises ? MOST_ORDERS : MOST_TINY)) return false;
+  if (!step.resizes && !raises && !exprs_is_tiny(s, f, n)) return false;
+  *x = exprs_write_out(s, f, n, step, *x);
   return true;
+}
+
+/* Reports a loop whose tensors do not keep their sizes. */
+static void exprs_keeps(lowering *s, wick_lang_at at, const lowered *was, const lowered *now)
+{
+  bool tensor = was->kind == LOWERED_ONE && now->kind == LOWERED_ONE &&
+                wick_ty_of(was->type)->kind == WICK_TY_TENSOR;
+  if (tensor && !wick_type_eq(was->in, now->in) && !s->failed)
+    wick_lowering_fail(s, at,
+                       "this loop gets %s and gives %s: a compiled loop keeps its sizes, unless it "
+                       "has at most 256 steps, whose number is known",
+                       wick_ty_text(s->t, was->type), wick_ty_text(s->t, now->type));
+  for (uint32_t i = 0; i < was->n && i < now->n; i++)
+    exprs_keeps(s, at, was->item[i], now->item[i]);
 }
 
 static const lowered *exprs_loop(lowering *s, lowering_frame *f, wick_ast *n)
 {
-  const lowered *written;
-  if (n->kind == WICK_AST_FOR && exprs_written_out(s, f, n, &written)) return written;
   bool counts = n->kind == WICK_AST_FOR;
   const wick_ast *pattern = n->kid[counts ? 3 : 1];
   wick_ast *init = n->kid[counts ? 4 : 2], *body = n->kid[counts ? 5 : 3];
@@ -426,6 +475,7 @@ static const lowered *exprs_loop(lowering *s, lowering_frame *f, wick_ast *n)
   if (counts) first = wick_lowering_value(s, f, n->kid[1]);
   if (counts && !s->failed) end = wick_lowering_value(s, f, n->kid[2]);
   const lowered *x = init && !s->failed ? wick_lowering_expr(s, f, init) : wick_lowering_unit(s);
+  if (counts && !s->failed && exprs_written_out(s, f, n, &x)) return x;
   if (!s->failed) x = wick_lowering_plain(s, f, n->at, x, type);
   if (s->failed) return wick_lowering_unit(s);
   lowering_values in = {0};
@@ -454,6 +504,7 @@ static const lowered *exprs_loop(lowering *s, lowering_frame *f, wick_ast *n)
     wick_lowering_bind(s, f, n->kid[0], wick_lowering_tensor(s, f, exprs_counted(s, f, p, first)));
   const lowered *y = wick_lowering_expr(s, f, body);
   if (!s->failed) y = wick_lowering_plain(s, f, n->at, y, type);
+  if (!s->failed) exprs_keeps(s, n->at, carried, y);
   if (s->failed) return wick_lowering_unit(s);
   wick_value go = {0};
   if (!counts && pattern) wick_lowering_bind(s, f, pattern, y);
