@@ -228,6 +228,15 @@ static wick_ty *infer_call_value(infer *s, wick_ast *n)
 
 /* ---- operators ---- */
 
+/* What is said of a name that is no attribute, and like none. */
+static const char *infer_call_attributes(infer *s, const wick_op *op)
+{
+  wick_text all = wick_text_begin(s->mem);
+  for (uint32_t i = 0; i < wick_op_nattr(op); i++)
+    wick_text_printf(&all, "%s`%s`", i ? ", " : "; it has ", op->attr[i].name);
+  return wick_op_nattr(op) ? all.at : "; it has none";
+}
+
 static bool infer_call_attribute(infer *s, const wick_ast *k, const wick_op *op, uint32_t *out)
 {
   const char *near = NULL;
@@ -238,9 +247,9 @@ static bool infer_call_attribute(infer *s, const wick_ast *k, const wick_op *op,
     size_t d = wick_str_distance(op->attr[i].name, k->name);
     if (d < least && d < strlen(k->name)) least = d, near = op->attr[i].name;
   }
-  wick_lang_report(&s->p->sources, k->name_at, "the operator `%s` has no attribute `%s`%s%s%s",
-                   op->name, k->name, near ? "; did you mean `" : "", near ? near : "",
-                   near ? "`?" : "");
+  wick_lang_report(
+      &s->p->sources, k->name_at, "the operator `%s` has no attribute `%s`%s", op->name, k->name,
+      near ? wick_str_printf(s->mem, "; did you mean `%s`?", near) : infer_call_attributes(s, op));
   return false;
 }
 

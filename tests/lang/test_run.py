@@ -427,6 +427,7 @@ REFUSED = [
     ("fn main() { fn(x: f32) { x } }", "the entry `main` cannot give a function"),
     ("fn main() { 1 + true }", "p.wick:1:"),
     ("fn f(n: i64) { [1, 2, 3][n] }\nfn main() { f(5) }", "p.wick:1:16: "),
+    ("fn f(n: i64) { broadcast_to(1.0, shape = (n,)) }\nfn main() { f(3) }", "sizes of the signature and `static` parameters are"),
     ("fn main() { while len(c) < 4 with c = ([0.0]: f32[?]) { concat(c, [1.0]) } }", "p.wick:1:13: error: this loop gets f32[1] and gives f32[2]: a compiled loop keeps its sizes"),
     ("fn main(n: i64) { 7 / n }", "p.wick:1:19: "),
     ("fn grow(x: f32[n]) -> f32 { x[0] + grow(concat(x, x)) }\nfn main() { grow([1.0]) }", "overflows"),

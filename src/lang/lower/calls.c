@@ -74,7 +74,8 @@ const lowered *wick_lowering_operator(lowering *s, lowering_frame *f, const wick
       if (wick_dim_eq(attr[i].dims[k], s->t->any))
         wick_lowering_fail(s, n->at,
                            "the attribute `%s` is a size that is not known when the "
-                           "program is compiled",
+                           "program is compiled; sizes of the signature and `static` "
+                           "parameters are",
                            row->attr[i].name);
   if (row->typed && !s->failed) want = wick_lowering_type(s, n->at, f->typed->type[n->id]);
   if (s->failed) return wick_lowering_unit(s);
