@@ -17,11 +17,15 @@
  *
  * Also turns off the search for neighbouring stores. Its time is quadratic in the stores of a block,
  * which took most of the compilation of kernels that store lanes one by one; stores of vectors are
- * emitted as such (loop/merge_stores.c). */
+ * emitted as such (loop/merge_stores.c).
+ *
+ * Also turns off the pass that moves chains of scalar integers to mask registers: its time is quadratic
+ * in the values of a function, a quarter of the time of large procedures, and it changed the code of no
+ * network or program that was compared. */
 void wick_llvm_begin(const wick_codegen_options *o)
 {
   const char *options[] = {"wick-codegen", "-enable-misched=false", "-combiner-store-merging=false",
-                           "-disable-lsr"};
+                           "-disable-x86-domain-reassignment", "-disable-lsr"};
   LLVMParseCommandLineOptions((int)WICK_COUNT(options) - !o->plain_loops, options, "");
 }
 
