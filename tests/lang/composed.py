@@ -223,4 +223,42 @@ NESTED = {
     "checkpoints": None, "maml": None,
 }  # fmt: skip
 
-COMPOSED = {"collections": COLLECTIONS, "machines": MACHINES, "estimation": ESTIMATION, "nested": NESTED}
+# ---- streams ----
+
+
+def effect(x):
+    s, w = x, 0
+    for _ in range(4):
+        w = w + np.sin(s)
+        s = s * x + 1
+    return s * x + s * w
+
+
+def effects():
+    g = slope(effect, 0.5)
+    return effect(0.5), g, (slope(effect, 0.5001) - slope(effect, 0.4999)) / 2e-4, [slope(effect, 0.1), g], effect(0.5), g
+
+
+def whiles():
+    near = [np.sqrt([2.0, 9.0, 100.0]), 0.5 / np.sqrt([2.0, 9.0, 100.0])]
+    return [0, 16, 111, 118], *near, np.sqrt([[2.0, 3.0], [4.0, 5.0]]), 0.5 / np.sqrt([2.0, 16.0])
+
+
+def taped(x):
+    for i in range(3, -1, -1):
+        y = (y if i < 3 else x) * x + i
+    return y
+
+
+def tapes():
+    g = slope(taped, 1.5)
+    return taped(1.5), g, (slope(taped, 1.5001) - slope(taped, 1.4999)) / 2e-4, [taped(1.5), taped(2.0)]
+
+
+STREAMS = {
+    "streams": lambda: (functools.reduce(lambda s, p: s * 3 + p, [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37], 0), sum(range(7, 37, 3))),
+    "backtracking": lambda: (True, False, True, True, False), "effects": effects, "whiles": whiles, "tapes": tapes,
+    "lambda": None, "nim": None, "roses": None, "duals": None, "enums": None, "vae": None, "quadtree": None,
+}  # fmt: skip
+
+COMPOSED = {"streams": STREAMS, "collections": COLLECTIONS, "machines": MACHINES, "estimation": ESTIMATION, "nested": NESTED}
