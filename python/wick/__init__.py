@@ -61,8 +61,8 @@ _TRACED = {name: "function" for name in "function jit Lowered Executable ShapeDt
 _TRACED |= {name: "transform" for name in "value_and_grad vjp jvp vmap jacfwd jacrev hessian checkpoint stop_gradient linearize linear_transpose".split()}
 _TRACED |= {name: "custom" for name in ("custom_vjp", "custom_jvp", "closure_convert")}
 _TRACED |= {name: "control" for name in "cond switch while_loop fori scan associative_scan".split()}
-_TRACED |= {"remat": "transform", "jacobian": "transform", "Array": "array"}
-_ENVIRONMENT = frozenset("check_tracer_leaks checking_leaks checkpoint_policies clear_caches config custom_gradient default_backend default_device default_matmul_precision device_count device_get device_put devices disable_jit effects_barrier enable_checks "
+_TRACED |= {"remat": "transform", "jacobian": "transform"}
+_ENVIRONMENT = frozenset("Array check_tracer_leaks checking_leaks checkpoint_policies clear_caches config custom_gradient default_backend default_device default_matmul_precision device_count device_get device_put devices disable_jit effects_barrier enable_checks "
                          "ensure_compile_time_eval host_count host_id io_callback local_device_count local_devices log_compiles make_jaxpr named_call "
                          "named_scope numpy_dtype_promotion numpy_rank_promotion pmap process_count process_index pure_callback shard_map transfer_guard typeof".split())
 _MODULES = frozenset("debug dtypes experimental flatten_util image lax nn numpy ops random scipy tree tree_util typing".split())

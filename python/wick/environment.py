@@ -5,7 +5,18 @@ import numpy as np
 
 from wick.errors import Unsupported
 from wick.trace import ops, scope as scopes, tree
+from wick.trace.host import array
 from wick.trace.scope import Traced, fail
+from wick.trace.tree import Pair
+
+
+class _ArrayType(type):
+    def __instancecheck__(cls, x):
+        return isinstance(x, (Traced, Pair, array, np.generic)) or (type(x) is np.ndarray and not x.ndim)
+
+
+class Array(metaclass=_ArrayType):
+    """For isinstance(x, wick.Array): arrays of traced functions, and results outside of them."""
 
 
 class Device:

@@ -32,7 +32,7 @@ SAME = {"add": "add", "sub": "subtract", "mul": "multiply", "neg": "negative", "
         "bitwise_and": "bitwise_and", "bitwise_or": "bitwise_or", "bitwise_xor": "bitwise_xor", "bitwise_not": "bitwise_invert",
         "shift_left": "bitwise_left_shift", "shift_right_arithmetic": "bitwise_right_shift", "is_finite": "isfinite",
         "reciprocal": "reciprocal", "nextafter": "nextafter", "rem": "fmod", "full": "full",
-        "full_like": "full_like", "transpose": "permute_dims", "reshape": "reshape", "broadcast_shapes": "broadcast_shapes",
+        "full_like": "full_like", "transpose": "permute_dims", "broadcast_shapes": "broadcast_shapes",
         "convert_element_type": "astype", "expand_dims": "expand_dims", "squeeze": "squeeze", "batch_matmul": "matmul",
         "tile": "tile", "stack": "stack", "unstack": "unstack", "empty": "empty"}
 for _name, _own in SAME.items():
@@ -43,6 +43,12 @@ for _name, _op in {"rsqrt": "rsqrt", "erf": "erf"}.items():
         return ops.unary(_op, ops.floating(x))
     _f.__name__ = _name
     globals()[_name] = api(_f)
+
+
+@api
+def reshape(operand, new_sizes, dimensions=None):
+    """The elements, in the order of the dimensions that are given, in another shape."""
+    return wnp.reshape(operand if dimensions is None else wnp.permute_dims(operand, dimensions), new_sizes)
 
 
 class RoundingMethod:
@@ -215,8 +221,11 @@ def pad(x, padding_value, padding_config):
 @api
 def slice(x, start_indices, limit_indices, strides=None):
     """x[start:limit:stride] of each dimension."""
+    x = ops.array(x)
+    if not len(start_indices) == len(limit_indices) == x.ndim or any([not 0 <= a <= b <= n for a, b, n in zip(start_indices, limit_indices, x.shape)]):
+        fail(InvalidArgument, f"slice: from {tuple(start_indices)} to {tuple(limit_indices)} is outside of the shape {x.shape}")
     parts = zip(start_indices, limit_indices, strides or (1,) * len(start_indices))
-    return index.get(ops.array(x), tuple([_slice(a, b, s) for a, b, s in parts]))
+    return index.get(x, tuple([_slice(a, b, s) for a, b, s in parts]))
 
 
 _slice = builtins.slice

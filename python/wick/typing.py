@@ -3,7 +3,7 @@ import typing
 
 import numpy as np
 
-from wick.trace.array import Array
+from wick.environment import Array
 
 #: What functions of wick.numpy take as an array.
 ArrayLike = typing.Union[Array, np.ndarray, np.generic, bool, int, float, complex]

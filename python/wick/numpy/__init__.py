@@ -9,9 +9,9 @@ from wick.trace import spelling as _spelling
 from wick.numpy import creation as _creation, elementwise as _elementwise, manipulation as _manipulation
 from wick.numpy import products as _products, reductions as _reductions, searching as _searching
 from wick.numpy import applied as _applied, comparison as _comparison, polynomials as _polynomials
-from wick.trace.scope import Traced as ndarray
+from wick.environment import Array as ndarray
 
-_HIDDEN = {"api", "math", "builtins", "elem_of", "truth", "made", "complex_too", "concerns", "dtype_of", "is_complex", "is_complex_type", "real_type", "fail", "emit", "emit_all", "name_of", "sizes", "number", "is_traced",
+_HIDDEN = {"api", "knows", "sized", "math", "builtins", "elem_of", "truth", "made", "complex_too", "concerns", "dtype_of", "is_complex", "is_complex_type", "real_type", "fail", "emit", "emit_all", "name_of", "sizes", "number", "is_traced",
            "elements", "index", "ops", "np", "types", "contract", "total", "abs_number", "abs_of", "all_of", "max_of", "min_of", "sum_of", "in_type", "eigvals"}
 __all__ = []
 for _module in (_creation, _elementwise, _manipulation, _products, _reductions, _searching, _applied, _comparison, _polynomials):

@@ -5,7 +5,7 @@ import numpy as np
 
 from wick.errors import TypeMismatch
 from wick.trace import elements, ops
-from wick.trace.eager import api
+from wick.trace.eager import api, sized
 from wick.trace.scope import fail
 
 #: Functions of floats; whole numbers become floats first. Name: operator.
@@ -590,6 +590,7 @@ def lcm(x, y, /):
     return abs(ops.same("mul", ops.same("div", x, ops.where(ops.binary("eq", d, 0, "bool"), 1, d)), y))
 
 
+@sized(takes=1)
 @api
 def where(condition, x=None, y=None, /, *, size=None, fill_value=None):
     """x where the condition is true, else y; with the condition alone, its positions, as nonzero gives them."""

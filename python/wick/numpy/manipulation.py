@@ -6,7 +6,7 @@ import numpy as np
 
 from wick.errors import InvalidArgument, Unsupported
 from wick.trace import elements, index, ops
-from wick.trace.eager import api
+from wick.trace.eager import api, is_traced, knows, made
 from wick.trace.scope import Traced, emit, fail, name_of, sizes
 
 
@@ -265,6 +265,14 @@ def roll(x, /, shift, axis=None):
     return x
 
 
+def trim_zeros(x, /, trim="fb"):
+    """A vector without the zeros at its front (f) and back (b)."""
+    if is_traced(x):
+        fail(Unsupported, "trim_zeros: the number of zeros is not known when the function is compiled")
+    return made(np.trim_zeros(np.asarray(x), trim))
+
+
+@knows("repeats")
 @api
 def repeat(x, repeats, /, axis=None, *, total_repeat_length=None):
     """x with each element repeated along an axis."""
@@ -308,6 +316,7 @@ def unstack(x, /, *, axis=0):
     return tuple([index.get(x, (builtins.slice(None),) * axis + (k,)) for k in range(x.shape[axis])])
 
 
+@knows("indices_or_sections")
 @api
 def split(x, indices_or_sections, /, axis=0):
     """x in equal parts, or cut at positions."""
@@ -325,6 +334,7 @@ def split(x, indices_or_sections, /, axis=0):
     return [ops.slice_axis(x, axis, a, builtins.max(0, b - a)) for a, b in zip(ends, ends[1:])]
 
 
+@knows("sections")
 @api
 def array_split(x, sections, /, axis=0):
     """x in parts, of which the first ones may have one element more."""
@@ -360,6 +370,8 @@ def pad(x, pad_width, mode="constant", *, constant_values=0, end_values=0, stat_
     if isinstance(pad_width, dict):
         pad_width = [pad_width.get(k, pad_width.get(k - x.ndim, 0)) for k in range(x.ndim)]
         pad_width = [w if isinstance(w, (tuple, list)) else (w, w) for w in pad_width]
+    if np.shape(pad_width) not in ((), (1,), (2,), (1, 2), (x.ndim, 1), (x.ndim, 2)):
+        fail(InvalidArgument, f"pad: the widths {pad_width} are none for the {x.ndim} dimensions of x")
     widths = np.broadcast_to(np.asarray(pad_width, np.int64), (x.ndim, 2)).tolist()
     if any([w < 0 for row in widths for w in row]):
         fail(InvalidArgument, f"pad: a width in {pad_width} is negative")
@@ -489,6 +501,8 @@ def insert(x, at, values, axis=None):
 def diag(x, /, k=0):
     """The diagonal of a matrix, or a matrix with this diagonal."""
     x = ops.array(x)
+    if x.ndim not in (1, 2):
+        fail(InvalidArgument, f"diag: x has the shape {x.shape}, expected a vector or a matrix")
     if x.ndim == 1:
         n = x.size + builtins.abs(k)
         at = np.arange(x.size)

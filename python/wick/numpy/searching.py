@@ -8,7 +8,7 @@ from wick.errors import InvalidArgument, Unsupported
 from wick.numpy.elementwise import isnan, truth
 from wick.numpy.reductions import sum as total
 from wick.trace import elements, index, ops
-from wick.trace.eager import api
+from wick.trace.eager import api, knows, sized
 from wick.trace.scope import emit, emit_all, fail, name_of
 
 
@@ -46,6 +46,13 @@ def _sorted(x, axis, descending):
 def sort(x, /, axis=-1, *, descending=False, stable=True):
     """The elements along an axis in order."""
     return _sorted(x, axis, descending)[0]
+
+
+@api
+def sort_complex(x, /):
+    """The elements of each row in order, as complex numbers."""
+    from wick.numpy.creation import astype
+    return astype(_sorted(x, -1, False)[0], np.complex128 if ops.array(x).elem == "f64" else np.complex64)
 
 
 @api
@@ -90,6 +97,7 @@ def digitize(x, bins, right=False):
     return searchsorted(bins, x, side="left" if right else "right")
 
 
+@sized()
 @api
 def nonzero(x, /, *, size=None, fill_value=0):
     """The positions of elements that are not 0: an array for each dimension, of `size` elements."""
@@ -110,18 +118,21 @@ def nonzero(x, /, *, size=None, fill_value=0):
     return tuple(reversed(out))
 
 
+@sized()
 def flatnonzero(x, *, size=None, fill_value=0):
     """The positions of elements of the flat array that are not 0."""
     from wick.numpy.manipulation import ravel
     return nonzero(ravel(x), size=size, fill_value=fill_value)[0]
 
 
+@sized()
 def argwhere(x, *, size=None, fill_value=0):
     """The positions of elements that are not 0, as rows."""
     from wick.numpy.manipulation import stack
     return stack(nonzero(x, size=size, fill_value=fill_value), axis=-1)
 
 
+@knows("condition")
 @api
 def compress(condition, x, /, axis=None, *, size=None, fill_value=0):
     """The elements of x where a static condition is true; with `size` the first ones where any is, and `fill_value` after them."""
@@ -171,6 +182,7 @@ def _unique(x, size, fill_value):
     return ops.as_elem(made, x.elem), ops.gather(at, from_, 0), ops.reshape(inverse, x.shape), counts
 
 
+@sized()
 def unique(x, return_index=False, return_inverse=False, return_counts=False, *, size=None, fill_value=None):
     """The `size` least different values, in order; fewer are filled up with `fill_value` (the least value)."""
     values, at, inverse, counts = _unique(x, size, fill_value)
@@ -178,21 +190,35 @@ def unique(x, return_index=False, return_inverse=False, return_counts=False, *, 
     return (values, *more) if more else values
 
 
+@sized(numpy=lambda x: np.unique(x))
 def unique_values(x, /, *, size=None, fill_value=None):
     """The different values."""
     return unique(x, size=size, fill_value=fill_value)
 
 
+@sized(numpy=lambda x: _named("unique_counts", "values counts")(*np.unique(x, return_counts=True)))
 def unique_counts(x, /, *, size=None, fill_value=None):
     """(values, counts)"""
     return _named("unique_counts", "values counts")(*unique(x, return_counts=True, size=size, fill_value=fill_value))
 
 
+def _known_inverse(x):
+    values, inverse = np.unique(x, return_inverse=True)
+    return _named("unique_inverse", "values inverse_indices")(values, inverse.reshape(np.shape(x)))
+
+
+@sized(numpy=_known_inverse)
 def unique_inverse(x, /, *, size=None, fill_value=None):
     """(values, inverse_indices)"""
     return _named("unique_inverse", "values inverse_indices")(*unique(x, return_inverse=True, size=size, fill_value=fill_value))
 
 
+def _known_all(x):
+    values, at, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    return _named("unique_all", "values indices inverse_indices counts")(values, at, inverse.reshape(np.shape(x)), counts)
+
+
+@sized(numpy=_known_all)
 def unique_all(x, /, *, size=None, fill_value=None):
     """(values, indices, inverse_indices, counts)"""
     return _named("unique_all", "values indices inverse_indices counts")(*_unique(x, size, fill_value))
@@ -216,6 +242,12 @@ def isin(x, test, /, *, invert=False):
 # ---- counting ----
 
 
+def _bincount(x, weights=None, minlength=0):
+    counts = np.bincount(x, weights, minlength)
+    return counts if weights is None else counts.astype(np.asarray(weights).dtype)
+
+
+@sized("length", _bincount)
 @api
 def bincount(x, weights=None, minlength=0, *, length=None):
     """How often each whole number below `length` occurs, or the sum of its weights."""
@@ -394,12 +426,14 @@ def nanmedian(x, axis=None, *, keepdims=False):
     return nanquantile(x, 0.5, axis, keepdims=keepdims)
 
 
+@sized()
 def union1d(x, y, *, size=None, fill_value=None):
     """The `size` least values that are in x or in y."""
     from wick.numpy.manipulation import concatenate, ravel
     return unique(concatenate([ravel(x), ravel(y)]), size=size, fill_value=fill_value)
 
 
+@sized()
 @api
 def setdiff1d(x, y, *, size=None, fill_value=None):
     """The `size` least values that are in x and not in y."""
@@ -410,6 +444,7 @@ def setdiff1d(x, y, *, size=None, fill_value=None):
     return _chosen(values, good, size, fill_value)
 
 
+@sized()
 @api
 def intersect1d(x, y, assume_unique=False, return_indices=False, *, size=None, fill_value=None):
     """The `size` least values that are in x and in y."""
@@ -419,6 +454,7 @@ def intersect1d(x, y, assume_unique=False, return_indices=False, *, size=None, f
     return _chosen(values, isin(values, y) & (counts > 0), size, fill_value, first=True)
 
 
+@sized()
 @api
 def setxor1d(x, y, assume_unique=False, *, size=None, fill_value=None):
     """The `size` least values that are in only one of x and y."""
@@ -441,6 +477,7 @@ def _chosen(values, good, size, fill_value, first=False):
     return ops.where(at < 0, fill, ops.gather(values, ops.where(at < 0, 0, at), 0))
 
 
+@sized()
 @api
 def extract(condition, x, *, size=None, fill_value=0):
     """The first `size` elements of x where a condition is true."""

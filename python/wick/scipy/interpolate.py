@@ -46,5 +46,5 @@ class RegularGridInterpolator:
                 part = values[tuple([at + up for at, up in zip(lower, corner)])]
                 made = made + part * wnp.reshape(weight, wnp.shape(weight) + (1,) * (part.ndim - 1))
         if self.fill_value is not None:
-            made = wnp.where(wnp.reshape(outside, outside.shape + (1,) * (made.ndim - 1)), ops.full((), self.fill_value, made.elem), made)
+            made = wnp.where(wnp.reshape(outside, outside.shape + (1,) * (made.ndim - 1)), wnp.asarray(self.fill_value, made.dtype), made)
         return wnp.reshape(made, shape[:-1] + values.shape[rank:])

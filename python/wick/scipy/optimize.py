@@ -3,8 +3,9 @@ import collections
 
 from wick import numpy as wnp
 from wick.errors import InvalidArgument
-from wick.trace import ops
+from wick.trace import ops, scope as scopes
 from wick.trace.control import while_loop
+from wick.trace.function import Function
 from wick.trace.scope import fail
 from wick.trace.transform import value_and_grad
 
@@ -32,6 +33,8 @@ def minimize(fun, x0, args=(), *, method, tol=None, options=None):
     """The least value of fun(x, *args) near x0, by the method BFGS: Nocedal and Wright, Numerical Optimization, algorithm 6.1."""
     if str(method).lower() != "bfgs":
         fail(InvalidArgument, f"minimize: the method {method!r} is not supported, only 'BFGS' is")
+    if scopes.current() is None:
+        return Function(lambda x0, args: minimize(fun, x0, args, method=method, tol=tol, options=options))(x0, args)
     options = dict(options or {})
     x = ops.floating(x0)
     if x.ndim != 1:

@@ -40,7 +40,7 @@ class custom_vjp:
     def __call__(self, *args, **named):
         args = self._by_place(args, named)
         if scopes.current() is None:
-            return Function(self.__call__)(*args)
+            return self._outside(args)
         if self._depth > 1:
             return self._f(*args)
         if self._forward is None:
@@ -69,6 +69,17 @@ class custom_vjp:
                                   "pass it as an argument")
         text = self._with(inner, back, leaves, list(captured.values()))
         return inner.structure.build(iter(emit_all(call_text(text, leaves + list(captured.values())), inner.types())))
+
+    def _outside(self, args):
+        """A call outside of a trace compiles it: functions and what is no argument of the derivative are known."""
+        fixed = [k in self._static or any(map(callable, tree.leaves(x))) for k, x in enumerate(args)]
+
+        def call(*arrays):
+            given = iter(arrays)
+            return self(*[x if known else next(given) for x, known in zip(args, fixed)])
+
+        call.__name__ = getattr(self._f, "__name__", "call")
+        return Function(call)(*[x for x, known in zip(args, fixed) if not known])
 
     def _by_place(self, args, named):
         """All arguments by place, those that are not given by their defaults."""

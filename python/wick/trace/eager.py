@@ -1,6 +1,7 @@
 """Functions of wick.numpy and its like outside of a trace: each call compiles what it computes, once for each kind of
 arguments, and gives arrays of NumPy."""
 import functools
+import inspect
 
 import numpy as np
 
@@ -60,6 +61,48 @@ def api(f, takes_complex=False):
             return run(f, called, args, named, False)
 
     return called
+
+
+def sized(given="size", numpy=None, takes=None):
+    """A function whose result has a size that follows from the contents of its arguments, unless the argument `given` says it:
+    where nothing is traced, the contents are known, and NumPy's function of the same name computes it (or `numpy`). `takes`: only of so many arguments."""
+
+    def decorated(f):
+        theirs = numpy or getattr(np, f.__name__)
+
+        @functools.wraps(f)
+        def called(*args, **named):
+            if named.get(given) is not None or (takes or len(args)) != len(args) or is_traced(args, named):
+                return f(*args, **named)
+            from wick.numpy.creation import asarray
+            known = [asarray(x) if isinstance(x, (list, tuple)) else x for x in args]
+            out = theirs(*known, **{k: v for k, v in named.items() if k not in (given, "fill_value")})
+            return tree.map(made, out)
+
+        return called
+
+    return decorated
+
+
+def knows(*names):
+    """A function that has to know the contents of these arguments when it is compiled: outside of a trace, arrays are lists."""
+
+    def decorated(f):
+        signature = inspect.signature(f)
+
+        @functools.wraps(f)
+        def called(*args, **named):
+            if scopes.current() is None:
+                bound = signature.bind(*args, **named)
+                for name in names:
+                    if isinstance(bound.arguments.get(name), np.ndarray):
+                        bound.arguments[name] = bound.arguments[name].tolist()
+                args, named = bound.args, bound.kwargs
+            return f(*args, **named)
+
+        return called
+
+    return decorated
 
 
 def complex_too(f):

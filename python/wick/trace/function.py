@@ -371,7 +371,9 @@ class _Bound:
         return self._function.lower(self._instance, *args, **named)
 
 
-_WORDS = frozenset("as else false fn for if in let match static struct true type use while with op".split())
+#: Words of the language, and its functions that the text of a trace calls: no name for a function.
+_WORDS = frozenset("as else false fn for if in let match static struct true type use while with op "
+                   "checkpoint grad jvp mod value_and_grad vjp vmap with_vjp".split()) | frozenset(elements.ALL)
 
 
 def function(f=None, *, static=(), donate=(), **options):

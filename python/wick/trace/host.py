@@ -62,6 +62,27 @@ class _At:
         return Update(self._x, index)
 
 
+#: Types of 64 bits a part; what they become where no operand has one of them.
+_WIDE = {"d": np.float32, "D": np.complex64}
+
+
+def _narrowed(made, operands):
+    """A result with the type that it has in a traced function: NumPy's operations on integers and numbers give floats of 64 bits."""
+    types = [x.dtype for x in operands if isinstance(x, np.ndarray)]
+    if any([t.char in _WIDE for t in types]):
+        return made
+    floats = [t for t in types if t.kind == "f" and made.dtype.kind == "f"]
+    return made.astype(max(floats, key=lambda t: t.itemsize) if floats else _WIDE[made.dtype.char])
+
+
+def _statistic(name):
+    def method(self, *args, **named):
+        x = self.astype(np.float32) if self.dtype.kind in "iub" else self
+        return getattr(super(array, x), name)(*args, **named)
+    method.__name__ = name
+    return method
+
+
 class array(np.ndarray):  # the name is what repr shows
     """A result: an array of NumPy that also has `at`."""
 
@@ -76,10 +97,23 @@ class array(np.ndarray):  # the name is what repr shows
         return super().__getitem__(index)
 
     def __array_wrap__(self, made, context=None, return_scalar=False):
+        if context is not None and made.dtype.char in _WIDE:
+            made = _narrowed(made, context[1])
         return made.view(array) if made.ndim else made[()]  # sums and the like are NumPy's scalars, as those of its own arrays
 
     def block_until_ready(self):
         return self
+
+    weak_type = False
+    is_fully_addressable = is_fully_replicated = True
+    mean, var, std = map(_statistic, ("mean", "var", "std"))  # `sort` stays in place: NumPy's own functions call it
+
+    def ptp(self, axis=None, **named):
+        return np.ptp(self, axis, **named)
+
+    def devices(self):
+        from wick.environment import devices
+        return set(devices())
 
 
 #: Types of arrays that need no conversion.

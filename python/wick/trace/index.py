@@ -289,8 +289,8 @@ class Update:
         x = self._x
         return self.multiply(1 / ops.as_elem(values, x.elem), **mode)
 
-    def power(self, values, **_):
-        return self.apply(lambda old: old ** values)
+    def power(self, values, **mode):
+        return self.apply(lambda old: old ** values, **mode) if np.ndim(values) == 0 else self.set(self.get() ** values, **mode)
 
     def min(self, values, **mode):
         return self._update("min", values, lambda old, new: ops.binary("min", old, new), **mode)
@@ -298,11 +298,21 @@ class Update:
     def max(self, values, **mode):
         return self._update("max", values, lambda old, new: ops.binary("max", old, new), **mode)
 
-    def apply(self, f, **mode):
-        return self.set(f(self.get()), **mode)
+    def apply(self, f, unique_indices=False, **mode):
+        """f of the elements; one that occurs several times in the index is replaced as often."""
+        items = _parse(self._x.shape, self._index, outside=True)
+        if unique_indices or not any([isinstance(i, _At) and i.shape for i in items]):
+            return self.set(f(self.get()), **mode)
+        from wick.trace.control import fori
+        at, _ = self._flat(self._x.shape, mode.get("mode"))
+        at = ops.reshape(at, (at.size,))
+        replaced = lambda k, x: At(x)[get(at, k)].set(f(get(x, get(at, k))), mode="drop")
+        return ops.reshape(fori(0, at.size, replaced, ops.reshape(self._x, (self._x.size,))), self._x.shape)
 
     def _update(self, reduction, values, combine, mode=None, indices_are_sorted=False, unique_indices=False):
-        x = self._x
+        x, masked = self._x, self._masked(values, combine)
+        if masked is not None:
+            return masked
         values = ops.array(values)
         made = ops.common(x, values)[0]
         if made != x.elem and not (values.weak or elements.RANK[made] == elements.RANK[x.elem]):
@@ -314,6 +324,25 @@ class Update:
         kept = [item for item in items if item is not None]
         simple = all([not isinstance(i, _At) or not i.shape for i in kept]) and all([i.step == 1 for i in kept if isinstance(i, _Slice)])
         return self._block(items, kept, values, combine) if simple else self._scatter(reduction, values, mode)
+
+    def _masked(self, values, combine):
+        """An update where a traced mask is true, with values that are the same for all of its elements; else None."""
+        index = self._index if isinstance(self._index, tuple) else (self._index,)
+        masks = [k for k, item in enumerate(index) if isinstance(item, Traced) and item.elem == "bool"]
+        whole = lambda item: item is Ellipsis or item == builtins.slice(None)
+        if len(masks) != 1 or not all([whole(item) for k, item in enumerate(index) if k != masks[0]]):
+            return None
+        x, mask, values = self._x, index[masks[0]], ops.array(values)
+        before, after = index[:masks[0]], index[masks[0] + 1:]
+        first = len(before) if Ellipsis not in before else x.ndim - len(after) - mask.ndim - builtins.sum([i is Ellipsis for i in after])
+        last = first + mask.ndim
+        if first < 0 or mask.shape != x.shape[first:last] or not mask.ndim:
+            fail(InvalidArgument, f"a mask of the shape {mask.shape} for an array of the shape {x.shape}")
+        if values.ndim > x.ndim - last:
+            return None
+        mask = ops.reshape(mask, mask.shape + (1,) * (x.ndim - last))
+        new = ops.as_elem(values, x.elem) if combine is None else combine(x, ops.as_elem(values, x.elem))
+        return ops.where(mask, new, x)
 
     def _block(self, items, kept, values, combine):
         """An update of a block at static or traced positions; one outside is dropped."""

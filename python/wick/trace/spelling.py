@@ -164,7 +164,6 @@ _TABLE = {
         reduce_precision : operand exponent_bits mantissa_bits
         reduce_window : operand init_value computation window_dimensions window_strides padding base_dilation window_dilation
         reduce_xor : operand axes
-        reshape : operand new_sizes dimensions
         rev : operand dimensions
         select : pred on_true on_false
         slice : operand start_indices limit_indices strides
