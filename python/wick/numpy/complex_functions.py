@@ -23,7 +23,7 @@ LINEAR = dict.fromkeys(
     "optimization_barrier collapse gradient nan_to_num average".split(), (0,))
 LINEAR |= {"concat": (0,), "concatenate": (0,), "stack": (0,), "vstack": (0,), "hstack": (0,), "dstack": (0,), "column_stack": (0,),
            "block": (0,), "where": (1, 2), "append": (0, 1), "insert": (0, 2), "add": (0, 1), "subtract": (0, 1),
-           "choose": (1,), "select": (1, 2), "lax.select": (1, 2), "lax.pad": (0, 1), "broadcast_arrays": None, "dynamic_update_slice": (0, 1), "fill_diagonal": (0, 1),
+           "choose": (1,), "select": (1, 2), "lax.select": (1, 2), "lax.pad": (0, 1), "dynamic_update_slice": (0, 1), "fill_diagonal": (0, 1),
            "dynamic_update_slice_in_dim": (0, 1), "dynamic_update_index_in_dim": (0, 1), "select_n": None}
 #: Products: linear in each of their operands.
 PRODUCTS = dict.fromkeys("multiply matmul dot tensordot outer inner kron convolve cross multi_dot dot_general matvec "
@@ -31,6 +31,8 @@ PRODUCTS = dict.fromkeys("multiply matmul dot tensordot outer inner kron convolv
 PRODUCTS["einsum"] = None
 #: Functions whose first operand of a pair is conjugated.
 CONJUGATED = ("vdot", "vecdot", "vecmat")
+#: Functions with a result for each of their arrays, of its type.
+APART = ("broadcast_arrays", "meshgrid")
 FILLED = frozenset("zeros ones empty full eye identity tri zeros_like ones_like full_like linspace arange".split())
 
 
@@ -50,6 +52,9 @@ def called(f, args, named):
         return own(*args, **named)
     if name in FILLED:
         return _filled(f, args, named)
+    if name in APART:
+        made = zip(args, f(*map(_real, args), **named), f(*map(_imaginary, args), **named))
+        return [pair(re, im) if is_complex(x) else re for x, re, im in made]
     if name in LINEAR:
         at = LINEAR[name]
         return _linear(f, args, named, range(name == "select_n", len(args)) if at is None else at)

@@ -287,7 +287,7 @@ def repeat(x, repeats, /, axis=None, *, total_repeat_length=None):
         places = searchsorted(ends, ops.iota(ops.whole("repeat: total_repeat_length", total_repeat_length), ends.elem), side="right")
         return index.get(x, (builtins.slice(None),) * axis + (ops.binary("min", places, x.shape[axis] - 1),))
     if isinstance(repeats, (list, tuple, np.ndarray)) and np.ndim(repeats) and len(repeats) != 1:
-        return index.get(x, (builtins.slice(None),) * axis + (np.repeat(np.arange(x.shape[axis]), np.asarray(repeats)),))
+        return index.get(x, (builtins.slice(None),) * axis + (np.repeat(np.arange(x.shape[axis]), np.asarray(repeats, np.int64 if not len(repeats) else None)),))
     if isinstance(repeats, (list, tuple, np.ndarray)):
         repeats = int(np.asarray(repeats).reshape(()))
     n = ops.whole("repeat: repeats", repeats)

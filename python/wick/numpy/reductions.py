@@ -231,6 +231,8 @@ def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
     """The differences of neighbours along an axis."""
     x = ops.array(x)
     axis = ops.axis_of("diff", axis, x.ndim)
+    if n == 0:
+        return x
     ends = [v if v is None else ops.as_elem(v, x.elem) for v in (prepend, append)]
     ends = [v if v is None or v.ndim else ops.broadcast_to(v, x.shape[:axis] + (1,) + x.shape[axis + 1:]) for v in ends]
     x = ops.concat([v for v in (ends[0], x, ends[1]) if v is not None], axis)
@@ -241,6 +243,7 @@ def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
     return x
 
 
+@api
 def ediff1d(x, to_end=None, to_begin=None):
     """The differences of neighbours of the flat array, between numbers that are given."""
     from wick.numpy.manipulation import concat
