@@ -153,6 +153,17 @@ def crop(x, boxes, at, h, w, outside):
     return out
 
 
+def compressed(x, r=1, c=1):
+    """The blocks of r x c elements that are not 0, their columns, and where the rows begin."""
+    blocks = x.reshape(len(x) // r, r, x.shape[1] // c, c).swapaxes(1, 2)
+    full = blocks.any((2, 3))
+    data = blocks[full] if r * c > 1 else blocks[full].reshape(-1)
+    return data, np.nonzero(full)[1].astype(i32), np.r_[0, np.cumsum(full.sum(1))].astype(i32)
+
+
+SPARSE = np.where(R.random((6, 4)) < 0.4, normal(6, 4), 0).astype(f32)
+BLOCKS = np.kron(np.array([[1, 0], [0, 1], [0, 0]]), np.ones((2, 2))).astype(f32) * normal(6, 4)
+SQUARE = np.where(R.random((5, 5)) < 0.5, normal(5, 5), 0).astype(f32)
 BOXES = np.array([[0.1, 0.15, 0.8, 0.72], [0.93, 0.08, 0.21, 0.88], [-0.33, 0.2, 0.75, 1.3]], f32)
 W, WG, WT = normal(6, 4, 3, 2), normal(8, 2, 3, 3), normal(4, 5, 3, 3)
 DW = normal(4, 1, 3, 3)
@@ -326,6 +337,12 @@ OPERATORS = [
     ("matrix_set_diag(%a, %b, k1=1, k2=1)", (np.zeros((3, 4), f32), np.array([1, 2, 3], f32)), np.diag([1, 2, 3], 1)[:3].astype(f32)), ("matrix_set_diag(%a, %b, k1=-1, k2=-1)", (np.zeros((3, 4), f32), np.array([1, 2], f32)), np.pad(np.diag([1, 2], -1), ((0, 0), (0, 1))).astype(f32)),
     ("unravel_index(%a, %b)", (np.array([22, 41, 37], i32), np.array([7, 6], i32)), np.array(np.unravel_index([22, 41, 37], (7, 6)), i32)),
     ("sparse_to_dense(%a, %b, %c, output_shape=[2, 3])", (np.array([[0, 1], [1, 2]], i64), np.array([3, 4], f32), f32(-1)), np.array([[-1, 3, -1], [-1, -1, 4]], f32)),
+    *[("nn.sparse_dense(%a, %b, %c, %d, sparse_lhs=False)", (X2, *compressed(w, *b)), X2 @ w.T) for X2 in (normal(3, 4),) for w, b in ((SPARSE, (1, 1)), (BLOCKS, (2, 2)), (BLOCKS, (3, 1)))],
+    *[("nn.sparse_dense(%a, %b, %c, %d, sparse_lhs=True)", (X2, *compressed(SPARSE)), SPARSE @ X2.T) for X2 in (normal(3, 4),)],
+    *[("nn.sparse_add(%a, %b, %c, %d)", (X2, *compressed(SPARSE)), SPARSE + X2) for X2 in (normal(6, 4),)],
+    ("nn.sparse_transpose(%a, %b, %c)", compressed(SQUARE), compressed(SQUARE.T.copy())),
+    ('nn.sparse_conv2d(%a, %b, %c, %d, layout="NHWC", kernel_size=[1, 1])', (LAST, *compressed(SPARSE)), LAST @ SPARSE.T),
+    ('nn.sparse_conv2d(%a, %b, %c, %d, layout="NCHW", kernel_size=[1, 1])', (IMAGE, *compressed(BLOCKS, 2, 2)), np.einsum("oc,nchw->nohw", BLOCKS, IMAGE)),
     ("sliding_window(%a, axis=1, window_shape=[2, 3], strides=[1, 1])", (X,), np.lib.stride_tricks.sliding_window_view(X, (2, 3), (1, 2))), ("sliding_window(%a, axis=2, window_shape=[2], strides=[2])", (X,), np.lib.stride_tricks.sliding_window_view(X, 2, 2)[:, :, ::2]),
     ('einsum((%a, %b), equation="ij,jk->ik")', (normal(3, 4), normal(4, 5)), None), ('einsum((%a,), equation="ijk->kj")', (X,), np.einsum("ijk->kj", X)), ('einsum((%a, %b), equation="bij,bj->b")', (X, normal(2, 4)), None),
     ("dft(%a, %b, inverse=False)", (normal(2, 6), normal(2, 6)), None), ("dft(%a, %b, inverse=True)", (normal(2, 6), normal(2, 6)), None),

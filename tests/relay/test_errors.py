@@ -29,6 +29,10 @@ ERRORS = {
               [(3, "`vision.get_valid_counts`: the second operand must be a number"),
                (4, "`vision.get_valid_counts`: `id_index` or `score_index` is outside of a box's elements"),
                (5, "`vision.non_max_suppression`: `id_index`, `score_index` or `coord_start` is outside of a box's elements")]),
+    "sparse": ("def @main(%x: Tensor[(2, 3), float32], %d: Tensor[(4, 2), float32], %i: Tensor[(4), int32], %p: Tensor[(5), int32]) {\n"
+               "  nn.sparse_dense(%x, %d, %i, %p);\n  nn.sparse_add(%x, %i, %i, %p);\n  nn.sparse_conv2d(%d, %x, %i, %p, kernel_size=[3, 3])\n}",
+               [(3, "`nn.sparse_dense`: the sparse matrix must be vectors of elements or blocks, columns and rows"), (4, "`nn.sparse_add`: the matrices have other rows"),
+                (5, "`nn.sparse_conv2d`: only kernels of one element are supported")]),
     "sizes": ("def @main(%x: Tensor[(2, 3), float32]) {\n  concatenate((%x, reshape(%x, newshape=[3, 2])), axis=1)\n}",
               [(3, "`concat` of f32[2, 3] and f32[3, 2]: operand 1, f32[3,2], does not fit f32[2,3] along axis 1")]),
     "codes": ("def @main(%x: Tensor[(2, 3), float32]) {\n  reshape(%x, newshape=[-5])\n}", [(3, "`reshape`: the shape has no meaning for this operand: number 1 is -5")]),

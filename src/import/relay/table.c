@@ -6,17 +6,10 @@
 
 #include "import/relay/state.h"
 
-const relay_row *const wick_relay_kinds[] = {wick_relay_elementwise,
-                                             wick_relay_shapes,
-                                             wick_relay_reductions,
-                                             wick_relay_indices,
-                                             wick_relay_nn,
-                                             wick_relay_windows,
-                                             wick_relay_images,
-                                             wick_relay_quantized,
-                                             wick_relay_vision,
-                                             wick_relay_boxes,
-                                             NULL};
+const relay_row *const wick_relay_kinds[] = {
+    wick_relay_elementwise, wick_relay_shapes,  wick_relay_reductions, wick_relay_indices,
+    wick_relay_nn,          wick_relay_windows, wick_relay_images,     wick_relay_quantized,
+    wick_relay_vision,      wick_relay_boxes,   wick_relay_sparse,     NULL};
 
 const relay_row *wick_relay_find(const char *name)
 {

@@ -50,7 +50,7 @@ enum { RELAY_MOST_OPERANDS = 12 };
 extern const relay_row *const wick_relay_kinds[];
 extern const relay_row wick_relay_elementwise[], wick_relay_shapes[], wick_relay_reductions[],
     wick_relay_indices[], wick_relay_nn[], wick_relay_windows[], wick_relay_images[],
-    wick_relay_quantized[], wick_relay_vision[], wick_relay_boxes[];
+    wick_relay_quantized[], wick_relay_vision[], wick_relay_boxes[], wick_relay_sparse[];
 const relay_row *wick_relay_find(const char *name);
 /* Operators that are refused, and why. */
 typedef struct relay_refused {
