@@ -39,14 +39,16 @@ static bool outline_is_short(const wick_func *f, wick_value v)
 }
 
 /* Returns whether a kernel of n takes less time than its launch, about. What picks elements reads no
- * more of its operand than it gives. */
+ * more of its operand than it gives, and what places elements writes no more than these: the array
+ * that it places them in is overwritten, or copied with a launch, too. */
 static bool outline_is_small(const wick_func *f, const wick_node *n)
 {
   bool picks = n->op == WICK_OP_gather || n->op == WICK_OP_dynamic_index || n->op == WICK_OP_slice;
+  bool places = n->op == WICK_OP_scatter_nd || n->op == WICK_OP_scatter_elements;
   if (wick_op_of(n)->host || !wick_compute_of(n->op)) return false;
-  for (uint32_t k = 0; k < n->nout; k++)
+  for (uint32_t k = 0; k < n->nout && !places; k++)
     if (!outline_is_short(f, (wick_value){n->first.id + k})) return false;
-  for (uint32_t k = picks ? 1 : 0; k < n->nin; k++)
+  for (uint32_t k = picks || places ? 1 : 0; k < n->nin; k++)
     if (!outline_is_short(f, n->in[k])) return false;
   return true;
 }
