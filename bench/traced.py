@@ -37,6 +37,7 @@ import programs_fields  # noqa: E402, F401
 import programs_forms  # noqa: E402, F401
 import programs_idioms  # noqa: E402, F401
 import programs_learning  # noqa: E402, F401
+import programs_methods  # noqa: E402, F401
 import programs_models  # noqa: E402, F401
 import programs_names  # noqa: E402, F401
 import programs_science  # noqa: E402, F401

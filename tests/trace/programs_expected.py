@@ -25,6 +25,7 @@ import programs_fields  # noqa: F401
 import programs_forms  # noqa: F401
 import programs_idioms  # noqa: F401
 import programs_learning  # noqa: F401
+import programs_methods  # noqa: F401
 import programs_models  # noqa: F401
 import programs_names  # noqa: F401
 import programs_science  # noqa: F401
