@@ -109,6 +109,8 @@ def cases():
     c["GRU"].append(((SEQ,), lambda x: L.GRU(4, reset_after=False, recurrent_activation="hard_sigmoid")(x)))
     c["LSTM state"] = [((SEQ,), lambda x: L.LSTM(4, return_state=True, return_sequences=True)(x)), ((SEQ, (4,), (4,)), lambda x, h, s: L.LSTM(4)(x, initial_state=[h, s])), ((SEQ, (4,)), lambda x, h: L.GRU(4, return_state=True)(x, initial_state=h))]
     c["masked"] = [((SEQ,), lambda x, n=n, k=k: getattr(L, n)(4, **k)(L.Masking(mask_value=0.0)(x))) for n in ("LSTM", "GRU", "SimpleRNN") for k in ({}, dict(return_sequences=True), dict(return_sequences=True, zero_output_for_mask=True))]
+    c["masked states"] = [((SEQ, (4,)), lambda x, h, n=n: (lambda y: [y, L.GRU(3)(y)])(getattr(L, n)(4, return_sequences=True)(L.Masking()(x), initial_state=h))) for n in ("GRU", "SimpleRNN")]
+    c["masked states"].append(((SEQ, (4,), (4,)), lambda x, h, s: L.Bidirectional(L.GRU(4))(L.Masking()(x), initial_state=[h, s])))
     c["RNN"] = [((SEQ,), lambda x: L.RNN(L.LSTMCell(4))(x)), ((SEQ,), lambda x: L.RNN([L.GRUCell(4), L.LSTMCell(3)], return_sequences=True)(x)), ((SEQ,), lambda x: L.RNN(L.StackedRNNCells([L.SimpleRNNCell(4), L.SimpleRNNCell(3)]), return_state=True)(x))]
     c["Bidirectional"] = [((SEQ,), lambda x, m=m, s=s: L.Bidirectional(L.LSTM(4, return_sequences=s), merge_mode=m)(x)) for m in ("concat", "sum", "ave", "mul", None) for s in (False, True)]
     c["Bidirectional"].append(((SEQ,), lambda x: L.Bidirectional(L.GRU(3, return_sequences=True), backward_layer=L.LSTM(3, return_sequences=True, go_backwards=True))(x)))

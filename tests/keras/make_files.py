@@ -16,7 +16,7 @@ from layers import L, keras
 
 FILES = pathlib.Path(__file__).parent / "files"
 CHOSEN = [
-    ("nested", 0, ".keras"), ("nested", 1, ".keras"), ("nested", 2, ".h5"), ("masked", 1, ".keras"), ("RNN", 1, ".keras"), ("Bidirectional", 1, ".h5"),
+    ("nested", 0, ".keras"), ("nested", 1, ".keras"), ("nested", 2, ".h5"), ("masked", 1, ".keras"), ("masked states", 0, ".keras"), ("RNN", 1, ".keras"), ("Bidirectional", 1, ".h5"),
     ("Bidirectional", 11, ".keras"), ("ConvLSTM2D", 1, ".keras"), ("MultiHeadAttention", 1, ".keras"), ("MultiHeadAttention", 3, ".h5"), ("EinsumDense", 1, ".keras"),
     ("SeparableConv2D", 1, ".keras"), ("Conv2DTranspose", 3, ".h5"), ("GroupNormalization", 0, ".keras"), ("UpSampling2D", 2, ".keras"), ("LSTM state", 1, ".keras"),
     ("mixed", 1, ".keras"), ("Resizing", 2, ".keras"), ("GroupQueryAttention", 2, ".h5"), ("quantized int8", 0, ".keras"), ("quantized int8", 1, ".keras"), ("quantized int8 weights", 2, ".keras"),

@@ -31,6 +31,16 @@ static void graph_cast(wick_import *c, wick_elem to, uint32_t n, keras_arg *arg)
   }
 }
 
+/* The arguments that are tensors, or lists with tensors. */
+static uint32_t graph_tensor_arguments(uint32_t n, const keras_arg *arg)
+{
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < n; i++)
+    count += arg[i].kind == KERAS_TENSOR ||
+             (arg[i].kind == KERAS_LIST && graph_tensor_arguments(arg[i].n, arg[i].item));
+  return count;
+}
+
 static const keras_arg *graph_keyword(uint32_t n, const keras_arg *arg, const char *key)
 {
   for (uint32_t i = 0; i < n; i++)
@@ -95,6 +105,10 @@ uint32_t keras_call_layer(wick_import *c, keras_layer *l, uint32_t narg, keras_a
   const keras_arg *given = graph_keyword(narg, arg, "mask");
   if (given && given->kind == KERAS_TENSOR) mask = given->t.v;
   wick_value after = keras_passes_masks(l->op) ? mask : (wick_value){0};
+  /* Keras 3 gives a layer the mask of its first tensor only where no other argument has tensors: one
+   * that gets initial states ignores it, and passes it on. */
+  if (!given && !((keras_model *)c->model)->second && graph_tensor_arguments(narg, arg) > 1)
+    mask = (wick_value){0};
   keras_call call = {.layer = l, .narg = narg, .arg = arg, .mask = mask, .out_mask = &after};
   const wick_import_op *row = wick_import_op_find(c->format, l->op, 1);
   uint32_t nout = row && row->nout != WICK_ANY ? row->nout : KERAS_MOST, n = 0;

@@ -79,9 +79,9 @@ typedef struct keras_call {
   keras_layer *layer;
   uint32_t narg;
   keras_arg *arg;
-  wick_value mask; /* of the first tensor, if its layer or an argument gave one */
-  wick_value
-      *out_mask; /* out: the mask of the result; at first `mask`, or 0 if the layer drops it */
+  wick_value mask; /* that the layer sees: of the first tensor, or an argument */
+  /* out: the mask of the result; at first that of the first tensor, or 0 if the layer drops it */
+  wick_value *out_mask;
   bool in_order; /* of a recurrent layer that goes backwards: results in the input's order */
 } keras_call;
 
