@@ -178,11 +178,14 @@ def categories(c):
     c["HashedCrossing"] = [((column, line), lambda *x, k=k: L.HashedCrossing(**k)(x)) for k in (dict(num_bins=8), dict(num_bins=1000), dict(num_bins=5, output_mode="one_hot"))]
     c["HashedCrossing"].append(((line, line), lambda *x: L.HashedCrossing(2**33)(x)))
     c["Discretization"] = [((SEQ,), lambda x, m=m: L.Discretization(bin_boundaries=[-1.0, 0.0, 0.5], output_mode=m)(x)) for m in modes] + [((FLAT,), lambda x: adapted(L.Discretization(num_bins=4), np.linspace(-2, 2, 50, dtype="float32"))(x))]
+    c["StringLookup"].append(((text,), lambda x: adapted(L.StringLookup(output_mode="tf_idf"), np.array([["a", "b"], ["a", "other"], ["c", "a"]]))(x)))
+    c["IntegerLookup"].append(((whole,), lambda x: adapted(L.IntegerLookup(output_mode="tf_idf", max_tokens=7, pad_to_max_tokens=True), np.array([[3, 3, 1], [2, 2, 2]]))(x)))
     c["CategoryEncoding"] = [((s,), lambda x, m=m: L.CategoryEncoding(num_tokens=6, output_mode=m)(x)) for s in (row, column) for m in modes[1:]] + [((row, (5,)), lambda x, w: L.CategoryEncoding(num_tokens=6, output_mode="count")(x, count_weights=w))]
     words = ["the", "cat", "hello", "world", "a"]
     c["TextVectorization"] = [((line,), lambda x, n=n: L.TextVectorization(vocabulary=words, output_sequence_length=n)(x)) for n in (3, 30)]
     c["TextVectorization"] += [((line,), lambda x, m=m: L.TextVectorization(vocabulary=words, output_mode=m)(x)) for m in modes[2:]]
     c["TextVectorization"] += [((text,), lambda x, k=k: L.TextVectorization(vocabulary=abc, split=None, **k)(x)) for k in (dict(standardize=None), dict(standardize="lower", output_mode="count"), dict(standardize="strip_punctuation", **idf))]
+    c["TextVectorization"].append(((line,), lambda x: adapted(L.TextVectorization(output_mode="tf_idf"), ["the cat", "hello world the", "a b"])(x)))
     c["TextVectorization"].append(((line,), lambda x: L.LSTM(3)(L.Embedding(60, 4, mask_zero=True)(adapted(L.TextVectorization(output_sequence_length=4), WORDS)(x)))))
 
 

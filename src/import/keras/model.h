@@ -15,6 +15,7 @@ typedef struct keras_weight {
   const char *child; /* the part before the last slash; "" */
   uint32_t index;    /* among the weights of that child */
   bool trainable;
+  bool named; /* stored under its own name, in archives alone */
   bool found;
   wick_hdf5_array array;
   wick_value made; /* its value in the import's try of that number */

@@ -311,12 +311,17 @@ static wick_value category_inverted(wick_import_node *n, const category_words *w
 static wick_value category_factors(wick_import_node *n, const category_words *w)
 {
   const wick_json *list = keras_config(keras_of(n)->layer, "idf_weights");
+  if (!list) { /* adapted to data */
+    wick_value kept = keras_weight_get(n, "idf_weights");
+    if (!n->failed && (keras_rank(n, kept) != 1 || !wick_dim_is(keras_dims(n, kept)[0], w->size)))
+      wick_import_fail(n, WICK_EPARSE, "idf_weights has another size than the vocabulary");
+    return kept;
+  }
   double *factor = wick_new(n->c->tmp, double, (size_t)w->size + 1), sum = 0;
-  int64_t count = 0, dim = w->size, first = list ? (int64_t)list->n - w->word.n : 0;
-  if (!list || (first != 0 && first != w->first) || w->first + w->word.n > w->size) {
-    wick_import_fail(n, WICK_EUNSUPPORTED,
-                     "idf_weights are not in the configuration: give them to the layer with its "
-                     "vocabulary");
+  int64_t count = 0, dim = w->size, first = (int64_t)list->n - w->word.n;
+  if ((first != 0 && first != w->first) || w->first + w->word.n > w->size) {
+    wick_import_fail(n, WICK_EPARSE, "idf_weights has %u elements, the vocabulary %u words",
+                     list->n, w->word.n);
     return (wick_value){0};
   }
   /* Indices of unknown words have the mean. */

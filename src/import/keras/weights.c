@@ -7,7 +7,8 @@
 /* The specification of a class: names with spaces between them. `!` marks a weight that is not
  * trained. `?flag` is a member of the configuration that must be true (or not null) for it;
  * `?name=word` one that must be that text, `?~name` one that must be null; `?-` begins the opposite.
- * A name before a slash is a layer within this one. */
+ * `*` marks a weight that archives store under its own name, and legacy files do not store. A name
+ * before a slash is a layer within this one. */
 static const struct {
   const char *op, *weights;
 } weights_rows[] = {
@@ -34,6 +35,7 @@ static const struct {
     {"GroupQueryAttention",
      "query_dense/kernel query_dense/bias?use_bias key_dense/kernel key_dense/bias?use_bias "
      "value_dense/kernel value_dense/bias?use_bias output_dense/kernel output_dense/bias?use_bias"},
+    {"IntegerLookup", "idf_weights*?output_mode=tf_idf"},
     {"LSTM", "cell/kernel cell/recurrent_kernel cell/bias?use_bias"},
     {"LSTMCell", "kernel recurrent_kernel bias?use_bias"},
     {"LayerNormalization", "gamma?scale beta?center"},
@@ -51,6 +53,8 @@ static const struct {
     {"SimpleRNN", "cell/kernel cell/recurrent_kernel cell/bias?use_bias"},
     {"SimpleRNNCell", "kernel recurrent_kernel bias?use_bias"},
     {"SpectralNormalization", "vector_u!"},
+    {"StringLookup", "idf_weights*?output_mode=tf_idf"},
+    {"TextVectorization", "idf_weights*?output_mode=tf_idf"},
 };
 
 /* ---- the list ---- */
@@ -78,7 +82,7 @@ static bool weights_wanted(const keras_layer *l, const char *flag, size_t n)
 
 static void weights_add(wick_import *c, keras_layer *l, const char *at, size_t n)
 {
-  size_t size = strcspn(at, "!? ");
+  size_t size = strcspn(at, "!*? ");
   if (size > n) size = n;
   const char *flag = memchr(at, '?', n);
   if (flag && !weights_wanted(l, flag + 1, n - (size_t)(flag + 1 - at))) return;
@@ -86,6 +90,7 @@ static void weights_add(wick_import *c, keras_layer *l, const char *at, size_t n
   const char *slash = strrchr(w.name, '/');
   if (slash) w.child = wick_str_dupn(c->tmp, w.name, (size_t)(slash - w.name));
   w.trainable = !memchr(at, '!', n) && !l->frozen;
+  w.named = memchr(at, '*', n);
   for (uint32_t i = 0; i < l->weights.n; i++)
     w.index += strcmp(l->weights.at[i].child, w.child) == 0;
   wick_push(c->tmp, &l->weights, w);
@@ -119,8 +124,9 @@ static wick_status weights_find(wick_import *c, wick_hdf5 *f, const char *path,
   for (size_t i = 0; i < WICK_COUNT(child) && !*found && (i == 0 || *w->child); i++)
     for (size_t k = 0; k < WICK_COUNT(list) && !*found && (k == 0 || top); k++) {
       const char *at = top ? wick_str_printf(c->tmp, "%s%s", list[k], path + 7) : path;
-      at = wick_str_printf(c->tmp, "%s/%s%s/vars/%u", at, *w->child ? child[i] : "", w->child,
-                           w->index);
+      at = wick_str_printf(c->tmp, "%s/%s%s/vars/", at, *w->child ? child[i] : "", w->child);
+      at = w->named ? wick_str_printf(c->tmp, "%s%s", at, w->name)
+                    : wick_str_printf(c->tmp, "%s%u", at, w->index);
       WICK_TRY(wick_hdf5_find(f, wick_hdf5_root(f), at, found, out));
     }
   return NULL;
@@ -166,6 +172,7 @@ static void weights_gather(wick_import *c, keras_layer *l, bool trainable, weigh
   for (uint32_t pass = 0; pass < 2; pass++) /* a layer's trained weights come first */
     for (uint32_t i = 0; i < l->weights.n; i++) {
       keras_weight *w = &l->weights.at[i];
+      if (w->named) continue;
       bool fixed = strstr(w->name, "moving_") || strcmp(l->op, "Normalization") == 0 ||
                    strcmp(w->name, "vector_u") == 0;
       if (fixed == (pass == 1) && w->trainable == trainable) wick_push(c->tmp, out, w);
