@@ -12,9 +12,9 @@ void wick_mxnet_flatten(wick_import_node *n)
 
 typedef struct shape_codes { /* the state of a reshape */
   wick_import_node *n;
-  const wick_type_info *t;
-  wick_dim out[WICK_MAX_RANK];
-  uint32_t at, rank, open; /* the operand's next dimension; the result's rank, and its open one */
+  wick_dim dim[WICK_MAX_RANK], out[WICK_MAX_RANK]; /* of the operand and of the result */
+  uint32_t from, at;                               /* the operand's rank, and its next dimension */
+  uint32_t rank, open;                             /* the result's rank, and its open dimension */
 } shape_codes;
 
 static bool shape_put(shape_codes *s, wick_dim d)
@@ -32,19 +32,19 @@ static bool shape_put(shape_codes *s, wick_dim d)
 static uint32_t shape_code(shape_codes *s, const int64_t *code, uint32_t left)
 {
   wick_dims *d = s->n->c->module->dims;
-  const wick_dim *dim = s->t->dim;
-  uint32_t rest = s->t->rank > s->at ? s->t->rank - s->at : 0;
+  const wick_dim *dim = s->dim;
+  uint32_t rest = s->from > s->at ? s->from - s->at : 0;
   uint32_t need = code[0] == 0 || code[0] == -4 ? 1 : code[0] == -3 ? 2 : 0;
   if (code[0] < -4 || rest < need || (code[0] == -4 && left < 3)) {
     wick_import_fail(s->n, WICK_ETYPE, "the shape's code %lld does not fit rank %u",
-                     (long long)code[0], s->t->rank);
+                     (long long)code[0], s->from);
     return 0;
   }
   if (code[0] > 0) return s->at++, shape_put(s, wick_dim_const(code[0]));
   if (code[0] == 0) return shape_put(s, dim[s->at++]);
   if (code[0] == -1) return s->at++, s->open = s->rank, shape_put(s, wick_dim_const(1));
   if (code[0] == -2) {
-    while (s->at < s->t->rank)
+    while (s->at < s->from)
       if (!shape_put(s, dim[s->at++])) return 0;
     return 1;
   }
@@ -56,23 +56,34 @@ static uint32_t shape_code(shape_codes *s, const int64_t *code, uint32_t left)
   return shape_put(s, a) && shape_put(s, b) ? 3 : 0;
 }
 
+static void shape_turn(uint32_t n, wick_dim *dim)
+{
+  for (uint32_t i = 0; i < n / 2; i++) {
+    wick_dim d = dim[i];
+    dim[i] = dim[n - 1 - i], dim[n - 1 - i] = d;
+  }
+}
+
+/* `reverse`: sizes and codes are read from the last to the first. */
 void wick_mxnet_reshape(wick_import_node *n)
 {
-  shape_codes s = {.n = n, .t = wick_import_info(n, 0), .open = UINT32_MAX};
+  const wick_type_info *t = wick_import_info(n, 0);
+  shape_codes s = {.n = n, .from = t->rank, .open = UINT32_MAX};
   wick_import_attr shape = wick_import_ints(n, "shape");
-  if (wick_import_int(n, "reverse", 0)) {
-    wick_import_fail(n, WICK_EUNSUPPORTED, "reverse is not supported");
-    return;
-  }
+  bool reverse = wick_import_int(n, "reverse", 0);
+  int64_t *code = wick_new(n->c->tmp, int64_t, shape.n + 1);
+  for (uint32_t k = 0; k < shape.n; k++) code[reverse ? shape.n - 1 - k : k] = shape.ints[k];
+  for (uint32_t k = 0; k < t->rank; k++) s.dim[k] = t->dim[k];
+  if (reverse) shape_turn(t->rank, s.dim);
   for (uint32_t k = 0; k < shape.n;) {
-    uint32_t read = shape_code(&s, shape.ints + k, shape.n - k);
+    uint32_t read = shape_code(&s, code + k, shape.n - k);
     if (!read) return;
     k += read;
   }
   if (s.open != UINT32_MAX)
-    s.out[s.open] =
-        wick_dim_floordiv(n->c->module->dims, wick_array_product(n, s.t->rank, s.t->dim),
-                          wick_array_product(n, s.rank, s.out));
+    s.out[s.open] = wick_dim_floordiv(n->c->module->dims, wick_array_product(n, s.from, s.dim),
+                                      wick_array_product(n, s.rank, s.out));
+  if (reverse) shape_turn(s.rank, s.out);
   n->out[0] = wick_build_reshape(n->b, n->in[0], s.rank, s.out);
 }
 
