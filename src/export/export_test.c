@@ -49,7 +49,8 @@ static const char without[] =
     "conv_weight_grad conv_weight_grad_packed conv_winograd depthwise_packed "
     "gru_step jvp lstm_step matmul_packed non_max_suppression object_free object_release "
     "object_retain object_take pack pairwise_coupling phases_to_space print random "
-    "ref_get ref_new ref_set resample return stop_gradient string_compare string_find "
+    "ref_get ref_new ref_set regex_replace resample return stop_gradient string_compare "
+    "string_find "
     "string_hash string_length string_replace string_slice string_strip switch tree_walk unpack "
     "unpool value_and_grad vjp vmap wait with_vjp yield ";
 

@@ -12,7 +12,8 @@
 
 enum { REGEX_STEPS = 10000000, REGEX_KIB = 64 << 10 };
 
-enum { REGEX_PATTERN }; /* attributes */
+enum { REGEX_PATTERN, REGEX_REWRITE, REGEX_ALL }; /* attributes */
+enum { REGEX_GROUPS = 10 };                       /* the whole match, and \1 to \9 */
 
 #define REGEX_FILE "libpcre2-8.so.0"
 typedef struct regex_api {
@@ -88,7 +89,7 @@ static wick_code regex_open(wick_host_call *c, wick_string p, uint32_t options)
     c->state = NULL;
     return wick_host_fail(c, WICK_EINVAL, "the pattern, at byte %zu: %s", (size_t)at, text);
   }
-  s->match = s->api.data_create(1, NULL);
+  s->match = s->api.data_create(REGEX_GROUPS, NULL);
   s->limits = s->api.context_create(NULL);
   s->api.info(s->code, PCRE2_INFO_BACKREFMAX, &back);
   if (!s->match || !s->limits || back) {
@@ -154,6 +155,116 @@ static wick_code regex_full_match(wick_host_call *c)
   return WICK_OK;
 }
 
+/* ---- replacement ---- */
+
+/* The bytes of a result: counted first, and then written to `at`. */
+typedef struct regex_out {
+  char *at; /* NULL: only count */
+  uint64_t n;
+} regex_out;
+
+static void regex_add(regex_out *o, wick_string s, uint64_t begin, uint64_t end)
+{
+  if (o->at && end > begin) memcpy(o->at + o->n, s.at + begin, (size_t)(end - begin));
+  o->n += end > begin ? end - begin : 0;
+}
+
+/* Returns the number of groups that a rewrite needs, -1 if it is no rewrite of RE2. */
+static int regex_rewrite_groups(wick_string by)
+{
+  int most = 0;
+  for (uint64_t k = 0; k < by.nbytes; k++) {
+    if (by.at[k] != '\\') continue;
+    char next = ++k < by.nbytes ? by.at[k] : 0;
+    if (next != '\\' && (next < '0' || next > '9')) return -1;
+    if (next != '\\' && next - '0' > most) most = next - '0';
+  }
+  return most;
+}
+
+/* Adds the rewrite, where \N is group N of the match `at`. */
+static void regex_rewrite(regex_out *o, wick_string s, wick_string by, const PCRE2_SIZE *at,
+                          int found)
+{
+  for (uint64_t k = 0; k < by.nbytes; k++) {
+    int group = by.at[k] == '\\' && by.at[++k] != '\\' ? by.at[k] - '0' : -1;
+    if (group < 0)
+      regex_add(o, by, k, k + 1);
+    else if (group < found && at[2 * group] != PCRE2_UNSET)
+      regex_add(o, s, at[2 * group], at[2 * group + 1]);
+  }
+}
+
+/* An empty match right after another match is none: one character is kept instead, as in RE2. */
+static wick_code regex_replaced(wick_host_call *c, wick_string s, regex_out *o)
+{
+  const regex_state *state = c->state;
+  const wick_string by = wick_string_table_get(c->strings, c->attr[REGEX_REWRITE].i);
+  const PCRE2_SIZE *at = state->api.ovector(state->match);
+  uint64_t from = 0, last = UINT64_MAX;
+  while (from <= s.nbytes) {
+    int r = state->api.match(state->code, (PCRE2_SPTR)(s.nbytes ? s.at : ""), (PCRE2_SIZE)s.nbytes,
+                             (PCRE2_SIZE)from, 0, state->match, state->limits);
+    if (r == PCRE2_ERROR_NOMATCH) break;
+    if (r < 0 && r >= PCRE2_ERROR_UTF8_ERR21)
+      return wick_host_fail(c, WICK_EINVAL, "a text is not UTF-8");
+    if (r < 0) return wick_host_fail(c, WICK_ELIMIT, "a text takes too long to match");
+    regex_add(o, s, from, at[0]);
+    from = at[1];
+    if (at[0] == at[1] && at[0] == last) {
+      uint64_t end = from + 1;
+      while (end < s.nbytes && ((unsigned char)s.at[end] & 0xc0) == 0x80) end++;
+      if (from < s.nbytes) regex_add(o, s, from, end);
+      from = end;
+      continue;
+    }
+    regex_rewrite(o, s, by, at, r);
+    last = from;
+    if (!c->attr[REGEX_ALL].i) break;
+  }
+  regex_add(o, s, from, s.nbytes);
+  return WICK_OK;
+}
+
+static wick_code regex_replace_one(wick_host_call *c, int64_t k)
+{
+  wick_string s = wick_host_text(c, &c->arg[1], k);
+  regex_out count = {0}, to = {0};
+  wick_code code = regex_replaced(c, s, &count);
+  if (code) return code;
+  to.at = wick_string_table_reserve(c->strings, count.n);
+  if (!to.at) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
+  if ((code = regex_replaced(c, s, &to))) return code;
+  int64_t number = wick_string_table_take(c->strings, to.at, to.n);
+  if (number < 0) return wick_host_fail(c, WICK_ENOMEM, "out of memory for strings");
+  wick_host_set(&c->arg[0], k, number);
+  return WICK_OK;
+}
+
+static wick_code regex_replace(wick_host_call *c)
+{
+  wick_code code = WICK_OK;
+  for (int64_t k = 0, n = wick_host_numel(&c->arg[0]); k < n && code == WICK_OK; k++)
+    code = regex_replace_one(c, k);
+  return code;
+}
+
+static wick_code regex_replace_prepare(wick_host_call *c)
+{
+  uint32_t groups = 0;
+  int need = regex_rewrite_groups(wick_string_table_get(c->strings, c->attr[REGEX_REWRITE].i));
+  if (need < 0)
+    return wick_host_fail(c, WICK_EINVAL, "in a rewrite, \\ is followed by a digit or by \\");
+  wick_code code = regex_open(c, wick_string_table_get(c->strings, c->attr[REGEX_PATTERN].i), 0);
+  if (code) return code;
+  const regex_state *s = c->state;
+  s->api.info(s->code, PCRE2_INFO_CAPTURECOUNT, &groups);
+  if ((uint32_t)need <= groups) return WICK_OK;
+  wick_host_pattern_close(c);
+  return wick_host_fail(c, WICK_EINVAL, "the rewrite has group %d, the pattern %u groups", need,
+                        groups);
+}
+
 #else
 
 static wick_code regex_prepare(wick_host_call *c)
@@ -163,6 +274,8 @@ static wick_code regex_prepare(wick_host_call *c)
 }
 #define regex_drop NULL
 #define regex_full_match NULL
+#define regex_replace_prepare regex_prepare
+#define regex_replace NULL
 
 wick_code wick_host_pattern_open(wick_host_call *c, wick_string pattern)
 {
@@ -182,5 +295,6 @@ wick_code wick_host_pattern_find(wick_host_call *c, wick_string text, uint64_t f
 
 const wick_host_row wick_host_regex_rows[] = {
     {"regex_full_match", regex_prepare, regex_drop, regex_full_match},
+    {"regex_replace", regex_replace_prepare, regex_drop, regex_replace},
     {0},
 };

@@ -102,6 +102,22 @@ class Counter(tf.Module):
         return x + self.w
 
 
+class Texts(tf.Module):
+    """What Keras exports of a TextVectorization: standardized texts, their words, and the indices of these."""
+
+    def __init__(self):
+        keys = tf.lookup.KeyValueTensorInitializer(tf.constant(["the", "cat", "a"]), tf.constant([2, 3, 4], tf.int64))
+        self.table = tf.lookup.StaticHashTable(keys, 1)
+        self.w = tf.Variable(normal(5, 3))
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 1], tf.string, name="x")])
+    def run(self, x):
+        x = tf.strings.regex_replace(tf.strings.lower(x), r'[!"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']', "")
+        index = tf.ragged.map_flat_values(self.table.lookup, tf.strings.split(tf.squeeze(x, -1)))
+        index = index.to_tensor(shape=[None, 4])
+        return tf.reduce_mean(tf.gather(self.w, index), 1), index
+
+
 class Words(tf.Module):
     def __init__(self):
         keys = tf.constant(["red", "green", "blue"])
@@ -192,6 +208,23 @@ def partitioned(x, part):
     a, b, c = tf.dynamic_partition(x, part, 3)
     p, q = tf.dynamic_partition(x, tf.cast(x > 0, tf.int32), 2)
     return [a, b, c, tf.reduce_sum(b, 0), p, tf.reduce_max(q)]
+
+
+def number(x):
+    """Texts as numbers that differ."""
+    return tf.strings.to_hash_bucket_fast(x, 1 << 40)
+
+
+def divided(x):
+    """Texts that are split, patterns that are replaced, and rows of different lengths."""
+    words, parts = tf.strings.split(x), tf.strings.split(x, ",")
+    lines = tf.strings.split(tf.strings.split(x, "."), ",")
+    some = [tf.strings.split(x, maxsplit=1).to_tensor("-"), tf.strings.split(x, ", ", maxsplit=2).to_tensor("-"), words.to_tensor("none", shape=[None, 3]), parts.to_tensor(shape=[2, None]), lines.to_tensor("?"), lines.to_tensor("?", shape=[3, 4, 1])]
+    replaced = [tf.strings.regex_replace(x, *r) for r in ((r"(\w+) (\w+)", r"\2 \1\\", False), (r"[aeiou]*", "<\\0>"), (r"^\s+|\s+$", ""), (r"(?i)the|dog", "ö"))]
+    first = tf.compat.v1.strings.split(x, result_type="SparseTensor", sep=" ,")
+    counts = [tf.math.bincount(tf.strings.to_hash_bucket_fast(words, 7), minlength=7, maxlength=k, axis=-1, binary_output=b) for k, b in ((7, False), (7, True), (5, False))]
+    rows = tf.RaggedTensor.from_row_splits(tf.reshape(tf.cast(number(words.values), tf.float32), [-1, 1]) * [[1., 2.]], words.row_splits)
+    return [*map(number, some), *map(number, replaced), first.indices, number(first.values), first.dense_shape, *counts, rows.to_tensor(.5), rows.to_tensor([.5, -.5], shape=[None, 2, 2]), words.row_lengths()]
 
 
 def colored(x):
@@ -330,6 +363,10 @@ def main(root):
     frozen(root, "graph_gradients", derived, [normal(2, 9, 8, 3)], shapes=[[None, 9, 8, 3]])
     frozen(root, "graph_blocks", blocks, [normal(7, 2, 6), np.array(5, np.int64)])
     frozen(root, "graph_special", special, [normal(6, 3) * 8, normal(2, 4, 6), np.array(["Hello, Wörld!", " b  ", "four"])])
+    texts = ["The cat, a dog.  The END ", "", ",.,", " one", "Ärger und the\tdog,cat"]
+    frozen(root, "graph_divided", divided, [np.array(texts)], shapes=[[None]])
+    module = Texts()
+    saved(root, "saved_texts", module, module.run, [np.array(texts)[:, None]])
     words = ["", "a", "bc", "def", "word", "wörter", "sixteen letters!", "and seventeen of them", "more than thirty-two bytes in one text"]
     frozen(root, "graph_hashed", hashed, [np.array([0, -1, 7, 10**18, 5, 6, 77, 8, -9], np.int64), np.array(words)])
 

@@ -76,3 +76,23 @@ uint32_t wick_emit_constant(wick_module *m, const char *name, wick_type type, co
     name = wick_str_printf(&m->mem, "%s.%u", name, m->constants.n);
   return wick_constant_add(m, name, type, data, nbytes);
 }
+
+bool wick_emit_content(wick_module *m, const char *name, wick_type type, wick_span data,
+                       uint32_t *out)
+{
+  enum { ALIGN = 64 };
+  uint64_t nbytes;
+  bool text = wick_type_get(m, type)->elem == WICK_STRING;
+  if (!wick_type_nbytes(m, type, &nbytes)) return false; /* its size is dynamic */
+  uint64_t n = nbytes / sizeof(int64_t);
+  if (data.nbytes != (text ? n * sizeof(wick_string) : nbytes)) return false;
+  char *to = wick_arena_alloc(&m->mem, nbytes + 1, ALIGN);
+  if (!text && nbytes) memcpy(to, data.at, (size_t)nbytes);
+  for (uint64_t k = 0; text && k < n; k++) {
+    wick_string s;
+    memcpy(&s, data.at + k * sizeof s, sizeof s);
+    ((int64_t *)(void *)to)[k] = wick_string_table_add(&m->strings, s.at, s.nbytes, true);
+  }
+  *out = wick_emit_constant(m, name, type, to, nbytes);
+  return true;
+}

@@ -6,6 +6,7 @@
 #ifndef WICK_IMPORT_KIT_EMIT_H
 #define WICK_IMPORT_KIT_EMIT_H
 
+#include "base/reader.h"
 #include "ir/build.h"
 
 /* A node with attributes by name; the others have their defaults. Lists must live until the node is
@@ -29,6 +30,10 @@ wick_value wick_emit_end2(wick_emit *e, wick_value x, wick_value y);
  * Takes constant time, even if many constants have the same name. */
 uint32_t wick_emit_constant(wick_module *m, const char *name, wick_type type, const void *data,
                             uint64_t nbytes);
+/* The same for the contents of an input as callers give them, which are copied: strings are
+ * wick_string there. Returns false if they have another size than the type. */
+bool wick_emit_content(wick_module *m, const char *name, wick_type type, wick_span data,
+                       uint32_t *out);
 
 /* Builds an immediate of rank 0 and of x's element type; integers saturate. */
 wick_value wick_emit_number(wick_builder *b, wick_value x, double number);

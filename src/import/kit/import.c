@@ -159,11 +159,9 @@ wick_dim wick_import_size(wick_import *c, const char *name, const char *input, u
 static wick_value import_content(wick_import *c, const wick_import_content *given, wick_type type,
                                  const char *location)
 {
-  uint64_t nbytes;
-  if (wick_type_nbytes(c->module, type, &nbytes) && nbytes == given->data.nbytes)
-    return import_constant(c, given->input, type,
-                           wick_arena_copy(&c->module->mem, given->data.at, nbytes, IMPORT_ALIGN),
-                           nbytes);
+  uint32_t k;
+  if (wick_emit_content(c->module, given->input, type, given->data, &k))
+    return wick_build_constant(&c->b, k);
   wick_import_error(c, WICK_ETYPE, location, "the %zu bytes that were given are not its size",
                     given->data.nbytes);
   return (wick_value){0};
@@ -187,7 +185,7 @@ wick_value wick_import_input(wick_import *c, const char *name, wick_elem elem, u
   wick_value v = wick_build_param(&c->b, type, WICK_IN, name);
   const wick_import_options *o = c->options;
   for (uint32_t i = 0; i < o->ncontent && !c->interface; i++)
-    if (o->fixed[i] && strcmp(o->content[i].input, name) == 0 && elem != WICK_STRING)
+    if (o->fixed[i] && strcmp(o->content[i].input, name) == 0)
       wick_push(c->tmp, &c->contents, (wick_import_given){v, &o->content[i], type, location});
   return v;
 }

@@ -7,7 +7,13 @@
 #include "ops/elementwise/scalar.h"
 #include "ops/ref.h"
 
-enum { KNOWN_ELEMENTS = 4096, KNOWN_LARGE = 1 << 26, KNOWN_DEPTH = 64, KNOWN_NODES = 256 };
+enum {
+  KNOWN_ELEMENTS = 4096,
+  KNOWN_LARGE = 1 << 26,
+  KNOWN_DEPTH = 64,
+  KNOWN_NODES = 256,
+  KNOWN_BOUNDS = 6 /* nested min and max */
+};
 
 typedef struct known_done {
   uint32_t id;
@@ -19,6 +25,7 @@ typedef struct known {
   wick_builder *b;
   wick_arena *tmp;
   int64_t most;               /* elements */
+  bool text;                  /* strings, too */
   wick_list(known_done) done; /* values that were requested */
 } known;
 
@@ -48,7 +55,8 @@ static bool known_alloc(known *k, wick_value v, wick_tensor *out)
   const wick_type_info *t = wick_built_info(b, v);
   uint64_t nbytes;
   *out = (wick_tensor){.elem = t->elem, .rank = t->rank};
-  bool number = wick_elem_is_float(t->elem) || wick_elem_is_int(t->elem) || t->elem == WICK_BOOL;
+  bool number = wick_elem_is_float(t->elem) || wick_elem_is_int(t->elem) || t->elem == WICK_BOOL ||
+                (k->text && t->elem == WICK_STRING);
   if (t->kind != WICK_TENSOR || !number || !wick_type_const_dims(t, out->dim) ||
       wick_type_numel(k->b->module, wick_built_type(b, v)).v > k->most ||
       !wick_type_nbytes(k->b->module, wick_built_type(b, v), &nbytes))
@@ -84,11 +92,45 @@ static bool known_constant(known *k, const wick_node *n, wick_tensor *out)
 
 static bool known_value(known *k, wick_value v, uint32_t depth, wick_tensor *out);
 
+/* The bounds of an integer: of min(4, max(4, x)) both are 4, whatever x is. */
+static void known_bounds(known *k, wick_value v, uint32_t depth, uint32_t left, int64_t *lo,
+                         int64_t *hi)
+{
+  wick_tensor t;
+  const wick_node *n = wick_emit_definer(k->b, v);
+  *lo = INT64_MIN, *hi = INT64_MAX;
+  if (!left || !n || !wick_elem_is_int(wick_built_info(k->b, v)->elem)) return;
+  if (n->op != WICK_OP_min && n->op != WICK_OP_max) {
+    if (known_value(k, v, depth + 1, &t) && wick_ref_numel(&t) == 1)
+      *lo = *hi = wick_load_elem(t.elem, t.data, 0).i;
+    return;
+  }
+  bool least = n->op == WICK_OP_min;
+  wick_value in[2] = {n->in[0], n->in[1]};
+  for (int i = 0; i < 2; i++) {
+    int64_t a, b;
+    known_bounds(k, in[i], depth + 1, left - 1, &a, &b);
+    *lo = i == 0 ? a : least ? wick_min_i64(*lo, a) : wick_max_i64(*lo, a);
+    *hi = i == 0 ? b : least ? wick_min_i64(*hi, b) : wick_max_i64(*hi, b);
+  }
+}
+
+static bool known_bounded(known *k, wick_value v, uint32_t depth, wick_tensor *out)
+{
+  int64_t lo, hi;
+  const wick_node *n = wick_emit_definer(k->b, v);
+  if (!n || (n->op != WICK_OP_min && n->op != WICK_OP_max) || wick_ref_numel(out) != 1)
+    return false;
+  known_bounds(k, v, depth, KNOWN_BOUNDS, &lo, &hi);
+  if (lo == hi) wick_store_elem(out->elem, out->data, 0, (wick_scalar){.i = lo});
+  return lo == hi;
+}
+
 static bool known_find(known *k, wick_value v, uint32_t depth, wick_tensor *out)
 {
   wick_builder *b = k->b;
   if (b->status || depth > KNOWN_DEPTH || !known_alloc(k, v, out)) return false;
-  if (known_content(&b->values.at[v.id], out)) return true;
+  if (known_content(&b->values.at[v.id], out) || known_bounded(k, v, depth, out)) return true;
   const wick_node *d = wick_emit_definer(b, v);
   if (!d || d->nregion) return false;
   wick_node n = *d; /* a copy, because the list may be reallocated */
@@ -138,5 +180,11 @@ bool wick_known_value(wick_builder *b, wick_arena *tmp, wick_value v, wick_tenso
 bool wick_known_large(wick_builder *b, wick_arena *tmp, wick_value v, wick_tensor *out)
 {
   known k = {.b = b, .tmp = tmp, .most = KNOWN_LARGE};
+  return known_value(&k, v, 0, out);
+}
+
+bool wick_known_text(wick_builder *b, wick_arena *tmp, wick_value v, wick_tensor *out)
+{
+  known k = {.b = b, .tmp = tmp, .most = KNOWN_LARGE, .text = true};
   return known_value(&k, v, 0, out);
 }

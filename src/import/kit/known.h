@@ -12,5 +12,7 @@ const wick_node *wick_emit_definer(const wick_builder *b, wick_value v);
 bool wick_known_value(wick_builder *b, wick_arena *tmp, wick_value v, wick_tensor *out);
 /* The same for up to 2^26 elements: initial values. */
 bool wick_known_large(wick_builder *b, wick_arena *tmp, wick_value v, wick_tensor *out);
+/* The same if it may depend on strings, whose elements are their numbers in the module's table. */
+bool wick_known_text(wick_builder *b, wick_arena *tmp, wick_value v, wick_tensor *out);
 
 #endif

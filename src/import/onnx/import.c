@@ -68,8 +68,6 @@ static void import_metadata(wick_onnx_context *c)
 
 /* ---- inputs ---- */
 
-enum { IMPORT_ALIGN = 64 }; /* alignment of contents, in bytes */
-
 static const char *import_param(const wick_onnx_context *c, uint32_t i)
 {
   return wick_names_get(&c->module->names, c->b.values.at[1 + i].name);
@@ -219,20 +217,6 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
   }
 }
 
-/* Converts strings of the interface to the module's numbers of strings. */
-static const void *import_strings(wick_module *m, const wick_span *data, uint64_t *out_nbytes)
-{
-  uint64_t n = data->nbytes / sizeof(wick_string);
-  int64_t *to = wick_arena_alloc(&m->mem, n * sizeof *to + 1, IMPORT_ALIGN);
-  for (uint64_t k = 0; k < n; k++) {
-    wick_string s;
-    memcpy(&s, data->at + k * sizeof s, sizeof s);
-    to[k] = wick_string_table_add(&m->strings, s.at, s.nbytes, true);
-  }
-  *out_nbytes = n * sizeof *to;
-  return to;
-}
-
 /* Replaces inputs whose contents must be known by constants, for all uses. */
 static void import_contents(wick_onnx_context *c)
 {
@@ -245,17 +229,13 @@ static void import_contents(wick_onnx_context *c)
     const char *location = wick_str_printf(c->tmp, "%s: input \"%s\"", c->file, given->input);
     wick_type type = wick_built_type(&c->b, b->v);
     uint64_t nbytes;
+    uint32_t k;
     if (!wick_type_nbytes(m, type, &nbytes)) continue; /* its size is dynamic */
-    bool text = wick_type_get(m, type)->elem == WICK_STRING;
-    if (text) nbytes = nbytes / sizeof(int64_t) * sizeof(wick_string);
-    if (nbytes != given->data.nbytes) {
-      wick_onnx_error(c, WICK_ETYPE, location, "it has %llu bytes, but %zu were given",
+    if (!wick_emit_content(m, given->input, type, given->data, &k)) {
+      wick_onnx_error(c, WICK_ETYPE, location, "its type has %llu bytes, but %zu were given",
                       (unsigned long long)nbytes, given->data.nbytes);
       continue;
     }
-    const void *kept = text ? import_strings(m, &given->data, &nbytes)
-                            : wick_arena_copy(&m->mem, given->data.at, nbytes, IMPORT_ALIGN);
-    uint32_t k = wick_emit_constant(m, given->input, type, kept, nbytes);
     wick_onnx_rebind(c, name, wick_build_constant(&c->b, k));
   }
 }

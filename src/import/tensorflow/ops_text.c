@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "import/kit/array.h"
+#include "import/kit/known.h"
 #include "import/tensorflow/ops.h"
+#include "ops/ref.h"
 
 void wick_tf_import_text_case(wick_import_node *n) /* arg: the word of string_case */
 {
@@ -43,6 +45,35 @@ void wick_tf_import_text_match(wick_import_node *n)
   wick_emit e = wick_emit_begin(n->b, WICK_OP_regex_full_match);
   int64_t id = wick_string_table_add(&n->c->module->strings, pattern, strlen(pattern), true);
   wick_emit_set_int(&e, "pattern", id);
+  n->out[0] = wick_emit_end1(&e, n->in[0]);
+}
+
+/* StaticRegexReplace; RegexReplace (arg 1), whose pattern and rewrite are operands */
+void wick_tf_import_text_replace(wick_import_node *n)
+{
+  int64_t text[2];
+  static const char *const name[] = {"pattern", "rewrite"};
+  for (uint32_t k = 0; k < 2; k++) {
+    const char *s = wick_import_text(n, name[k], "");
+    wick_tensor known;
+    if (!n->row->arg) {
+      text[k] = wick_string_table_add(&n->c->module->strings, s, strlen(s), true);
+      continue;
+    }
+    if (!wick_known_text(n->b, n->c->tmp, n->in[1 + k], &known)) {
+      wick_import_unknown(n, n->in[1 + k], name[k]);
+      return;
+    }
+    if (known.elem != WICK_STRING || wick_ref_numel(&known) != 1) {
+      wick_import_fail(n, WICK_ETYPE, "the %s is no text", name[k]);
+      return;
+    }
+    text[k] = *(const int64_t *)known.data;
+  }
+  wick_emit e = wick_emit_begin(n->b, WICK_OP_regex_replace);
+  wick_emit_set_int(&e, "pattern", text[0]);
+  wick_emit_set_int(&e, "rewrite", text[1]);
+  wick_emit_set_int(&e, "all", wick_import_int(n, "replace_global", 1));
   n->out[0] = wick_emit_end1(&e, n->in[0]);
 }
 

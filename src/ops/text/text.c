@@ -274,6 +274,34 @@ const wick_op wick_op_regex_full_match = {
     .batch.run = wick_batch_rows,
 };
 
+static wick_status regex_replace_infer(wick_infer *c)
+{
+  const wick_type_info *x;
+  WICK_TRY(text_operand(c, 0, &x));
+  wick_infer_out(c, 0, x->elem, x->rank, x->dim);
+  return NULL;
+}
+
+const wick_op wick_op_regex_replace = {
+    .name = "regex_replace",
+    .doc =
+        "Each string with `rewrite` in the place of what matches a regular expression in the "
+        "syntax of RE2, everywhere (`all`) or once. Both are numbers of strings. In the rewrite, "
+        "\\0 is the match, \\1 to \\9 are its groups",
+    .nin = {1, 1},
+    .nout = {1, 1},
+    .attr = {{"pattern", WICK_ATTR_INT, 0, true, NULL, 0, 0x1p31},
+             {"rewrite", WICK_ATTR_INT, 0, true, NULL, 0, 0x1p31},
+             {"all", WICK_ATTR_BOOL, 1, false, NULL, 0, 0}},
+    .level = WICK_GRAPH | WICK_GROUP,
+    .effect = WICK_MAY_FAIL,
+    .host = "regex_replace",
+    .infer = regex_replace_infer,
+    .ref = wick_host_ref,
+    .grad = wick_grad_zero,
+    .batch.run = wick_batch_rows,
+};
+
 static wick_status ngram_counts_infer(wick_infer *c)
 {
   const wick_type_info *x;
