@@ -210,6 +210,14 @@ def partitioned(x, part):
     return [a, b, c, tf.reduce_sum(b, 0), p, tf.reduce_max(q)]
 
 
+def leveled(x):
+    q = tf.quantization.quantize_and_dequantize_v2
+    given = [q(x, lo, hi, range_given=True, **k) for lo, hi, k in ((-1., 2., {}), (-2., 1., dict(num_bits=4, round_mode="HALF_UP")), (-.5, 1.5, dict(signed_input=False)), (-2., 1., dict(narrow_range=True)))]
+    own = [q(x, 0., 0., **k) for k in ({}, dict(num_bits=5, narrow_range=True), dict(signed_input=False, num_bits=3))]
+    gray = tf.image.rgb_to_grayscale(x)  # its last node has the name of its scope, and marks no output
+    return [*given, *own, tf.raw_ops.QuantizeAndDequantizeV3(input=x, input_min=-1., input_max=1., num_bits=6), gray * 2.]
+
+
 def number(x):
     """Texts as numbers that differ."""
     return tf.strings.to_hash_bucket_fast(x, 1 << 40)
@@ -363,6 +371,7 @@ def main(root):
     frozen(root, "graph_gradients", derived, [normal(2, 9, 8, 3)], shapes=[[None, 9, 8, 3]])
     frozen(root, "graph_blocks", blocks, [normal(7, 2, 6), np.array(5, np.int64)])
     frozen(root, "graph_special", special, [normal(6, 3) * 8, normal(2, 4, 6), np.array(["Hello, Wörld!", " b  ", "four"])])
+    frozen(root, "graph_leveled", leveled, [normal(2, 5, 3)])
     texts = ["The cat, a dog.  The END ", "", ",.,", " one", "Ärger und the\tdog,cat"]
     frozen(root, "graph_divided", divided, [np.array(texts)], shapes=[[None]])
     module = Texts()

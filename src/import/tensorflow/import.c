@@ -314,11 +314,14 @@ static void import_signature_outputs(wick_import *c, import_results *list)
 }
 
 /* Did the user mark a value by tf.identity(x, name="scores")? Such a name has no scope; what nodes
- * without a name get, Identity_1, marks nothing. */
+ * without a name get, Identity_1, marks nothing, nor does the end of a function of TensorFlow, which
+ * has the name of the function's scope. */
 static bool import_is_marked(const wick_tf_graph *g, const wick_tf_vertex *v)
 {
   if (strcmp(v->op, "Identity") != 0 || v->nin != 1 || strchr(v->name, '/')) return false;
   const wick_tf_vertex *from = &g->vertex[v->in[0].node];
+  size_t nbytes = strlen(v->name);
+  if (strncmp(from->name, v->name, nbytes) == 0 && from->name[nbytes] == '/') return false;
   return strncmp(v->name, "Identity", 8) != 0 && from->nin > 0 &&
          strcmp(from->op, "VariableV2") != 0;
 }

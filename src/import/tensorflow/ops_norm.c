@@ -1,5 +1,6 @@
 /* Biases, normalization, and quantization that is simulated. */
 #include "import/tensorflow/ops.h"
+#include <float.h>
 
 /* ---- biases and normalization ---- */
 
@@ -152,4 +153,76 @@ void wick_tf_import_fake_quant(wick_import_node *n)
   }
   n->out[0] =
       norm_fake_quantize(n, n->in[0], lo, hi, bits, wick_import_int(n, "narrow_range", 0) != 0);
+}
+
+/* Integers of so many bits, and the float that each of them is worth. */
+typedef struct norm_levels {
+  double least, most;
+  wick_value scale, step; /* levels for each unit, and the inverse */
+  wick_value lo, hi;      /* the numbers of the least and the greatest level */
+} norm_levels;
+
+/* Levels through 0 that reach lo and hi, of which one may lie within. */
+static void norm_levels_of(wick_import_node *n, wick_value lo, wick_value hi, norm_levels *v)
+{
+  wick_builder *b = n->b;
+  wick_value none = wick_emit_number(b, lo, (double)FLT_MAX);
+  wick_value by_hi = wick_build2(b, WICK_OP_div, wick_emit_number(b, hi, v->most), hi);
+  by_hi = wick_build3(b, WICK_OP_where, wick_emit_by(b, WICK_OP_gt, hi, 0), by_hi, none);
+  v->step = wick_emit_by(b, WICK_OP_div, hi, v->most);
+  v->scale = by_hi;
+  v->lo = wick_emit_by(b, WICK_OP_mul, v->step, v->least), v->hi = hi;
+  if (v->least == 0) return;
+  wick_value by_lo = wick_build2(b, WICK_OP_div, wick_emit_number(b, lo, v->least), lo);
+  by_lo = wick_build3(b, WICK_OP_where, wick_emit_by(b, WICK_OP_lt, lo, 0), by_lo, none);
+  wick_value below = wick_build2(b, WICK_OP_lt, by_lo, by_hi);
+  wick_value step = wick_emit_by(b, WICK_OP_div, lo, v->least);
+  wick_value most = wick_emit_by(b, WICK_OP_mul, step, v->most);
+  v->scale = wick_build3(b, WICK_OP_where, below, by_lo, by_hi);
+  v->step = wick_build3(b, WICK_OP_where, below, step, v->step);
+  v->lo = wick_build3(b, WICK_OP_where, below, lo, v->lo);
+  v->hi = wick_build3(b, WICK_OP_where, below, most, v->hi);
+}
+
+/* A limit of each slice along `axis`, or of the whole operand (axis -1), in the operand's rank. */
+static wick_value norm_limit(wick_import_node *n, uint32_t operand, wick_opcode reduce,
+                             int64_t axis, bool given)
+{
+  const wick_type_info t = *wick_import_info(n, 0);
+  int64_t axes[WICK_MAX_RANK];
+  wick_dim dim[WICK_MAX_RANK];
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < t.rank; k++) {
+    if (k != axis) axes[count++] = k;
+    dim[k] = k == axis ? t.dim[k] : wick_dim_const(1);
+  }
+  if (!given) return count ? wick_emit_reduce(n->b, reduce, n->in[0], count, axes, true) : n->in[0];
+  return wick_build_reshape(n->b, n->in[operand], t.rank, dim);
+}
+
+/* x, the least and the greatest number, in the third version also the number of bits */
+void wick_tf_import_quantize_and_back(wick_import_node *n)
+{
+  wick_builder *b = n->b;
+  int64_t bits = wick_import_int(n, "num_bits", 8), axis = wick_import_int(n, "axis", -1);
+  bool has_sign = wick_import_int(n, "signed_input", 1),
+       narrow = wick_import_int(n, "narrow_range", 0), given = wick_import_int(n, "range_given", 0);
+  int up = wick_import_word(n, "round_mode", "HALF_TO_EVEN HALF_UP");
+  if (n->nin == 4 && !wick_import_one(n, 3, "the number of bits", bits, &bits)) return;
+  if (bits < 1 + has_sign || bits > 62 || axis < -1 || axis >= wick_import_info(n, 0)->rank) {
+    wick_import_fail(n, WICK_ERANGE, "%lld bits, along axis %lld of %u", (long long)bits,
+                     (long long)axis, wick_import_info(n, 0)->rank);
+    return;
+  }
+  double half = (double)(INT64_C(1) << (bits - has_sign));
+  norm_levels v = {.least = has_sign ? narrow - half : 0, .most = half - 1};
+  wick_value lo = norm_limit(n, 1, WICK_OP_reduce_min, axis, given);
+  wick_value hi = norm_limit(n, 2, WICK_OP_reduce_max, axis, given);
+  norm_levels_of(n, lo, hi, &v);
+  wick_value x = n->in[0];
+  if (given) x = wick_build2(b, WICK_OP_max, wick_build2(b, WICK_OP_min, x, v.hi), v.lo);
+  x = wick_build2(b, WICK_OP_mul, x, v.scale);
+  x = up ? wick_build1(b, WICK_OP_floor, wick_emit_by(b, WICK_OP_add, x, 0.5))
+         : wick_build1(b, WICK_OP_round_even, x);
+  n->out[0] = wick_build2(b, WICK_OP_mul, x, v.step);
 }
