@@ -14,6 +14,7 @@ import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # whose pooling ends the process on some processors
 
 import keras  # noqa: E402
 import tensorflow  # noqa: E402
