@@ -147,6 +147,39 @@ CASES = [
     ("_contrib_interleaved_matmul_selfatt_valatt", [X[0].reshape(4, 4, 12), R.standard_normal((8, 4, 4)).astype(np.float32)], [], {"heads": 2}, lambda x, a: (a @ heads(x, 2, 2)).reshape(4, 2, 4, 2).transpose(2, 0, 1, 3).reshape(4, 4, 4)),
 ]
 
+# MXNet's NumPy interface, whose functions are NumPy's.
+I4 = R.integers(-5, 6, (4, 6)).astype(np.int32)
+CASES += [(f"_npi_{k}", [M, P[:1]], [], {}, getattr(np, k)) for k in ("add", "subtract", "multiply", "true_divide", "mod", "maximum", "minimum", "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "hypot")]
+CASES += [(f"_npi_{k}_scalar", [x], [], {"scalar": s, "is_int": i}, lambda x, k=k, s=s, i=i: getattr(np, k)(x, np.int32(s) if i else np.float32(s)).astype(np.float32 if x.dtype.kind == "f" or not i or k == "true_divide" else np.int32))
+          for k in ("add", "subtract", "multiply", "true_divide") for x in (M, I4) for s, i in ((2, True), (2.5, False))]
+CASES += [(f"_npi_r{k}_scalar", [P], [], {"scalar": "3.0"}, lambda x, k=k: getattr(np, k)(np.float32(3), x)) for k in ("subtract", "true_divide", "power", "mod")]
+CASES += [(f"_npi_{k}", [P / np.float32(3)], [], {}, getattr(np, k)) for k in ("arccos", "arcsin", "arctan", "arctanh", "arcsinh", "cos", "cosh", "exp", "expm1", "log", "log10", "log1p", "log2", "reciprocal", "sin", "sinh", "sqrt", "square", "cbrt", "tan", "tanh", "degrees", "radians")]
+CASES += [(f"_npi_{k}", [4 * M], [], {}, getattr(np, k)) for k in ("absolute", "ceil", "floor", "fix", "trunc", "negative", "sign", "rint", "isnan", "isinf", "logical_not")]
+CASES += [("_npi_sqrt", [np.abs(I4)], [], {}, lambda x: np.sqrt(x.astype(np.float32))), ("_npi_true_divide", [I4, I4 * I4 + 1], [], {}, lambda x, y: (x / y).astype(np.float32)), ("_npi_add", [I4, M], [], {}, lambda x, y: x + y), ("_npi_around", [M], [], {"decimals": 2}, lambda x: np.around(x, 2)),
+          ("_npx_relu", [M], [], {}, lambda x: x.clip(0)), ("_npx_sigmoid", [M], [], {}, lambda x: 1 / (1 + np.exp(-x))), ("_npi_logical_xor", [I4, I4[::-1].copy()], [], {}, np.logical_xor)]
+CASES += [("_npi_where", [I4, M, P], [], {}, np.where), ("_npi_where_lscalar", [I4, M], [], {"scalar": 2.0}, lambda c, x: np.where(c, np.float32(2), x)), ("_npi_where_rscalar", [I4, M], [], {"scalar": 2.0}, lambda c, x: np.where(c, x, np.float32(2))), ("_npi_where_scalar2", [I4], [], {"x": 1.5, "y": -2.0}, lambda c: np.where(c, np.float32(1.5), np.float32(-2)))]
+CASES += [(op, [X], [], {"axis": axis, "keepdims": keep}, lambda x, f=f, axis=axis, keep=keep: f(x, axis=axis, keepdims=keep)) for op, f in (("_np_sum", np.sum), ("_np_max", np.max), ("_np_min", np.min), ("_npi_mean", np.mean), ("_npi_var", np.var), ("_npi_std", np.std)) for axis, keep in ((None, False), ((1, -1), True))]
+CASES += [("_np_prod", [P], [], {"axis": 1}, lambda x: x.prod(1)), ("_npi_mean", [I4], [], {"axis": 0}, lambda x: x.mean(0, dtype=np.float32)), ("_npi_var", [M], [], {"axis": 0, "ddof": 1}, lambda x: x.var(0, ddof=1)), ("_np_all", [I4], [], {"axis": 1}, lambda x: x.all(1)), ("_np_any", [I4], [], {}, lambda x: x.any()),
+          ("_npi_argmax", [M], [], {"axis": 1}, lambda x: x.argmax(1)), ("_npi_argmin", [M], [], {}, lambda x: x.argmin()), ("_npi_norm", [M], [], {"axis": "(1,)", "ord": 2, "flag": 1}, lambda x: np.linalg.norm(x, axis=1))]
+CASES += [("_npi_matmul", [X, X.swapaxes(2, 3).copy()], [], {}, np.matmul), ("_np_dot", [X, M[0]], [], {}, np.dot), ("_np_dot", [M, M.T.copy()], [], {}, np.dot), ("_npi_einsum", [M, P], [], {"num_args": 2, "subscripts": "ij,kj->ik"}, lambda x, y: x @ y.T)]
+CASES += [("_npi_concatenate", [M, P], [], {"axis": -1}, lambda x, y: np.concatenate([x, y], -1)), ("_npi_concatenate", [M, P[0]], [], {"axis": None}, lambda x, y: np.concatenate([x, y], None)), ("_npi_stack", [M, P], [], {"axis": 1}, lambda x, y: np.stack([x, y], 1))]
+CASES += [(f"_npi_{k}stack", [a, b], [], {}, lambda x, y, k=k: getattr(np, f"{k}stack")([x, y])) for k in "vhd" for a, b in ((M, P), (M[0], P[1]), (X, X))]
+CASES += [("_npi_flip", [X], [], {"axis": "(0, 2)"}, lambda x: np.flip(x, (0, 2))), ("_npi_flip", [M], [], {}, np.flip), ("_np_moveaxis", [X], [], {"source": "0", "destination": "-2"}, lambda x: np.moveaxis(x, 0, -2)), ("_np_moveaxis", [X], [], {"source": "3", "destination": "1"}, lambda x: np.moveaxis(x, 3, 1)),
+          ("_npi_broadcast_to", [M], [], {"shape": "(3, -2, 6)"}, lambda x: np.broadcast_to(x, (3, 4, 6))), ("_np_roll", [M], [], {"shift": "(1, -2)", "axis": "(0, 1)"}, lambda x: np.roll(x, (1, -2), (0, 1))), ("_np_roll", [M], [], {"shift": 5}, lambda x: np.roll(x, 5)),
+          ("_npi_tril", [X], [], {"k": -1}, lambda x: np.tril(x, -1)), ("_npi_triu", [M], [], {"k": 1}, lambda x: np.triu(x, 1)), ("_np_squeeze", [M[:1]], [], {"axis": 0}, lambda x: x[0]), ("_np_transpose", [X], [], {}, np.transpose), ("_np_copy", [M], [], {}, np.copy),
+          ("_np_reshape", [X], [], {"newshape": "(8, -1)"}, lambda x: x.reshape(8, -1)), ("_npx_reshape", [X], [], {"newshape": "(-2, -5, 6)"}, lambda x: x.reshape(2, 32, 6)), ("_npx_reshape", [X], [], {"newshape": "(-2, -2, -6, 2, -1, -4)"}, lambda x: x.reshape(2, 4, 2, 4, 6)), ("_npx_reshape", [X[:1]], [], {"newshape": "(-3, -4)"}, lambda x: x[0])]
+CASES += [("_npi_pad", [M], [], {"pad_width": "((1, 0), (0, 2))", "mode": m, **k}, lambda x, m=m, v=v: np.pad(x, ((1, 0), (0, 2)), m, **v)) for m, k, v in (("constant", {"constant_value": 1.5}, {"constant_values": 1.5}), ("reflect", {}, {}), ("symmetric", {}, {}))]
+CASES += [("_npi_full", [], [], {"shape": "(2, 3)", "value": 2.5, "dtype": "float32"}, lambda: np.full((2, 3), np.float32(2.5))), ("_npi_arange", [], [], {"start": 1, "stop": 7, "step": 2, "dtype": "int32"}, lambda: np.arange(1, 7, 2, np.int32)), ("_npi_full_like", [M], [], {"fill_value": 3.0}, lambda x: np.full_like(x, 3))]
+
+
+@pytest.mark.parametrize("axis, attributes", [(1, {"sections": 2, "indices": "[]"}), (3, {"sections": 0, "indices": "[0, 1, 4]"})])
+def test_split_of_numpy(tmp_path, axis, attributes):
+    want = np.split(X, 2, 1) if axis == 1 else np.split(X, [1, 4], 3)
+    done = run(tmp_path / "n", "_split_v2", [X], [], {"axis": axis, **attributes}, len(want))
+    assert done.returncode == 0, done.stderr
+    for k, y in enumerate(want):
+        np.testing.assert_array_equal(np.load(tmp_path / f"n/out/output_{k}.npy"), y)
+
 
 @pytest.mark.parametrize("kind, arrays, weights, attributes, oracle", CASES, ids=[f"{k}-{n}" for n, (k, *_) in enumerate(CASES)])
 def test_operator(tmp_path, kind, arrays, weights, attributes, oracle):

@@ -105,6 +105,27 @@ void wick_mxnet_sampler(wick_import_node *n);
 void wick_mxnet_self_attention_scores(wick_import_node *n);
 void wick_mxnet_self_attention_values(wick_import_node *n);
 
+/* numpy.c */
+void wick_mxnet_numpy_unary(wick_import_node *n);
+void wick_mxnet_numpy_binary(wick_import_node *n); /* row->op */
+void wick_mxnet_numpy_scalar(wick_import_node *n); /* row->arg: it comes first */
+void wick_mxnet_numpy_where(wick_import_node *n);
+void wick_mxnet_numpy_around(wick_import_node *n);
+void wick_mxnet_numpy_reduce(wick_import_node *n); /* row->op */
+void wick_mxnet_numpy_variance(wick_import_node *n);
+void wick_mxnet_numpy_arg(wick_import_node *n); /* row->op */
+void wick_mxnet_numpy_matmul(wick_import_node *n);
+void wick_mxnet_numpy_dot(wick_import_node *n);
+void wick_mxnet_numpy_einsum(wick_import_node *n);
+void wick_mxnet_numpy_concat(wick_import_node *n);
+void wick_mxnet_numpy_split(wick_import_node *n);
+void wick_mxnet_numpy_flip(wick_import_node *n);
+void wick_mxnet_numpy_move_axis(wick_import_node *n);
+void wick_mxnet_numpy_broadcast_to(wick_import_node *n);
+void wick_mxnet_numpy_roll(wick_import_node *n);
+void wick_mxnet_numpy_triangle(wick_import_node *n);
+void wick_mxnet_numpy_pad(wick_import_node *n);
+
 static inline bool wick_mxnet_axis(wick_import_node *n, const char *name, int64_t otherwise,
                                    uint32_t rank, uint32_t *out)
 {

@@ -17,6 +17,8 @@ typedef struct shape_codes { /* the state of a reshape */
   uint32_t rank, open;                             /* the result's rank, and its open dimension */
 } shape_codes;
 
+enum { SHAPE_DROP = -10 }; /* a code of its own: drops a dimension of size 1 */
+
 static bool shape_put(shape_codes *s, wick_dim d)
 {
   if (s->rank == WICK_MAX_RANK) {
@@ -34,13 +36,21 @@ static uint32_t shape_code(shape_codes *s, const int64_t *code, uint32_t left)
   wick_dims *d = s->n->c->module->dims;
   const wick_dim *dim = s->dim;
   uint32_t rest = s->from > s->at ? s->from - s->at : 0;
-  uint32_t need = code[0] == 0 || code[0] == -4 ? 1 : code[0] == -3 ? 2 : 0;
-  if (code[0] < -4 || rest < need || (code[0] == -4 && left < 3)) {
+  uint32_t need = code[0] == 0 || code[0] == -4 || code[0] == SHAPE_DROP ? 1
+                  : code[0] == -3                                        ? 2
+                                                                         : 0;
+  if ((code[0] < -4 && code[0] != SHAPE_DROP) || rest < need || (code[0] == -4 && left < 3)) {
     wick_import_fail(s->n, WICK_ETYPE, "the shape's code %lld does not fit rank %u",
                      (long long)code[0], s->from);
     return 0;
   }
   if (code[0] > 0) return s->at++, shape_put(s, wick_dim_const(code[0]));
+  if (code[0] == SHAPE_DROP && wick_dim_is(dim[s->at], 1)) return s->at++, 1;
+  if (code[0] == SHAPE_DROP) {
+    wick_import_fail(s->n, WICK_ETYPE, "dimension %u, which is dropped, has another size than 1",
+                     s->at);
+    return 0;
+  }
   if (code[0] == 0) return shape_put(s, dim[s->at++]);
   if (code[0] == -1) return s->at++, s->open = s->rank, shape_put(s, wick_dim_const(1));
   if (code[0] == -2) {
@@ -64,15 +74,33 @@ static void shape_turn(uint32_t n, wick_dim *dim)
   }
 }
 
+enum { SHAPE_OLD, SHAPE_NUMPY, SHAPE_NPX }; /* row->arg: whose codes */
+
+/* The code of mx.nd for one of mx.npx: -2 keeps one, -3 drops one of size 1, -4 keeps the others, -5 joins two,
+ * -6 splits one. False if there is none. */
+static bool shape_recode(wick_import_node *n, int64_t *code)
+{
+  static const int64_t of[] = {[2] = 0, [3] = SHAPE_DROP, [4] = -2, [5] = -3, [6] = -4};
+  if (*code > 0 || *code == -1) return true;
+  bool good = *code < 0 && *code >= (n->row->arg == SHAPE_NPX ? -6 : 0);
+  if (good)
+    *code = of[-*code];
+  else
+    wick_import_fail(n, WICK_EUNSUPPORTED, "a size of %lld is not supported", (long long)*code);
+  return good;
+}
+
 /* `reverse`: sizes and codes are read from the last to the first. */
 void wick_mxnet_reshape(wick_import_node *n)
 {
   const wick_type_info *t = wick_import_info(n, 0);
   shape_codes s = {.n = n, .from = t->rank, .open = UINT32_MAX};
-  wick_import_attr shape = wick_import_ints(n, "shape");
+  wick_import_attr shape = wick_import_ints(n, n->row->arg ? "newshape" : "shape");
   bool reverse = wick_import_int(n, "reverse", 0);
   int64_t *code = wick_new(n->c->tmp, int64_t, shape.n + 1);
   for (uint32_t k = 0; k < shape.n; k++) code[reverse ? shape.n - 1 - k : k] = shape.ints[k];
+  for (uint32_t k = 0; n->row->arg && k < shape.n; k++)
+    if (!shape_recode(n, &code[k])) return;
   for (uint32_t k = 0; k < t->rank; k++) s.dim[k] = t->dim[k];
   if (reverse) shape_turn(t->rank, s.dim);
   for (uint32_t k = 0; k < shape.n;) {

@@ -224,7 +224,7 @@ static void symbol_build(wick_import *c)
   }
 }
 
-static const wick_import_op *const symbol_families[] = {wick_mxnet_ops};
+static const wick_import_op *const symbol_families[] = {wick_mxnet_ops, wick_mxnet_numpy_ops};
 
 const wick_import_format wick_mxnet_format = {.name = "MXNet",
                                               .version_word = "version",

@@ -30,7 +30,7 @@ typedef struct mxnet_model {
 } mxnet_model;
 
 /* The operators, sorted by name (table.c). */
-extern const wick_import_op wick_mxnet_ops[];
+extern const wick_import_op wick_mxnet_ops[], wick_mxnet_numpy_ops[];
 extern const wick_import_format wick_mxnet_format;
 
 /* params.c: reads a file of parameters into the model. */
