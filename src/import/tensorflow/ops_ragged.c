@@ -9,6 +9,11 @@
 
 /* ---- StringSplit, StringSplitV2 ---- */
 
+static int64_t ragged_get(const wick_tensor *t, int64_t k)
+{
+  return wick_load_elem(t->elem, t->data, (uint64_t)k).i;
+}
+
 typedef struct ragged_part {
   int64_t row, column, text; /* the text's number */
 } ragged_part;
@@ -117,12 +122,12 @@ void wick_tf_import_text_split(wick_import_node *n)
     return;
   }
   const wick_string_table *t = &n->c->module->strings;
-  wick_string by = wick_string_table_get(t, *(const int64_t *)delimiter.data);
+  wick_string by = wick_string_table_get(t, ragged_get(&delimiter, 0));
   int64_t most = wick_import_int(n, "maxsplit", -1);
   bool skip = wick_import_int(n, "skip_empty", 1);
   ragged_parts p = {.n = n};
   for (int64_t k = 0; k < x.dim[0]; k++) {
-    wick_string s = wick_string_table_get(t, ((const int64_t *)x.data)[k]);
+    wick_string s = wick_string_table_get(t, ragged_get(&x, k));
     p.row = k, p.column = 0;
     if (!n->row->arg && most == 0)
       ragged_add(&p, s.nbytes ? s.at : "", (size_t)s.nbytes);
@@ -155,11 +160,6 @@ static bool ragged_numbers(wick_import_node *n, uint32_t i, wick_tensor *out)
   }
   if (wick_known_large(n->b, n->c->tmp, n->in[i], out)) return true;
   return wick_import_unknown(n, n->in[i], "how long rows are");
-}
-
-static int64_t ragged_get(const wick_tensor *t, int64_t k)
-{
-  return wick_load_elem(t->elem, t->data, (uint64_t)k).i;
 }
 
 /* The rows of one partition: numbers of rows for each value, or where each row begins. */

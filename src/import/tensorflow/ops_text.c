@@ -68,7 +68,7 @@ void wick_tf_import_text_replace(wick_import_node *n)
       wick_import_fail(n, WICK_ETYPE, "the %s is no text", name[k]);
       return;
     }
-    text[k] = *(const int64_t *)known.data;
+    text[k] = wick_load_elem(known.elem, known.data, 0).i;
   }
   wick_emit e = wick_emit_begin(n->b, WICK_OP_regex_replace);
   wick_emit_set_int(&e, "pattern", text[0]);
