@@ -89,11 +89,14 @@ void wick_mxnet_numpy_where(wick_import_node *n)
 
 void wick_mxnet_numpy_around(wick_import_node *n)
 {
+  int64_t decimals = wick_import_int(n, "decimals", 0);
   double by = 1;
-  for (int64_t k = wick_import_int(n, "decimals", 0); k > 0 && by < 1e18; k--) by *= 10;
-  wick_value x = by > 1 ? wick_emit_by(n->b, WICK_OP_mul, n->in[0], by) : n->in[0];
+  for (int64_t k = decimals; k && by < 1e18; k += k < 0 ? 1 : -1) by *= 10;
+  wick_opcode before = decimals < 0 ? WICK_OP_div : WICK_OP_mul,
+              after = decimals < 0 ? WICK_OP_mul : WICK_OP_div;
+  wick_value x = by > 1 ? wick_emit_by(n->b, before, n->in[0], by) : n->in[0];
   x = wick_build1(n->b, WICK_OP_round_even, x);
-  n->out[0] = by > 1 ? wick_emit_by(n->b, WICK_OP_div, x, by) : x;
+  n->out[0] = by > 1 ? wick_emit_by(n->b, after, x, by) : x;
 }
 
 /* ---- reductions: results may be scalars ---- */
