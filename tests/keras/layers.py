@@ -2,7 +2,9 @@
 
     python layers.py [--wick build/wick] [--only NAME] [--seed N] [--keep FOLDER] [--h5]
 
-needs keras with a backend. Prints a line for each model that differs, and the counts. With --keep the models, inputs and
+needs keras with a backend. Prints a line for each model that differs, and the counts. TensorFlow runs without oneDNN, whose pooling ends the process on some
+processors; without it, it has no convolutions with the channels first: such models are counted apart, and run with
+TF_ENABLE_ONEDNN_OPTS=1 --only STFTSpectrogram. With --keep the models, inputs and
 outputs are left in the folder.
 """
 import argparse
@@ -14,7 +16,7 @@ import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # whose pooling ends the process on some processors
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 
 import keras  # noqa: E402
 import tensorflow  # noqa: E402
@@ -338,7 +340,7 @@ def main():
     parser.add_argument("--keep")
     parser.add_argument("--h5", action="store_true", help="the old format, too")
     args = parser.parse_args()
-    passed, failed = 0, []
+    passed, failed, impossible = 0, [], 0
     for name, items in cases().items():
         if args.only not in name:
             continue
@@ -358,11 +360,14 @@ def main():
                         wrong = f"Keras: {type(e).__name__}: {str(e)[:200]}"
                         if suffix == ".h5" and "cannot pickle" in wrong:  # layers with a generator of random numbers
                             wrong = None
+                        if wrong and "currently only supports the NHWC" in wrong:
+                            impossible += 1
+                            continue
                 if wrong:
                     failed.append(name)
                     print(f"FAIL {name} {k} {suffix}: {wrong}", flush=True)
                 passed += not wrong
-    print(f"{passed} passed, {len(failed)} failed")
+    print(f"{passed} passed, {len(failed)} failed, {impossible} that TensorFlow does not compute")
     return 1 if failed else 0
 
 

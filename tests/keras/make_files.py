@@ -21,6 +21,7 @@ CHOSEN = [
     ("SeparableConv2D", 1, ".keras"), ("Conv2DTranspose", 3, ".h5"), ("GroupNormalization", 0, ".keras"), ("UpSampling2D", 2, ".keras"), ("LSTM state", 1, ".keras"),
     ("mixed", 1, ".keras"), ("Resizing", 2, ".keras"), ("GroupQueryAttention", 2, ".h5"), ("quantized int8", 0, ".keras"), ("quantized int8", 1, ".keras"), ("quantized int8 weights", 2, ".keras"),
     ("quantized int4", 1, ".keras"), ("quantized int4 blocks", 2, ".keras"), ("quantized int4 blocks", 3, ".keras"), ("quantized int4 columns", 3, ".keras"),
+    ("quantized int4 columns", 0, ".h5"),
 ]  # fmt: skip
 
 

@@ -33,6 +33,14 @@ static const struct {
     {"Embedding", "int4", "embeddings! embeddings_scale! embeddings_zero! g_idx!"},
 };
 
+/* The size of blocks in a mode, 0 if there are none. */
+static int64_t quantized_block(const char *mode)
+{
+  const char *block = strchr(mode, '/');
+  int64_t size = block ? strtol(block + 1, NULL, 10) : 0;
+  return size > 0 ? size : 0;
+}
+
 static bool quantized_is(const char *mode, const char *name)
 {
   size_t n = strlen(name);
@@ -42,6 +50,8 @@ static bool quantized_is(const char *mode, const char *name)
 const char *keras_quantized_weights(wick_import *c, const keras_layer *l)
 {
   const char *mode = keras_quantized_mode(c, l);
+  /* Without blocks there are neither zero points nor groups. */
+  if (mode && quantized_is(mode, "int4") && !quantized_block(mode)) mode = "int8";
   for (size_t i = 0; mode && i < WICK_COUNT(quantized_rows); i++)
     if (strcmp(quantized_rows[i].op, l->op) == 0 && quantized_is(mode, quantized_rows[i].mode))
       return quantized_rows[i].weights;
@@ -96,8 +106,8 @@ static wick_value quantized_four(wick_import_node *n, const char *base, int64_t 
   const char *zero = wick_str_printf(n->c->tmp, "%s_zero", base);
   wick_value w = quantized_nibbles(n, base, columns);
   if (!w.id) return w;
-  const char *block = strchr(keras_quantized_mode(n->c, keras_of(n)->layer), '/');
-  if (!block || strtol(block + 1, NULL, 10) <= 0) { /* one scale for each output, or word */
+  if (!quantized_block(keras_quantized_mode(
+          n->c, keras_of(n)->layer))) { /* one scale for each output, or word */
     wick_value s = keras_weight_get(n, scale);
     if (axis && s.id) s = wick_emit_unsqueeze(n->b, s, 1);
     return s.id ? wick_build2(n->b, WICK_OP_div, w, s) : s;
