@@ -60,6 +60,7 @@ static const wick_export_row rows[WICK_NOP] = {
     PLAIN(eq, "Equal"),
     PLAIN(erf, "Erf"),
     PLAIN(exp, "Exp"),
+    PLAIN(exp_minus, "Exp"),
     PUT(exp2, NULL, NULL, 0, wick_export_scalar),
     PUT(broadcast_to, "Expand", NULL, 0, wick_export_move),
     PUT(expm1, NULL, NULL, 0, wick_export_scalar),

@@ -46,3 +46,15 @@ def test_reduce(shape):
         if x.dtype.kind == "f":
             x = np.where(r.random(shape) < 0.2, np.nan, x).astype(x.dtype)
             np.testing.assert_array_equal(run(op, x, axes, False), EXACT[op](x, tuple(axes)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_log_sum_exp_of_any_size(dtype):
+    """Large numbers, whose powers vanish beside the largest, and infinite ones."""
+    x = (np.random.default_rng(7).standard_normal((6, 37)) * 80).astype(dtype)
+    x[1, 3:5], x[2], x[3, 5], x[4, 0], x[5] = [np.inf, 3e38], -np.inf, -np.inf, np.nan, 3e38
+    most = x.astype(np.float64).max(1)
+    with np.errstate(all="ignore"):
+        shift = np.where(np.isinf(most), 0, most)
+        expected = np.log(np.exp(x.astype(np.float64) - shift[:, None]).sum(1)) + most
+    np.testing.assert_allclose(run("ReduceLogSumExp", x, [1], False), expected, rtol=1e-6)

@@ -70,7 +70,7 @@ void keras_softmax(wick_import_node *n)
     return;
   }
   wick_value most = wick_emit_reduce(n->b, WICK_OP_reduce_max, x, naxis, axes, true);
-  wick_value power = wick_build1(n->b, WICK_OP_exp, wick_build2(n->b, WICK_OP_sub, x, most));
+  wick_value power = wick_build1(n->b, WICK_OP_exp_minus, wick_build2(n->b, WICK_OP_sub, x, most));
   wick_value sum = wick_emit_reduce(n->b, WICK_OP_reduce_sum, power, naxis, axes, true);
   n->out[0] = wick_build2(n->b, WICK_OP_div, power, sum);
 }

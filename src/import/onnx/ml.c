@@ -77,7 +77,7 @@ static wick_value ml_softmax_zero(wick_onnx_op *o, wick_value x)
   wick_value most = wick_emit_reduce1(o->b, WICK_OP_reduce_max, x, 1, true),
              size = wick_build1(b, WICK_OP_abs, x);
   wick_value in = wick_emit_by(o->b, WICK_OP_gt, size, 1e-7);
-  wick_value e = wick_build1(b, WICK_OP_exp, wick_build2(b, WICK_OP_sub, x, most));
+  wick_value e = wick_build1(b, WICK_OP_exp_minus, wick_build2(b, WICK_OP_sub, x, most));
   if (b->status) return e;
   e = wick_build3(b, WICK_OP_where, in, e, wick_emit_number(o->b, e, 0));
   return wick_build2(b, WICK_OP_div, e, wick_emit_reduce1(o->b, WICK_OP_reduce_sum, e, 1, true));

@@ -311,7 +311,7 @@ void wick_tf_import_cumulate_log(wick_import_node *n) /* x, axis */
       !wick_import_axis(n, axis, wick_import_info(n, 0)->rank, &at))
     return;
   wick_value most = wick_emit_reduce1(b, WICK_OP_reduce_max, n->in[0], at, true);
-  wick_value power = wick_build1(b, WICK_OP_exp, wick_build2(b, WICK_OP_sub, n->in[0], most));
+  wick_value power = wick_build1(b, WICK_OP_exp_minus, wick_build2(b, WICK_OP_sub, n->in[0], most));
   wick_emit e = wick_emit_begin(b, WICK_OP_cumsum);
   wick_emit_set_int(&e, "axis", at);
   wick_emit_set_int(&e, "exclusive", wick_import_int(n, "exclusive", 0));

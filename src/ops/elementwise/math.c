@@ -59,16 +59,18 @@ static wick_scalar exp_minus_eval(const wick_attr *a, wick_elem e, wick_elem out
 
 const wick_op wick_op_exp_minus = {
     .name = "exp_minus",
-    .doc = "e to the power x, where x is at most 40: a softmax has powers of numbers that are not "
-           "above 0. Results below the normal range are 0: a mask makes many of them",
+    .doc = "e to the power x, where x is at most 40: a softmax and a log-sum-exp have powers of "
+           "numbers that are not above 0. Results below the normal range are 0: a mask makes many "
+           "of them",
     .nin = {1, 1},
     .nout = {1, 1},
-    .level = WICK_GROUP | WICK_LOOP,
+    .level = WICK_SCALAR_LEVELS,
     .elems = WICK_FLOATS,
     .expand = exp_minus_expand,
     .scalar = WICK_RULE_SAME,
     .eval = exp_minus_eval,
     .ulp = 1.1,
+    .grad = wick_grad_exp,
 };
 
 static void exp2_expand(wick_builder *b, const wick_node *n, const wick_value *in, wick_value *out)

@@ -168,7 +168,7 @@ ACTIVATION(gelu)
   }
   wick_value half = wick_build1(b, WICK_OP_erf, expr_mulk(b, t->x, ACTIVATION_ROOT_HALF));
   half = expr_addk(b, expr_mulk(b, half, 0.5), 0.5);
-  slope = wick_build1(b, WICK_OP_exp, expr_mulk(b, square, -0.5));
+  slope = wick_build1(b, WICK_OP_exp_minus, expr_mulk(b, square, -0.5));
   slope = expr_mulk(b, expr_mul(b, slope, t->x), ACTIVATION_NORMAL);
   return expr_mul(b, t->g, expr_add(b, half, slope));
 }

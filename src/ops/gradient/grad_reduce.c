@@ -133,7 +133,7 @@ void wick_grad_reduce_log_sum_exp(wick_adjoint *a)
 {
   wick_builder *b = a->b;
   wick_value e = expr_sub(b, a->in[0], reduce_kept(a, a->out[0]));
-  e = wick_build1(b, WICK_OP_exp, e);
+  e = wick_build1(b, WICK_OP_exp_minus, e);
   a->din[0] = expr_mul(b, e, reduce_kept(a, a->dout[0]));
 }
 

@@ -53,7 +53,7 @@ UNARY(log2) { return unary_over(u, UNARY_LOG2E, u->x); }
 UNARY(log1p) { return unary_over(u, 1, expr_addk(u->b, u->x, 1)); }
 UNARY(erf)
 {
-  wick_value e = wick_build1(u->b, WICK_OP_exp, expr_neg(u->b, unary_square(u, u->x)));
+  wick_value e = wick_build1(u->b, WICK_OP_exp_minus, expr_neg(u->b, unary_square(u, u->x)));
   return expr_mulk(u->b, e, UNARY_ERF);
 }
 
