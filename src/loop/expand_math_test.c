@@ -41,14 +41,10 @@ static double allowed(const wick_op *row, wick_elem out)
   return out == WICK_F32 ? row->ulp : 0.5 + row->ulp * (out == WICK_F16 ? 0x1p-12 : 0x1p-15);
 }
 
-/* Returns true if the operator says nothing about this operand. */
-static bool outside(wick_opcode op, double x) { return op == WICK_OP_exp_minus && x > 40; }
-
 static void check_one(const scalar_test *t, uint32_t i)
 {
   const wick_op *row = wick_ops[t->op];
   wick_scalar in[3] = {t->in[0][i], t->in[1][i], t->in[2][i]};
-  if (wick_elem_is_float(t->elem) && outside(t->op, in[0].f)) return;
   wick_scalar want = wick_eval_scalar(t->op, t->attr, t->elem, t->out, in), got = t->got[i];
   if (scalar_same(t->out, got, want)) return;
   if (row->ulp != 0 && wick_elem_is_float(t->out)) {
@@ -147,10 +143,10 @@ static void activations_that_vanish_do_not_underflow(void **state)
     wick_opcode op;
     double attr[WICK_MAX_ATTR];
     int least;
-  } rows[] = {{WICK_OP_sigmoid, {0}, -100}, {WICK_OP_softplus, {0}, -100},
-              {WICK_OP_swish, {1}, -100},   {WICK_OP_mish, {0}, -100},
-              {WICK_OP_gelu, {0}, -30},     {WICK_OP_gelu, {1}, -30},
-              {WICK_OP_tanh, {0}, -100},    {WICK_OP_elu, {1}, -100}};
+  } rows[] = {
+      {WICK_OP_exp_minus, {0}, -100}, {WICK_OP_sigmoid, {0}, -100}, {WICK_OP_softplus, {0}, -100},
+      {WICK_OP_swish, {1}, -100},     {WICK_OP_mish, {0}, -100},    {WICK_OP_gelu, {0}, -30},
+      {WICK_OP_gelu, {1}, -30},       {WICK_OP_tanh, {0}, -100},    {WICK_OP_elu, {1}, -100}};
   for (uint32_t i = 0; i < WICK_COUNT(rows); i++) {
     check_normal(*state, rows[i].op, WICK_F32, rows[i].attr, 300, rows[i].least);
     check_normal(*state, rows[i].op, WICK_F64, rows[i].attr, 3000, rows[i].least);

@@ -54,14 +54,16 @@ static wick_scalar exp_minus_eval(const wick_attr *a, wick_elem e, wick_elem out
                                   const wick_scalar *in)
 {
   (void)a, (void)out;
-  return (wick_scalar){.f = in[0].f < wick_poly_exp_least(e) ? 0 : exp(in[0].f)};
+  double x = in[0].f > WICK_POLY_EXP_MOST ? WICK_POLY_EXP_MOST : in[0].f;
+  return (wick_scalar){.f = x < wick_poly_exp_least(e) ? 0 : exp(x)};
 }
 
 const wick_op wick_op_exp_minus = {
     .name = "exp_minus",
-    .doc = "e to the power x, where x is at most 40: a softmax and a log-sum-exp have powers of "
-           "numbers that are not above 0. Results below the normal range are 0: a mask makes many "
-           "of them",
+    .doc =
+        "e to the power x, where x above 40 counts as 40: a softmax and a log-sum-exp have powers "
+        "of numbers that are not above 0. Results below the normal range are 0: a mask makes "
+        "many of them",
     .nin = {1, 1},
     .nout = {1, 1},
     .level = WICK_SCALAR_LEVELS,

@@ -203,6 +203,7 @@ static const value_case exact[] = {
     {"exp_minus", F, {-0.0}, 1, {0}, false},
     {"exp_minus", F, {-INFF}, 0, {0}, false},
     {"exp_minus", F, {-87.34}, 0, {0}, false},
+    {"exp_minus", F, {INFF}, 0x1.a220d4p57, {0}, false},
     {"exp_minus", F, {NANF}, NANF, {0}, false},
     {"exp2", F, {-149}, 0x1p-149, {0}, false},
     {"expm1", F, {-0.0}, -0.0, {0}, false},

@@ -126,8 +126,8 @@ wick_value wick_poly_exp_flushed(wick_builder *b, wick_value x)
 {
   double least = wick_poly_exp_least(wick_expr_format_of(b, x)->elem);
   wick_value is_lost = expr_lt(b, x, least), zero = expr_k(b, x, 0);
-  wick_value y = wick_poly_exp_within(b, expr_at_least(b, x, least), (wick_value){0});
-  return expr_where(b, is_lost, zero, y);
+  x = expr_at_most(b, expr_at_least(b, x, least), WICK_POLY_EXP_MOST);
+  return expr_where(b, is_lost, zero, wick_poly_exp_within(b, x, (wick_value){0}));
 }
 
 /* 2^x = 2^n e^(r ln2), where r = x - n is exact. */

@@ -9,13 +9,15 @@
 
 wick_value wick_poly_exp(wick_builder *b, wick_value x); /* for any x */
 
+enum { WICK_POLY_EXP_MOST = 40 };
+
 /* Returns the least number of which the power of e is a normal number. Minus that, its power is
  * finite. */
 double wick_poly_exp_least(wick_elem elem);
 /* Builds e^(x + rest) for a sum from wick_poly_exp_least to minus that. `rest` is small compared
  * with 1, and may be 0. */
 wick_value wick_poly_exp_within(wick_builder *b, wick_value x, wick_value rest);
-/* Builds e^x for x <= 40, and 0 for x below wick_poly_exp_least: numbers below the normal range are
+/* Builds e^x, where x above 40 counts as 40, and 0 for x below wick_poly_exp_least: numbers below the normal range are
  * never computed, because a vector of them takes 300 ns on many of x86's processors, and so does
  * each product that reads it. */
 wick_value wick_poly_exp_flushed(wick_builder *b, wick_value x);

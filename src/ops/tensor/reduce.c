@@ -322,8 +322,8 @@ static wick_value reduce_drop(wick_builder *b, const wick_node *n, wick_value v)
   return wick_build_reshape(b, v, rank, dim);
 }
 
-/* An infinite maximum is not subtracted. Where it is +inf, the differences are limited, since
- * exp_minus takes no large ones; where it is -inf, the sum is 0. */
+/* An infinite maximum is not subtracted. Where it is +inf, the sum is finite, and where it is -inf, 0.
+ */
 static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const wick_value *in,
                                       wick_value *out)
 {
@@ -333,10 +333,9 @@ static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const
   wick_value x = wick_compose_wide(b, in[0]),
              max = wick_build(b, WICK_OP_reduce_max, 1, &x, keep, 0, NULL);
   if (b->status) return;
-  wick_value zero = wick_build_like(b, max, 0);
-  wick_value shift = wick_build3(b, WICK_OP_where, wick_build1(b, WICK_OP_isinf, max), zero, max);
+  wick_value shift = wick_build3(b, WICK_OP_where, wick_build1(b, WICK_OP_isinf, max),
+                                 wick_build_like(b, max, 0), max);
   wick_value sum = wick_build2(b, WICK_OP_sub, x, shift);
-  sum = wick_build2(b, WICK_OP_min, sum, zero);
   sum = wick_build1(b, WICK_OP_exp_minus, sum);
   sum = wick_build(b, WICK_OP_reduce_sum, 1, &sum, keep, 0, NULL);
   sum = wick_build_cast(b, wick_build2(b, WICK_OP_add, wick_build1(b, WICK_OP_log, sum), max), e);
