@@ -75,6 +75,22 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
   return order_bytes(t, r, fold, shared, UINT32_MAX, 0) > 2 * order_cache(t);
 }
 
+/* Returns true if each vector of the result is whole cache lines, and the vectors of neighbouring
+ * positions do not fall into the same sets of the nearest cache. They are then stored as fast far from
+ * each other as one after another. */
+static bool order_stores_apart(const template_state *t, const template_roles *r)
+{
+  enum { PAGE = 4096 };
+  uint32_t v = t->out->naxis - 1;
+  wick_elem e = wick_info_of(t->g, template_node(t, t->out)->first)->elem;
+  int64_t apart = (int64_t)wick_elem_bytes(e, 1), line = apart * template_extent(t, t->out, v);
+  for (uint32_t k = v; k > r->x; k--) {
+    if (template_varies(t->out, k)) return false;
+    apart *= template_extent(t, t->out, k);
+  }
+  return t->t->vector_bytes >= WICK_LINE && line % WICK_LINE == 0 && apart % PAGE != 0;
+}
+
 template_order template_order_columns(const template_state *t, const template_roles *r,
                                       const template_tile *tile, const wick_stage *fold,
                                       const wick_node *vectors, uint32_t beside,
@@ -97,7 +113,7 @@ template_order template_order_columns(const template_state *t, const template_ro
   template_roles inside = {r->x, UINT32_MAX, UINT32_MAX, UINT32_MAX, .batch = r->batch};
   uint64_t most = order_cache(t) / 2;
   if (order_bytes(t, &inside, fold, vectors, UINT32_MAX, 0) <= order_cache(t) / 8 * 5)
-    return (template_order){.axis = UINT32_MAX};
+    return order_stores_apart(t, r) ? *order : (template_order){.axis = UINT32_MAX};
   if (result * (1 + beside) <= order_cache(t) || order_rows(t, r, fold, vectors) > ROWS)
     return *order;
   while (columns > LEAST && order_bytes(t, r, fold, vectors, v, columns * t->lanes) > most)

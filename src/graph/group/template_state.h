@@ -165,7 +165,8 @@ template_order template_order_of(const template_state *t, const template_roles *
                                  const wick_node *shared);
 /* Chooses the order for a result that has few products: it takes long to write in short pieces of many
  * rows. If the second cache does not hold the result with `beside` operands of its size and what
- * `vectors` reads, but the latter alone, the rows are written to their ends, several at once. If it
+ * `vectors` reads, but the latter alone, the rows are written to their ends, several at once, unless
+ * vectors are whole cache lines in different sets of the cache. If it
  * does not even hold the result with these operands, that is done in blocks of some rows, or of
  * columns, that read as little. Returns the order unchanged if this does not apply. */
 template_order template_order_columns(const template_state *t, const template_roles *r,
