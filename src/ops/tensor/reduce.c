@@ -333,8 +333,8 @@ static void reduce_log_sum_exp_expand(wick_builder *b, const wick_node *n, const
   wick_value x = wick_compose_wide(b, in[0]),
              max = wick_build(b, WICK_OP_reduce_max, 1, &x, keep, 0, NULL);
   if (b->status) return;
-  wick_value shift = wick_build3(b, WICK_OP_where, wick_build1(b, WICK_OP_isinf, max),
-                                 wick_build_like(b, max, 0), max);
+  wick_value none = wick_build1(b, WICK_OP_isinf, max), zero = wick_build_like(b, max, 0);
+  wick_value shift = wick_build3(b, WICK_OP_where, none, zero, max);
   wick_value sum = wick_build2(b, WICK_OP_sub, x, shift);
   sum = wick_build1(b, WICK_OP_exp_minus, sum);
   sum = wick_build(b, WICK_OP_reduce_sum, 1, &sum, keep, 0, NULL);
