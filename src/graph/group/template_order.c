@@ -2,6 +2,9 @@
  * channels would load it again from farther away; blocks keep it in the cache. */
 #include "graph/group/template_state.h"
 
+/* Vectors that are whole pages apart fall into one set of the nearest cache. */
+enum { ORDER_PAGE = 4096 /* bytes */ };
+
 /* Writes how many indices of each dimension of the parameter the positions of a block read, for one
  * group of channels, and returns true if they are known. A block has one position along each axis
  * before `axis`, `rows` positions along `axis`, and all positions along the axes after it. If `axis`
@@ -57,13 +60,12 @@ static int64_t order_rows(const template_state *t, const template_roles *r, cons
 static int64_t order_parts(const template_state *t, const template_roles *r, const wick_stage *fold,
                            const wick_node *vectors)
 {
-  enum { PAGE = 4096 };
   int64_t span[WICK_MAX_RANK], parts = 1;
   const wick_type_info *info = wick_info_of(t->g, vectors->in[0]);
   uint64_t apart = wick_elem_bytes(info->elem, 1);
   if (!order_spans(t, r, fold, vectors, t->out->naxis - 1, t->lanes, span)) return 0;
   for (uint32_t k = info->rank; k-- > 0; apart *= (uint64_t)info->dim[k].v)
-    if (apart >= PAGE) parts *= span[k];
+    if (apart >= ORDER_PAGE) parts *= span[k];
   return parts;
 }
 
@@ -80,7 +82,6 @@ bool template_reads_far(const template_state *t, const template_roles *r, const 
  * each other as one after another. */
 static bool order_stores_apart(const template_state *t, const template_roles *r)
 {
-  enum { PAGE = 4096 };
   uint32_t v = t->out->naxis - 1;
   wick_elem e = wick_info_of(t->g, template_node(t, t->out)->first)->elem;
   int64_t apart = (int64_t)wick_elem_bytes(e, 1), line = apart * template_extent(t, t->out, v);
@@ -88,7 +89,7 @@ static bool order_stores_apart(const template_state *t, const template_roles *r)
     if (template_varies(t->out, k)) return false;
     apart *= template_extent(t, t->out, k);
   }
-  return t->t->vector_bytes >= WICK_LINE && line % WICK_LINE == 0 && apart % PAGE != 0;
+  return t->t->vector_bytes >= WICK_LINE && line % WICK_LINE == 0 && apart % ORDER_PAGE != 0;
 }
 
 template_order template_order_columns(const template_state *t, const template_roles *r,
