@@ -214,6 +214,10 @@ static inline const wick_attr *wick_read_index(const wick_node *n)
   return &n->attr[WICK_ATTR_read_index];
 }
 
+/* Returns the distance, in elements of the tensor that is read, between neighbours along an axis; 0
+ * if it is not known. */
+int64_t wick_read_stride(const wick_func *g, const wick_node *read, wick_dim sym);
+
 /* Returns the largest number of rows that a loop stacks, from the loop's attributes; 0 if it has
  * none. */
 static inline wick_dim wick_loop_most(const wick_attr *attr)

@@ -26,11 +26,25 @@ static double cost_pipe(const wick_target *t, const wick_cost_tile *x, bool all)
   return (n + (double)x->positions) / wick_target_loads(t);
 }
 
+double wick_cost_fresh(const wick_func *g, const wick_stage *fold, const wick_node *read,
+                       int64_t lanes, int64_t apart)
+{
+  double steps = 1, spans = 1;
+  for (uint32_t k = 0; k < fold->naxis; k++) {
+    int64_t step = wick_read_stride(g, read, fold->axis[k].sym);
+    if (!fold->axis[k].reduce || step <= 0 || step >= lanes) continue;
+    double n = (double)wick_max_i64(wick_dim_typical(g->module->dims, fold->axis[k].extent), 1);
+    steps *= n, spans += (n - 1) * (double)step / (double)lanes;
+  }
+  return (spans + (apart > 1 ? (double)(apart - 1) : 0)) / steps;
+}
+
 double wick_cost_step(const wick_target *t, const wick_cost_tile *x)
 {
   static const double loop = 0.3; /* of its counter and branch */
   double latency = wick_target_processor(t)->latency,
-         stream = (double)x->vectors * wick_target_stream(t, x->stream_bytes),
+         stream = (double)x->vectors * (x->fresh > 0 ? x->fresh : 1) *
+                  wick_target_stream(t, x->stream_bytes),
          products = cost_pipe(t, x, true), load = cost_pipe(t, x, false);
   return fmax(fmax(products, load), fmax(stream, latency)) + loop;
 }
@@ -204,7 +218,7 @@ static void cost_tile_of(const wick_schedule *s, const wick_stage *fold, cost_ax
 /* Counts the loads of one step: for each read, the size of the tile along the axes that the read
  * depends on. A read along the vector loads vectors. */
 static void cost_loads(const wick_schedule *s, const wick_stage *fold, const cost_axis *axis,
-                       const int64_t *size, wick_cost_tile *out)
+                       const int64_t *size, int64_t lanes, wick_cost_tile *out)
 {
   const wick_region *body = cost_body(cost_node(s, fold));
   wick_dims *dims = s->group->module->dims;
@@ -222,6 +236,9 @@ static void cost_loads(const wick_schedule *s, const wick_stage *fold, const cos
       vector = vector || (uses && axis[a].vector);
     }
     *(vector ? &out->vectors : &out->positions) += n;
+    if (vector)
+      out->fresh = fmax(out->fresh,
+                        cost_dot(s, fold) > 1 ? 1 : wick_cost_fresh(s->group, fold, r, lanes, 1));
   }
 }
 
@@ -251,8 +268,8 @@ static double cost_sum(const wick_schedule *s, const wick_target *t, const wick_
       x.products *= size[a];
     }
     if (!any) continue;
-    cost_loads(s, fold, axis, size, &x);
-    x.stream_bytes = (uint64_t)x.vectors * (uint64_t)steps * t->vector_bytes;
+    cost_loads(s, fold, axis, size, cost_lanes(s, fold), &x);
+    x.stream_bytes = (uint64_t)((double)(x.vectors * steps * t->vector_bytes) * x.fresh);
     double step = wick_cost_step(t, &x);
     if (products > 1) step = fmax(step, products * (double)x.products / per_cycle);
     cycles += count * step * (double)steps;

@@ -18,7 +18,13 @@ typedef struct wick_cost_tile {
   /* Vectors of memory that the lanes of a vector come from, if these are elements apart; 0 or 1:
    * they are neighbours. */
   int64_t apart;
+  double fresh; /* wick_cost_fresh; 0: 1 */
 } wick_cost_tile;
+/* Returns the vectors of memory that a step of a sum loads for each vector, where the steps before it have
+ * not loaded them: less than 1 where steps move along a row by less than a vector, as those of a window
+ * do. */
+double wick_cost_fresh(const wick_func *g, const wick_stage *fold, const wick_node *read,
+                       int64_t lanes, int64_t apart);
 /* Cycles of one step. */
 double wick_cost_step(const wick_target *t, const wick_cost_tile *tile);
 /* Returns the cycles to load a vector that a run reads for the first time, from weights of `nbytes`

@@ -161,7 +161,8 @@ static double attention_cost(const attention_group *a, int64_t vectors, int64_t 
   for (uint32_t rest = 0; rest < 4; rest++) { /* bits: the last, smaller tile along each axis */
     int64_t x = rest & 1 ? vectors % v : v, y = rest & 2 ? positions % p : p,
             count = (rest & 1 ? x != 0 : vectors / v) * (rest & 2 ? y != 0 : positions / p);
-    wick_cost_tile tile = {x, y, x * y, (uint64_t)x * each, 0};
+    wick_cost_tile tile = {
+        .vectors = x, .positions = y, .products = x * y, .stream_bytes = (uint64_t)x * each};
     if (count && x && y) cost += (double)count * wick_cost_step(a->t->t, &tile);
   }
   return cost;

@@ -77,6 +77,19 @@ const char *template_channels_loop(template_state *t, const template_roles *r)
   return template_has_groups(t, r) ? "of" : template_loop(t, t->out, r->o);
 }
 
+bool template_has_runs(const template_state *t, const template_roles *r, const template_tile *tile)
+{
+  return r->x != UINT32_MAX && r->nx > 1 && tile->tw > 1 && r->nx % tile->tw &&
+         r->nx != template_extent(t, t->out, r->x);
+}
+
+/* Returns the loop over the positions along an axis, inside of the one over groups. */
+static const char *template_positions_loop(const template_state *t, const template_roles *r,
+                                           const template_tile *tile, uint32_t axis)
+{
+  return axis == r->x && template_has_runs(t, r, tile) ? "run" : template_loop(t, t->out, axis);
+}
+
 /* Returns true if the loop over blocks of rows has another loop inside. It has none if a block is a
  * tile. */
 static bool template_splits_rows(const template_roles *r, const template_tile *tile,
@@ -121,10 +134,13 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
   if (template_has_groups(t, r))
     wick_text_printf(&t->steps, "split %s.%s of:%lld; ", out->name, template_loop(t, out, r->o),
                      (long long)r->no);
+  if (template_has_runs(t, r, tile))
+    wick_text_printf(&t->steps, "split %s.%s run:%lld; ", out->name, template_loop(t, out, r->x),
+                     (long long)r->nx);
   for (uint32_t k = 0; k < out->naxis; k++)
     if (template_splits_rows(r, tile, order, k))
-      wick_text_printf(&t->steps, "split %s.%s rows:%lld; ", out->name, template_loop(t, out, k),
-                       (long long)order->rows);
+      wick_text_printf(&t->steps, "split %s.%s rows:%lld; ", out->name,
+                       template_positions_loop(t, r, tile, k), (long long)order->rows);
   if (split_v && template_splits_columns(t, order, lanes))
     wick_text_printf(&t->steps, "split %s.%s columns:%lld; ", out->name,
                      template_loop(t, out, r->v), (long long)order->columns);
@@ -136,7 +152,7 @@ static wick_text template_out_split(template_state *t, const template_roles *r,
     const char *loop = part[i].axis == r->o ? template_channels_loop(t, r)
                        : template_splits_rows(r, tile, order, part[i].axis) ? "rows"
                        : part[i].axis == r->v ? template_columns_loop(t, order, lanes)
-                                              : template_loop(t, out, part[i].axis);
+                                              : template_positions_loop(t, r, tile, part[i].axis);
     wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", out->name, loop, part[i].name,
                      (long long)part[i].size);
     /* a tile with few positions costs as much as a full one */
@@ -175,7 +191,8 @@ static const char *template_out_order(template_state *t, const template_roles *r
       bool position = template_is_position(t, r, k), channel = k == r->v || k == r->o,
            block = position && order->axis != UINT32_MAX && k <= order->axis,
            rows = pass == 3 && template_splits_rows(r, tile, order, k),
-           group = pass == 0 && k == r->o && template_has_groups(t, r);
+           group = pass == 0 && ((k == r->o && template_has_groups(t, r)) ||
+                                 (k == r->x && template_has_runs(t, r, tile)));
       bool columns = k == r->v && template_splits_columns(t, order, lanes);
       bool lines = order->lines && k == r->o && pass == 4;
       uint32_t when = channel ? (order->channels_outside ? 2 : 4) : !position ? 0 : block ? 1 : 3;
@@ -187,7 +204,8 @@ static const char *template_out_order(template_state *t, const template_roles *r
            : columns             ? "columns"
            : lines               ? "lines"
            : k == r->o && !group ? template_channels_loop(t, r)
-                                 : template_loop(t, out, k);
+           : group               ? template_loop(t, out, k)
+                                 : template_positions_loop(t, r, tile, k);
       serial =
           serial || rows || columns || lines || (t->cut && k == r->v) || (t->panel && pass == 3);
       wick_text_printf(&t->steps, " %s", at);

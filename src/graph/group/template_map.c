@@ -185,7 +185,7 @@ static uint32_t map_pairs_across(const template_state *t, uint32_t n)
   for (uint32_t i = t->out->node + 1; i < template_node(t, t->out)->end; i++)
     if (t->g->node[i].op == WICK_OP_read) read = &t->g->node[i];
   for (uint32_t k = 0; read && k + 2 < n; k++)
-    if (template_stride(t, read, t->out->axis[k].sym) == PAIR) return k;
+    if (wick_read_stride(t->g, read, t->out->axis[k].sym) == PAIR) return k;
   return n;
 }
 

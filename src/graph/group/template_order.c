@@ -253,7 +253,8 @@ bool template_streams(const template_state *t, const wick_stage *fold, const wic
   wick_elem e = wick_info_of(t->g, vectors->in[0])->elem;
   double tile = steps * (double)wick_elem_bytes(e, (uint64_t)width);
   return nbytes > order_cache(t) && template_extent(t, t->out, v) > width &&
-         SHARE * tile <= (double)order_cache(t) && template_stride(t, vectors, fold->axis[v].sym) &&
+         SHARE * tile <= (double)order_cache(t) &&
+         wick_read_stride(t->g, vectors, fold->axis[v].sym) &&
          HIDDEN * (double)nbytes / WICK_LINE * wick_target_weights(t->t, nbytes) >
              products / wick_target_products(t->t);
 }

@@ -140,8 +140,12 @@ static partial_fold partial_split(template_state *t, const template_roles *r,
   for (uint32_t i = 0; i < WICK_COUNT(part); i++) {
     uint32_t k = part[i].axis;
     if (k == UINT32_MAX || part[i].size < 2) continue;
-    const char *loop = template_loop(t, fold, k);
-    int64_t n = wick_ceildiv_i64(template_extent(t, fold, k), k == v ? t->lanes : 1);
+    bool runs = k == r->x && template_has_runs(t, r, tile);
+    const char *loop = runs ? "run" : template_loop(t, fold, k);
+    int64_t n = runs ? r->nx : wick_ceildiv_i64(template_extent(t, fold, k), k == v ? t->lanes : 1);
+    if (runs)
+      wick_text_printf(&t->steps, "split %s.%s run:%lld; ", fold->name, template_loop(t, fold, k),
+                       (long long)n);
     if (n > part[i].size)
       wick_text_printf(&t->steps, "split %s.%s %s:%lld; ", fold->name, loop, part[i].name,
                        (long long)part[i].size);
@@ -164,7 +168,8 @@ static void partial_fold_loops(template_state *t, const template_roles *r,
   for (int shared = 0; shared < 2; shared++)
     for (uint32_t k = 0; k < t->out->naxis; k++)
       if (partial_shares(r, k) == (bool)shared && !(f.whole >> k & 1))
-        wick_text_printf(&t->steps, " %s", template_loop(t, fold, k));
+        wick_text_printf(&t->steps, " %s%s", template_loop(t, fold, k),
+                         k == r->x && template_has_runs(t, r, tile) ? " run" : "");
   for (uint32_t k = p->sum; k < fold->naxis; k++) {
     if (!fold->axis[k].reduce) continue;
     wick_text_printf(&t->steps, " %s", k == p->sum ? "terms" : template_loop(t, fold, k));

@@ -1,5 +1,6 @@
 /* The templates for sums of products. They decide which axes of the output are vectors and which are
  * positions of a tile (template_tile.c). */
+#include <math.h>
 #include <string.h>
 
 #include "graph/group/cost.h"
@@ -232,12 +233,23 @@ static double product_visit(const template_state *t, const wick_stage *fold,
   bool apart = false;
   for (uint32_t k = 0; k < fold->naxis; k++) {
     if (!fold->axis[k].reduce || template_extent(t, fold, k) < 2) continue;
-    bool near = template_stride(t, vectors, fold->axis[k].sym) * bits / 8 <= WICK_LINE;
+    bool near = wick_read_stride(t->g, vectors, fold->axis[k].sym) * bits / 8 <= WICK_LINE;
     if (near) together *= (double)template_extent(t, fold, k);
     apart = apart || !near;
   }
   bool near = 2 * bytes <= wick_target_cache(t->t, 3);
   return apart && !near ? LINES * wick_target_weights(t->t, bytes) / together : 0;
+}
+
+/* Returns how many of the elements that all steps read are not among those that the steps of other positions
+ * read, too: less than 1 if windows overlap. */
+static double product_share(const template_state *t, const wick_stage *fold, const wick_node *read)
+{
+  double steps = 1;
+  for (uint32_t k = 0; k < fold->naxis; k++)
+    if (template_step_of(t, read, fold->axis[k].sym)) steps *= (double)template_extent(t, fold, k);
+  wick_elem e = wick_info_of(t->g, read->in[0])->elem;
+  return fmin(1, (double)product_bytes(t, read) / (steps * (double)wick_elem_bytes(e, 1)));
 }
 
 static uint64_t product_first_cache(const template_state *t) { return wick_target_cache(t->t, 1); }
@@ -266,7 +278,7 @@ enum { PRODUCT_PAGE = 4096, PRODUCT_PAGES_MOST = 8 };
  * into the same set of the nearest cache. */
 static bool product_pages_apart(const template_state *t, const wick_node *read, wick_dim sym)
 {
-  int64_t bytes = template_stride(t, read, sym) *
+  int64_t bytes = wick_read_stride(t->g, read, sym) *
                   (wick_elem_storage[wick_info_of(t->g, read->in[0])->elem].bits / 8);
   return bytes && bytes % PRODUCT_PAGE == 0;
 }
@@ -302,7 +314,7 @@ static uint64_t product_steps(const template_state *t, const wick_stage *fold)
 static int64_t product_apart(const template_state *t, const wick_node *vectors, wick_dim sym)
 {
   return template_step_of(t, vectors, sym) == 2 && template_is_near(t, vectors, sym, t->lanes)
-             ? template_stride(t, vectors, sym)
+             ? wick_read_stride(t->g, vectors, sym)
              : 0;
 }
 
@@ -429,13 +441,17 @@ void template_outer_product_loops(template_state *t, const wick_stage *fold, con
   if (dot != UINT32_MAX) column /= (uint64_t)template_extent(t, fold, dot);
   bool outside = product_outside(t, shared, weights) || template_has_groups(t, &r);
   if (t->knobs.outside) outside = t->knobs.outside > 1;
-  template_stream stream = {outside ? column : 0,
+  int64_t apart = product_apart(t, vectors, fold->axis[n - 1].sym);
+  double share = product_share(t, fold, vectors),
+         fresh = dot == UINT32_MAX ? wick_cost_fresh(t->g, fold, vectors, lanes, apart) : 1;
+  template_stream stream = {outside ? (uint64_t)((double)column * fresh) : 0,
                             weights,
-                            wick_cost_first(t->t, weights),
-                            product_visit(t, fold, vectors),
+                            share * wick_cost_first(t->t, weights),
+                            share * product_visit(t, fold, vectors),
                             (int64_t)(column / t->t->vector_bytes),
                             product_beside(t, a, b),
-                            product_apart(t, vectors, fold->axis[n - 1].sym)};
+                            apart,
+                            fresh};
   if (stream.apart > 1) spare += stream.apart - 1; /* the places that shuffles take elements from */
   template_partial blocks;
   bool partial = !t->panel && dot == UINT32_MAX && lanes == t->lanes && !t->knobs.outside &&

@@ -36,7 +36,7 @@ static bool reduce_slides(const template_state *t, const wick_stage *fold)
     const wick_node *r = &t->g->node[i];
     wick_dim sym = fold->axis[n - 1].sym;
     if (r->op != WICK_OP_read || template_step_of(t, r, sym) == 1) continue;
-    int64_t step = template_stride(t, r, sym);
+    int64_t step = wick_read_stride(t->g, r, sym);
     if (step < 2 || !template_is_near(t, r, sym, t->lanes)) return false;
     most = wick_max_i64(most, step);
   }

@@ -62,28 +62,10 @@ unsigned template_step_of(const template_state *t, const wick_node *read, wick_d
   return how;
 }
 
-int64_t template_stride(const template_state *t, const wick_node *read, wick_dim sym)
-{
-  wick_dims *dims = t->g->module->dims;
-  const wick_type_info *info = wick_info_of(t->g, read->in[0]);
-  wick_dim coef, rest;
-  int64_t sum = 0, stride = 1;
-  for (uint32_t k = info->rank; k-- > 0;) {
-    wick_dim d = wick_read_index(read)->dims[k];
-    if (wick_dim_eq(d, WICK_DIM_ANY) || !wick_dim_is_const(info->dim[k])) return 0;
-    if (wick_dim_uses(dims, d, sym)) {
-      if (!wick_dim_linear(dims, d, sym, &coef, &rest) || !wick_dim_is_const(coef)) return 0;
-      sum += coef.v * stride;
-    }
-    if (wick_mul_overflows(stride, info->dim[k].v, &stride)) return 0;
-  }
-  return sum;
-}
-
 bool template_is_near(const template_state *t, const wick_node *read, wick_dim sym, int64_t lanes)
 {
   if (template_step_of(t, read, sym) < 2) return true;
-  int64_t step = template_stride(t, read, sym);
+  int64_t step = wick_read_stride(t->g, read, sym);
   return step && wick_nest_is_strided(step, (uint32_t)lanes);
 }
 

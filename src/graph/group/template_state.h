@@ -42,7 +42,7 @@ typedef struct template_tile {
  * channels (blocks), y and x the last two axes of positions. UINT32_MAX: no axis has this role. */
 typedef struct template_roles {
   uint32_t v, o, y, x;
-  int64_t no, nx; /* a tile does not cross multiples of these sizes along o and x */
+  int64_t no, nx; /* a tile does not cross multiples of these sizes along o and x: groups */
   uint32_t batch; /* a set of axes along which reads share nothing, or only the shared factor */
   int64_t own;    /* elements of the fold that make up one element of the output */
   int64_t parts;  /* registers that a vector needs while it is used: 2 if it is widened */
@@ -66,9 +66,6 @@ bool template_varies(const wick_stage *st, uint32_t axis);
 /* Returns how a read uses the axis along which a vector would run: 0 not at all, 1 with contiguous
  * elements, 2 otherwise. */
 unsigned template_step_of(const template_state *t, const wick_node *read, wick_dim sym);
-/* Returns the distance, in elements of the tensor that is read, between neighbours along an axis; 0
- * if it is not known. */
-int64_t template_stride(const template_state *t, const wick_node *read, wick_dim sym);
 /* Returns true if the elements that a read takes for lanes along an axis are in a few vectors: they
  * are the same, contiguous, or a few elements apart. */
 bool template_is_near(const template_state *t, const wick_node *read, wick_dim sym, int64_t lanes);
@@ -144,6 +141,8 @@ bool template_has_tasks(int64_t tasks);
 /* Returns true if only the channels of one group share the elements that are read. The loop over
  * channels is then inside a loop over groups. */
 bool template_has_groups(const template_state *t, const template_roles *r);
+/* The same for the positions, where tiles would cross the end of a group. */
+bool template_has_runs(const template_state *t, const template_roles *r, const template_tile *tile);
 const char *template_channels_loop(template_state *t, const template_roles *r);
 /* Returns the innermost loop over the output's vectors, except those of a tile. */
 const char *template_columns_loop(template_state *t, const template_order *order, int64_t lanes);
@@ -224,6 +223,7 @@ typedef struct template_stream {
   /* number of operands that are as large as the result, and are read when it is stored */
   uint32_t beside;
   int64_t apart; /* vectors of memory that a vector's lanes come from; 0: one */
+  double fresh;  /* wick_cost_fresh */
 } template_stream;
 
 /* Returns the number of registers needed in addition to sums and vectors: one for a shared value,

@@ -240,6 +240,13 @@ static void template_by_depth(void **state)
 {
   (void)state;
   static const char *const cases[] = {
+      /* groups of a prime number of channels; with partial sums in memory; with a panel */
+      "graph @main(%x: f32[1,14,9,40], %w: f32[26,7,3,3]) -> f32[1,26,7,38] { %0 = conv %x, %w "
+      "{group=2} return %0 }",
+      "graph @main(%x: f32[1,150,3000], %w: f32[34,75,1]) -> f32[1,34,3000] { %0 = conv %x, %w "
+      "{group=2} return %0 }",
+      "graph @main(%x: f32[1,74,5000], %w: f32[74,37,1]) -> f32[1,74,5000] { %0 = conv %x, %w "
+      "{group=2} return %0 }",
       "graph @main(%x: f32[1,2,66,65,16], %w: f32[2,3,3,16], %p: f32[1,2,1,1,16,16]) -> "
       "f32[1,1,66,65,16] { %0 = conv_packed %x, %w {group=32, pad=[1,1,1,1]} %1 = relu %0 %2 = "
       "conv_packed %1, %p %3 = sigmoid %2 return %3 }",

@@ -36,7 +36,8 @@ static double tile_cost(const template_state *t, const template_tile *all, const
     }
     if (!count[0] || !count[1]) continue;
     int64_t vectors = own * size[0] * size[1], positions = size[2] * size[3];
-    wick_cost_tile c = {vectors, positions, vectors * positions, stream->all, stream->apart};
+    wick_cost_tile c = {vectors,     positions,     vectors * positions,
+                        stream->all, stream->apart, stream->fresh};
     if (stream->each) c.stream_bytes = (uint64_t)c.vectors * stream->each;
     double step = wick_cost_step(t->t, &c),
            wait = (double)vectors * stream->far + stream->visit - tile_hidden * step;
@@ -45,13 +46,6 @@ static double tile_cost(const template_state *t, const template_tile *all, const
     if (rest < 4 && wait > 0) cost += (double)count[0] * wait; /* only the first positions wait */
   }
   return cost;
-}
-
-/* Returns true if tiles of that size would cross the end of a run of neighbours that share reads.
- */
-static bool tile_crosses(const template_state *t, uint32_t axis, int64_t n, int64_t size)
-{
-  return n != template_extent(t, t->out, axis) && n % size;
 }
 
 /* Returns the cost of n positions in a row if the row ends in a loop whose steps overlap
@@ -117,7 +111,6 @@ static template_tile tile_search(const template_state *t, int64_t spare, const t
           if (r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers) break;
           /* several rows only if a tile has whole rows */
           if (x.th > 1 && x.tw != all->tw) continue;
-          if (x.tw > 1 && r->x != UINT32_MAX && tile_crosses(t, r->x, r->nx, x.tw)) continue;
           if (r->run && r->run % x.vb) continue;
           if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
           double cost = tile_sizes_cost(t, all, &x, r, stream);
@@ -144,8 +137,7 @@ template_tile template_tile_best(template_state *t, int64_t spare, const templat
   int64_t registers = t->t->nvector ? t->t->nvector : 8;
   t->refused = x.ob < 1 || x.vb < 1 || x.th < 1 || x.tw < 1 ||
                r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers ||
-               (x.th > 1 && x.tw != all->tw) || (r->run && r->run % x.vb) ||
-               (x.tw > 1 && r->x != UINT32_MAX && tile_crosses(t, r->x, r->nx, x.tw));
+               (x.th > 1 && x.tw != all->tw) || (r->run && r->run % x.vb);
   return t->refused ? (template_tile){1, 1, 1, 1} : x;
 }
 

@@ -144,7 +144,7 @@ void template_transpose(template_state *t)
   int64_t long_slice =
       wick_min_i64(4 * template_extent(t, t->out, n - 1), template_most(t, t->out, n - 1));
   bool rows = split && (long_slice > TRANSPOSE_SHORT * lanes ||
-                        template_stride(t, f->read, f->reader->axis[n - 1].sym) == size);
+                        wick_read_stride(t->g, f->read, f->reader->axis[n - 1].sym) == size);
   template_inline_maps(t);
   if (split) wick_text_printf(&t->steps, "split %s.%s lane:%lld; ", o, last, (long long)lanes);
   wick_text_printf(&t->steps, "split %s.%s turned:%lld; ", o, along, (long long)size);

@@ -85,7 +85,8 @@ static int64_t window_positions(const template_state *t, const wick_stage *fold)
   double least = 1e300;
   for (int64_t p = 1; p <= width; p++) {
     if (p > 1 && p + window_reach(t, fold, x, p) > (int64_t)t->t->nvector) break;
-    wick_cost_tile whole = {1, p, p, 0, 0}, last = {1, width % p, width % p, 0, 0};
+    wick_cost_tile whole = {.vectors = 1, .positions = p, .products = p},
+                   last = {.vectors = 1, .positions = width % p, .products = width % p};
     double cost = (double)(width / p) * wick_cost_step(t->t, &whole);
     if (width % p) cost += wick_cost_step(t->t, &last) + 1; /* the rest has code of its own */
     if (cost < least * 0.999) best = p, least = cost;
