@@ -76,7 +76,6 @@ wick_value nest_clamp_shared(nest *t, const nest_run *r, const wick_type_info *t
 {
   wick_dim own[WICK_MAX_RANK], none[WICK_MAX_RANK];
   bool wide = false, never = false;
-  if (r->node->op != WICK_OP_map) return inside;
   for (uint32_t k = 0; k < type->rank; k++) {
     int64_t least, most;
     wick_dim_range(t->m->dims, type->dim[k], &least, &most);

@@ -132,10 +132,11 @@ wick_value nest_inside(nest *t, const nest_run *r, const wick_type_info *type,
 bool nest_is_near(const nest *t, const nest_run *r, const wick_type_info *type,
                   const wick_dim *nearest);
 /* Replaces the indices that all lanes share by the nearest ones in the tensor, and returns the
- * condition on the others (those of `guarded` that are not WICK_DIM_ANY): a vector is then loaded from memory that exists, even if no lane is
- * inside. A load under a mask without lanes is legal anywhere, but from memory that is not mapped
- * it takes some processors a hundred times as long. Leaves everything as it is if the lanes share
- * all indices, if the tensor may be empty, or in a fold, whose windows reach little beyond it. */
+ * condition on the others (those of `guarded` that are not WICK_DIM_ANY): a vector is then loaded from memory
+ * that exists, even if no lane is inside, and without a mask if all lanes are. A load under a mask without
+ * lanes is legal anywhere, but from memory that is not mapped it takes some processors a hundred times as long;
+ * and on AMD Zen 5 convolutions whose loads have masks take up to five times as long, whatever the masks are. Leaves
+ * everything as it is if the lanes share all indices, or if the tensor may be empty. */
 wick_value nest_clamp_shared(nest *t, const nest_run *r, const wick_type_info *type,
                              const wick_halo *halo, const wick_dim *guarded, wick_dim *index,
                              const wick_dim *nearest, wick_value inside);
