@@ -13,16 +13,16 @@ double wick_cost_first(const wick_target *t, uint64_t nbytes)
   return wick_target_weights(t, nbytes) * t->vector_bytes / WICK_LINE;
 }
 
-/* Returns the cycles of a step's loads, or with `all` of its multiply-adds. Lanes that are elements
- * apart come from several vectors, most of which cross the end of a line, and shuffles that join
- * them take the place of multiply-adds. */
+/* Returns the cycles of a step's loads, or with `all` of its multiply-adds. Most vectors of a window that
+ * moves along a row cross the end of a line. Lanes that are elements apart come from several such vectors, and
+ * shuffles that join them take the place of multiply-adds. */
 static double cost_pipe(const wick_target *t, const wick_cost_tile *x, bool all)
 {
   static const double crossing = 1.75;
   bool apart = x->apart > 1;
   double n = (double)x->vectors, shuffles = apart ? n * (double)(x->apart - 1) : 0;
   if (all) return ((double)x->products + shuffles) / wick_target_products(t);
-  if (apart) n *= crossing * (double)x->apart;
+  if (apart || (x->fresh > 0 && x->fresh < 1)) n *= crossing * (apart ? (double)x->apart : 1);
   return (n + (double)x->positions) / wick_target_loads(t);
 }
 
