@@ -1,5 +1,4 @@
 """Streaming models: each frame of a session equals what LiteRT computes (make_streaming.py, make_recurrent.py), and again after a reset."""
-import base64
 import json
 import os
 import pathlib
@@ -11,6 +10,7 @@ np = pytest.importorskip("numpy")
 
 import built  # noqa: E402, F401  (finds the package)
 import wick  # noqa: E402
+from states import converted_states  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = pathlib.Path(__file__).parent / "files"
@@ -78,21 +78,13 @@ def test_converted(path, tmp_path):
     inputs, outputs = frames(path.stem)
     command("convert", path, "-o", tmp_path / "m.onnx")
     session = wick.InferenceSession(str(tmp_path / "m.onnx"))
-    about = session.get_modelmeta().custom_metadata_map
-    states = {k[len("wick.state."):-len(".input")]: v for k, v in about.items() if k.startswith("wick.state.") and k.endswith(".input")}
-    assert states and not session.get_states()
-    dtypes = {"tensor(float)": np.float32, "tensor(int32)": np.int32, "tensor(int16)": np.int16, "tensor(int8)": np.int8}
-    now = {}
-    for name, own in states.items():
-        i = next(i for i in session.get_inputs() if i.name == own)
-        initial = about[f"wick.state.{name}.initial"]
-        now[own] = np.zeros(i.shape, dtypes[i.type]) if initial == "zeros" else \
-            np.frombuffer(base64.b64decode(initial), dtypes[i.type]).reshape(i.shape)
+    now, following = converted_states(session)
+    assert now and not session.get_states()
     plain = [i.name for i in session.get_inputs() if i.name not in now]
     names = [o.name for o in session.get_outputs()]
     for f in range(len(inputs[0])):
         got = dict(zip(names, session.run(None, {**now, **dict(zip(plain, (i[f] for i in inputs)))})))
-        now = {own: got[about[f"wick.state.{name}.output"]] for name, own in states.items()}
+        now = {own: got[output] for own, output in following.items()}
         for o, want in zip(names, outputs):
             same(got[o], want[f])
 
