@@ -124,6 +124,10 @@ ERRORS = {
     'node { name: "y" op: "Cast" input: "x" attr { key: "DstT" value { type: DT_COMPLEX128 } } }':
         ["elements of type DT_COMPLEX128 are not supported"],
     'node { name: "y" op: "Cast" input: "x" attr { key: "DstT" value { type: DT_COMPLEX64 } } }': ['the output "y" is complex; return its parts'],
+    'node { name: "l" op: "Const" attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: 16777465 } } } } '
+    'node { name: "s" op: "Const" attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 6 } } float_val: 1 } } } } '
+    'node { name: "f" op: "RFFT" input: "s" input: "l" } node { name: "y" op: "ComplexAbs" input: "f" }':
+        ['node "f" (RFFT): a transform of 16777465 elements, expected 1 to 4194304'],
     'node { name: "c" op: "Cast" input: "x" attr { key: "DstT" value { type: DT_COMPLEX64 } } } node { name: "y" op: "Relu" input: "c" }':
         ['node "y" (Relu): it takes no complex numbers here'],
 }  # fmt: skip

@@ -29,6 +29,7 @@ static wick_value dft_roots(const fourier *f, int64_t from, int64_t to, int64_t 
 {
   const int64_t dim[] = {2, to - from, columns};
   size_t half = (size_t)((to - from) * columns);
+  wick_mark m = wick_arena_mark(f->tmp);
   double *at = wick_new(f->tmp, double, 2 * half);
   for (int64_t j = from; j < to; j++)
     for (int64_t k = 0; k < columns; k++) {
@@ -36,7 +37,9 @@ static wick_value dft_roots(const fourier *f, int64_t from, int64_t to, int64_t 
       size_t i = (size_t)((j - from) * columns + k);
       at[i] = cos(angle), at[half + i] = sin(angle);
     }
-  return wick_emit_table(f->b, f->name, f->elem, 3, dim, at);
+  wick_value table = wick_emit_table(f->b, f->name, f->elem, 3, dim, at);
+  wick_arena_rewind(f->tmp, m);
+  return table;
 }
 
 static wick_value dft_plane(const fourier *f, wick_value x, int64_t k)
@@ -163,6 +166,7 @@ static wick_value dft_chirped(const fourier *f, wick_value x, int64_t n)
   static const int64_t turn[] = {0, 2, 1};
   int64_t m = 1;
   while (m < 2 * n - 1) m *= 2;
+  wick_mark mark = wick_arena_mark(f->tmp);
   double *at = wick_new(f->tmp, double, 2 * (size_t)m), *im = at + m,
          *chirp = wick_new(f->tmp, double, 2 * (size_t)n);
   for (int64_t k = 0; k < n; k++) {
@@ -175,6 +179,7 @@ static wick_value dft_chirped(const fourier *f, wick_value x, int64_t n)
   forth.inverse = false, back.inverse = true;
   wick_value w = wick_emit_table(f->b, f->name, f->elem, 3, (const int64_t[]){2, 1, n}, chirp),
              filter = wick_emit_table(f->b, f->name, f->elem, 3, (const int64_t[]){2, 1, m}, at);
+  wick_arena_rewind(f->tmp, mark);
   filter = wick_build_transpose(f->b, dft_lines(&forth, filter, m), 3, turn); /* of constants */
   wick_value y = wick_dft_fit(f->b, dft_times(f, WICK_OP_mul, x, w), m);
   y = wick_build_transpose(f->b, dft_lines(&forth, y, m), 3, turn);
@@ -208,6 +213,9 @@ static wick_value dft_lines(const fourier *f, wick_value x, int64_t n)
 wick_value wick_dft(wick_builder *b, wick_arena *tmp, const char *name, wick_value x, int64_t n,
                     bool inverse)
 {
+  if (n < 1 || n > WICK_DFT_LARGEST)
+    wick_build_fail(b, WICK_ERANGE, "a transform of %lld elements, expected 1 to %d", (long long)n,
+                    WICK_DFT_LARGEST);
   if (b->status) return x;
   fourier f = {b, tmp, name, wick_built_info(b, x)->elem, inverse};
   return dft_lines(&f, wick_dft_fit(b, x, n), n);

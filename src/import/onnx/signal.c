@@ -4,7 +4,7 @@
 #include "import/kit/dft.h"
 #include "import/onnx/import.h"
 
-enum { SIGNAL_LARGEST = 1 << 22 }; /* the largest transform or window */
+enum { SIGNAL_LARGEST = WICK_DFT_LARGEST }; /* also of a window */
 
 static const double signal_pi = 3.14159265358979323846;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "import/kit/complex.h"
+#include "import/kit/dft.h"
 #include "import/tensorflow/ops.h"
 #include "import/tensorflow/state.h"
 
@@ -229,8 +230,6 @@ bool wick_tf_complex_const(wick_import_node *n, const wick_tf_tensor *t)
 
 /* ---- Fourier transforms ---- */
 
-enum { COMPLEX_MOST = 1 << 24 };
-
 /* The numbers of elements to transform along the last `count` axes: operand 1, else the sizes. */
 static bool complex_sizes(wick_import_node *n, wick_value x, uint32_t count, int64_t *size)
 {
@@ -252,8 +251,9 @@ static bool complex_sizes(wick_import_node *n, wick_value x, uint32_t count, int
     if (!wick_dim_is_const(d))
       return wick_import_must_be_known(n, "the number of elements to transform", d);
     size[k] = given ? sizes[k] : d.v;
-    if (size[k] >= 1 && size[k] <= COMPLEX_MOST && d.v >= 1) continue;
-    wick_import_fail(n, WICK_EUNSUPPORTED, "a transform of %lld elements", (long long)size[k]);
+    if (size[k] >= 1 && size[k] <= WICK_DFT_LARGEST && d.v >= 1) continue;
+    wick_import_fail(n, WICK_EUNSUPPORTED, "a transform of %lld elements, expected 1 to %d",
+                     (long long)size[k], WICK_DFT_LARGEST);
     return false;
   }
   return true;
