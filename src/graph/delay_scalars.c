@@ -11,6 +11,7 @@ enum { DELAY_CHAIN = 16, DELAY_OPERANDS = 8 };
 typedef struct delay {
   wick_match k;
   wick_copier c;
+  bool casts; /* only nodes from a cast to wider elements on */
   uint32_t nchain;
   const wick_node *chain[DELAY_CHAIN]; /* from the move backwards */
   uint32_t at[DELAY_CHAIN];            /* the operand of each that is no constant */
@@ -54,6 +55,23 @@ static bool delay_is_taken(const delay *s, wick_value v)
          !wick_group_is_view(s->k.f, n, &offset, &choice) && !wick_group_is_filled(s->k.f, n);
 }
 
+static uint32_t delay_bits(const delay *s, wick_value v)
+{
+  return wick_elem_storage[wick_info_of(s->k.f, v)->elem].bits;
+}
+
+/* Shortens the chain so that it begins with the cast whose operand has the fewest bits. Empties it if
+ * none has fewer than the chain's result. */
+static void delay_to_cast(delay *s, wick_value result)
+{
+  uint32_t best = 0, least = delay_bits(s, result);
+  for (uint32_t k = 0; k < s->nchain; k++) {
+    uint32_t bits = delay_bits(s, s->chain[k]->in[s->at[k]]);
+    if (bits >= 8 && bits < least) best = k + 1, least = bits;
+  }
+  s->nchain = best;
+}
+
 static bool delay_hits(delay *s, const wick_node *move)
 {
   const wick_func *f = s->k.f;
@@ -74,7 +92,8 @@ static bool delay_hits(delay *s, const wick_node *move)
       break;
     s->chain[s->nchain] = n;
   }
-  return s->nchain && !delay_is_taken(s, v);
+  if (s->casts) delay_to_cast(s, move->in[0]);
+  return s->nchain && (s->casts || !delay_is_taken(s, v));
 }
 
 /* Returns a constant in the form that an element-wise node needs after the move. */
@@ -124,10 +143,9 @@ static void delay_build(delay *s, const wick_node *move)
   if (y.id) wick_build_name(b, y, old->name, old->relation);
 }
 
-wick_status wick_pass_delay_scalars(const wick_pass_context *pass, const wick_func *f,
-                                    wick_func **out)
+static wick_status delay_run(const wick_func *f, bool casts, wick_arena *mem, wick_func **out)
 {
-  delay s = {.k = wick_match_begin(f, pass->mem), .c = wick_copy_begin(f, pass->mem)};
+  delay s = {.k = wick_match_begin(f, mem), .c = wick_copy_begin(f, mem), .casts = casts};
   for (uint32_t i = 0; i < f->nnode; i++) {
     if (!s.c.b.status && delay_hits(&s, &f->node[i]))
       delay_build(&s, &f->node[i]);
@@ -135,4 +153,16 @@ wick_status wick_pass_delay_scalars(const wick_pass_context *pass, const wick_fu
       wick_copy_node(&s.c, &f->node[i]);
   }
   return wick_copy_finish(&s.c, out);
+}
+
+wick_status wick_pass_delay_scalars(const wick_pass_context *pass, const wick_func *f,
+                                    wick_func **out)
+{
+  return delay_run(f, false, pass->mem, out);
+}
+
+wick_status wick_pass_delay_casts(const wick_pass_context *pass, const wick_func *f,
+                                  wick_func **out)
+{
+  return delay_run(f, true, pass->mem, out);
 }

@@ -82,3 +82,13 @@ def test_no_transpose_between_layers(name):
     r = run("compile", files[0], "--emit", "graph")
     assert r.returncode == 0, r.stderr
     assert r.stdout.count("= transpose") <= 1
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the fixtures are not there")
+@pytest.mark.parametrize("name", ["resnet8_int8", "vww_mobilenet_int8"])
+def test_products_of_bytes(name):
+    """All convolutions multiply bytes, also the first, whose image has the channels last."""
+    files = list((SHARED / "models" / name).glob("*.tflite"))
+    r = run("compile", files[0], "--target", "x86-64-v4+avx512vnni", "--emit", "graph")
+    assert r.returncode == 0, r.stderr
+    assert "= conv_packed" in r.stdout and "= conv " not in r.stdout
