@@ -152,16 +152,30 @@ static uint64_t hash_sip(const unsigned char *s, uint64_t n, const int64_t key[2
 enum { HASH_METHOD, HASH_KEY };
 enum { HASH_FARM, HASH_SIP };
 
+/* Bytes along the last axis of x, whose elements may not be next to each other: copies row k. */
+static void hash_copy_row(const wick_host_tensor *x, int64_t k, int64_t nbytes, unsigned char *to)
+{
+  int64_t first = wick_host_at(x, k * nbytes), step = x->stride[x->rank - 1];
+  for (int64_t i = 0; i < nbytes; i++) to[i] = ((const unsigned char *)x->data)[first + i * step];
+}
+
 static wick_code string_hash(wick_host_call *c)
 {
   const wick_host_attr *key = &c->attr[HASH_KEY];
+  const wick_host_tensor *x = &c->arg[1];
+  bool rows = x->elem == WICK_U8;
+  size_t width = rows ? (size_t)x->dim[x->rank - 1] : 0;
+  unsigned char *row = width ? c->allocator.alloc(c->allocator.self, width) : NULL;
+  if (width && !row) return WICK_ENOMEM;
   for (int64_t k = 0, n = wick_host_numel(&c->arg[0]); k < n; k++) {
-    wick_string s = wick_host_text(c, &c->arg[1], k);
-    const unsigned char *at = (const unsigned char *)(s.nbytes ? s.at : "");
+    wick_string s = rows ? (wick_string){.nbytes = width} : wick_host_text(c, x, k);
+    const unsigned char *at = (const unsigned char *)(s.nbytes && !rows ? s.at : "");
+    if (width) hash_copy_row(x, k, (int64_t)width, row), at = row;
     uint64_t h = c->attr[HASH_METHOD].i == HASH_SIP ? hash_sip(at, s.nbytes, key->ints)
                                                     : hash_farm(at, s.nbytes);
     wick_host_set(&c->arg[0], k, (int64_t)h);
   }
+  if (row) c->allocator.free(c->allocator.self, row, width);
   return WICK_OK;
 }
 

@@ -11,7 +11,7 @@ import tflite_recurrent
 from tflite_build import INT4, MAKERS, Case, Tensor, model, options
 
 FOLDER = pathlib.Path(__file__).parent / "operators"
-NAMES = "AudioSpectrogram", "COMPLEX_ABS", "DILATE", "EMBEDDING_LOOKUP_SPARSE", "HASHTABLE_LOOKUP", "IMAG", "MULTINOMIAL", "Mfcc", "RANDOM_STANDARD_NORMAL", "REAL", "REDUCE_WINDOW", "STABLEHLO_GATHER", "STABLEHLO_PAD", "STABLEHLO_RNG_BIT_GENERATOR", "STABLEHLO_SCATTER", "UNIQUE"
+NAMES = "AudioSpectrogram", "COMPLEX_ABS", "DILATE", "EMBEDDING_LOOKUP_SPARSE", "HASHTABLE_LOOKUP", "IMAG", "LSH_PROJECTION", "MULTINOMIAL", "Mfcc", "RANDOM_STANDARD_NORMAL", "REAL", "REDUCE_WINDOW", "STABLEHLO_GATHER", "STABLEHLO_PAD", "STABLEHLO_RNG_BIT_GENERATOR", "STABLEHLO_SCATTER", "UNIQUE"
 
 
 def dynamic_range():
@@ -106,8 +106,24 @@ def scales_of_batches():
     return case
 
 
+def texts(*found):
+    return np.array([s.encode() for s in found], object)
+
+
+def named_rows():
+    """Rows of strings by their keys, of which some are not there."""
+    wanted, known, names = np.array([5, 2, 7, 2], "i4"), np.array([2, 5, 9], "i4"), texts("two", "", "nine")
+    operands = [Tensor([4], "i4", None, wanted), Tensor([3], "i4", None, known, True), Tensor([3], "O", None, names, True)]
+    return Case("HASHTABLE_LOOKUP", 1, operands, [Tensor([], "O"), Tensor([], "u1")], None)
+
+
+def skip_gram(text, size, skip, shorter):
+    about = options("SkipGramOptions", ngramSize=size, maxSkipSize=skip, includeAllNgrams=shorter)
+    return lambda: Case("SKIP_GRAM", 1, [Tensor([1], "O", None, texts(text))], [Tensor([], "O")], about)
+
+
 OWN = {"basic_lstm": lambda: tflite_recurrent.lstm_basic(np.random.default_rng(5)), "basic_lstm_fixed": lambda: tflite_recurrent.lstm_basic_fixed(np.random.default_rng(6)), "blocks": blocks,
-       "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back, "empty_conv": empty_conv, "empty_depthwise": empty_depthwise, "empty_pool": empty_pool, "scales_of_batches": scales_of_batches, "wide_back": wide_back, "wide_connected": wide_connected, "wide_conv": wide_conv}  # fmt: skip
+       "dynamic_range": dynamic_range, "dynamic_range_back": dynamic_range_back, "empty_conv": empty_conv, "empty_depthwise": empty_depthwise, "empty_pool": empty_pool, "named_rows": named_rows, "scales_of_batches": scales_of_batches, "skip_gram": skip_gram(" the quick\tbrown  fox jumps\n", 3, 1, False), "skip_gram_all": skip_gram("over a lazy dog again", 3, 2, True), "skip_gram_few": skip_gram("two words", 3, 0, False), "wide_back": wide_back, "wide_connected": wide_connected, "wide_conv": wide_conv}  # fmt: skip
 
 
 def main():
@@ -121,6 +137,7 @@ def main():
         (FOLDER / f"{name}.tflite").write_bytes(model([case]))
         kept = {f"input_{k}": x for k, x in enumerate(case.feeds())}
         kept.update({f"output_{k}": y for k, y in enumerate(outputs[0])})
+        kept = {k: np.char.decode(v.astype("S")) if v.dtype == object else v for k, v in kept.items()}
         np.savez_compressed(FOLDER / f"{name}.npz", **kept)
         print(name, case.about()[:200])
 

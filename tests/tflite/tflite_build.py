@@ -8,7 +8,7 @@ from ai_edge_litert import schema_py_generated as schema
 INT4 = np.dtype(ml_dtypes.int4)
 TYPES = {np.dtype(k): getattr(schema.TensorType, v) for k, v in
          {"f4": "FLOAT32", "f2": "FLOAT16", "f8": "FLOAT64", "i4": "INT32", "u4": "UINT32", "u1": "UINT8", "i8": "INT64", "u8": "UINT64", "?": "BOOL", "c8": "COMPLEX64",
-          "i2": "INT16", "u2": "UINT16", "i1": "INT8", INT4: "INT4"}.items()}  # fmt: skip
+          "i2": "INT16", "u2": "UINT16", "i1": "INT8", INT4: "INT4", "O": "STRING"}.items()}  # fmt: skip
 QUANTIZED = "i1", "u1", "i2"
 
 
@@ -145,6 +145,10 @@ def options(kind, **fields):
 
 
 def data_of(t):
+    if t.dtype == object:  # how many strings, where they begin and the last ends, and their bytes
+        texts = [bytes(s) for s in t.data.reshape(-1)]
+        places = 4 * (len(texts) + 2) + np.cumsum([0, *map(len, texts)])
+        return np.frombuffer(np.array([len(texts), *places], "<i4").tobytes() + b"".join(texts), np.uint8)
     if t.dtype != INT4:
         return np.frombuffer(np.ascontiguousarray(t.data).tobytes(), np.uint8)
     v = np.asarray(t.data).astype(np.int8).reshape(-1) & 15

@@ -389,3 +389,16 @@ def detection(rng, name):
 
     case.trim = lambda y: [*(written(v, y[3][0]) for v in y[:3]), y[3]]
     return case
+
+
+@maker("LSH_PROJECTION")
+def projection(rng, name):
+    rows, hashes, bits = (int(v) for v in rng.integers(1, 7, 3))
+    dtype = pick(rng, "f4", "i4", "i8", "i1", "u1", "i2")
+    shape = [rows, *(int(v) for v in rng.integers(1, 6, int(rng.integers(0, 3))))]
+    if rng.integers(0, 4) == 0:
+        shape = [rows, int(rng.integers(1, 200))]
+    x = Tensor(shape, dtype, None, numbers(rng, shape, dtype))
+    seeds = Tensor([hashes, bits], "f4", None, rng.normal(size=[hashes, bits]).astype("f4"), bool(rng.integers(0, 2)))
+    weight = [Tensor([rows], "f4", None, rng.normal(size=rows).astype("f4"))] if rng.integers(0, 2) else []
+    return Case(name, 1, [seeds, x, *weight], [Tensor([], "i4")], options("LSHProjectionOptions", type=int(rng.integers(1, 3))))

@@ -145,6 +145,12 @@ wick_value wick_emit_table(wick_builder *b, const char *name, wick_elem elem, ui
   return wick_build_cast(b, wick_build_constant(b, k), elem);
 }
 
+wick_value wick_emit_string(wick_builder *b, const char *text)
+{
+  int64_t id = wick_string_table_add(&b->module->strings, text, strlen(text), true);
+  return wick_build_const(b, wick_type_tensor(b->module, WICK_STRING, 0, NULL), 0, id);
+}
+
 /* ---- loops ---- */
 
 enum { COMPOSE_CARRIED = 15 };

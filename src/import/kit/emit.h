@@ -45,6 +45,8 @@ wick_value wick_emit_floor_div(wick_builder *b, wick_value x, wick_value y);
 wick_value wick_emit_table(wick_builder *b, const char *name, wick_elem elem, uint32_t rank,
                            const int64_t *dim, const double *numbers);
 
+/* A text as a constant of rank 0. */
+wick_value wick_emit_string(wick_builder *b, const char *text);
 /* Returns the bits of x as another element type of the same size. */
 wick_value wick_emit_bits(wick_builder *b, wick_value x, wick_elem elem);
 wick_value wick_emit_expand(wick_builder *b, wick_value x, uint32_t n, const wick_dim *dim);

@@ -21,11 +21,8 @@ void wick_tf_import_text_join(wick_import_node *n)
 {
   const char *between = wick_import_text(n, "separator", "");
   wick_value y = n->in[0];
-  int64_t id = wick_string_table_add(&n->c->module->strings, between, strlen(between), true);
-  wick_type type = wick_type_tensor(n->c->module, WICK_STRING, 0, NULL);
   for (uint32_t k = 1; k < n->nin; k++) {
-    if (*between)
-      y = wick_build2(n->b, WICK_OP_string_concat, y, wick_build_const(n->b, type, 0, id));
+    if (*between) y = wick_build2(n->b, WICK_OP_string_concat, y, wick_emit_string(n->b, between));
     y = wick_build2(n->b, WICK_OP_string_concat, y, n->in[k]);
   }
   n->out[0] = y;
@@ -84,10 +81,7 @@ void wick_tf_import_as_string(wick_import_node *n)
   if (wick_import_int(n, "width", -1) > 0 || *wick_import_text(n, "fill", "")) {
     wick_import_fail(n, WICK_EUNSUPPORTED, "digits are padded to a width");
   } else if (e == WICK_BOOL) {
-    wick_string_table *t = &n->c->module->strings;
-    wick_type text = wick_type_tensor(n->c->module, WICK_STRING, 0, NULL);
-    wick_value yes = wick_build_const(n->b, text, 0, wick_string_table_add(t, "true", 4, true));
-    wick_value no = wick_build_const(n->b, text, 0, wick_string_table_add(t, "false", 5, true));
+    wick_value yes = wick_emit_string(n->b, "true"), no = wick_emit_string(n->b, "false");
     n->out[0] = wick_build3(n->b, WICK_OP_where, n->in[0], yes, no);
   } else if (e == WICK_STRING) {
     n->out[0] = n->in[0];

@@ -2,17 +2,13 @@
 #include "import/kit/array.h"
 #include "import/tflite/ops.h"
 
-/* keys to find [n], keys [k], values [k, ...] -> the rows of the values, zeros for keys that are not
- * there; and whether they are, [n] in u8. */
+/* keys to find [n], keys [k], values [k, ...] -> the rows of the values, zeros or empty strings for keys
+ * that are not there; and whether they are, [n] in u8. */
 static void lookup_table(wick_import_node *n)
 {
   wick_builder *b = n->b;
   if (!wick_import_rank(n, 0, 1, 1) || !wick_import_rank(n, 1, 1, 1)) return;
   if (!wick_import_rank(n, 2, 1, WICK_MAX_RANK)) return;
-  if (wick_import_info(n, 2)->elem == WICK_STRING) {
-    wick_import_fail(n, WICK_EUNSUPPORTED, "values that are strings are not supported");
-    return;
-  }
   wick_value same = wick_build2(b, WICK_OP_eq, wick_emit_unsqueeze(b, n->in[0], 1), n->in[1]);
   same = wick_build_cast(b, same, WICK_I32);
   wick_value found = wick_emit_reduce1(b, WICK_OP_reduce_max, same, 1, false);
@@ -23,7 +19,9 @@ static void lookup_table(wick_import_node *n)
   if (b->status) return;
   wick_value has = wick_build_cast(b, found, WICK_BOOL);
   for (uint32_t i = 1; i < wick_import_info(n, 2)->rank; i++) has = wick_emit_unsqueeze(b, has, i);
-  n->out[0] = wick_build3(b, WICK_OP_where, has, rows, wick_emit_number(b, rows, 0));
+  wick_value none = wick_import_info(n, 2)->elem == WICK_STRING ? wick_emit_string(b, "")
+                                                                : wick_emit_number(b, rows, 0);
+  n->out[0] = wick_build3(b, WICK_OP_where, has, rows, none);
   n->out[1] = wick_build_cast(b, found, WICK_U8);
 }
 

@@ -229,13 +229,19 @@ static wick_status string_hash_infer(wick_infer *c)
   uint32_t expected = c->attr[WICK_ATTR_string_hash_method].i ? 2 : 0;
   if (key->n != expected)
     return wick_infer_fail(c, WICK_ETYPE, "the key has %u numbers, expected %u", key->n, expected);
+  const wick_type_info *x;
+  WICK_TRY(wick_infer_tensor(c, 0, "x", 0, &x));
+  if (x->elem == WICK_U8 && x->rank) {
+    wick_infer_out(c, 0, WICK_I64, x->rank - 1, x->dim);
+    return NULL;
+  }
   return text_parts(c, 0, WICK_I64);
 }
 
 const wick_op wick_op_string_hash = {
     .name = "string_hash",
-    .doc = "The 64 bits of a hash of each string's bytes: FarmHash's fingerprint, or SipHash with "
-           "a key of two numbers",
+    .doc = "The 64 bits of a hash of each string's bytes, or of the bytes (u8) along the last "
+           "axis: FarmHash's fingerprint, or SipHash with a key of two numbers",
     .nin = {1, 1},
     .nout = {1, 1},
     .attr = {{"method", WICK_ATTR_ENUM, 0, true, "farmhash siphash", 0, 0},
