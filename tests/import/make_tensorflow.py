@@ -235,6 +235,14 @@ def divided(x):
     return [*map(number, some), *map(number, replaced), first.indices, number(first.values), first.dense_shape, *counts, rows.to_tensor(.5), rows.to_tensor([.5, -.5], shape=[None, 2, 2]), words.row_lengths()]
 
 
+def joined(x):
+    """Sequences of words, as Keras' TextVectorization exports them, and with what they are filled up."""
+    words = tf.strings.split(x)
+    own = [tf.strings.ngrams(words, k, separator=s) for k, s in ((2, " "), ([1, 3], ""))]
+    padded = [tf.strings.ngrams(words, [2, 4], pad_values=("<", ">>"), padding_width=w, preserve_short_sequences=s) for w, s in ((None, False), (1, True), (2, True))]
+    return [y for rows in own + padded for y in (number(rows.values), rows.row_splits)]
+
+
 def colored(x):
     return [tf.image.adjust_hue(x, d) for d in (0.3, -0.8)] + [tf.image.adjust_saturation(x, f) for f in (0.4, 3.0)]
 
@@ -374,6 +382,7 @@ def main(root):
     frozen(root, "graph_leveled", leveled, [normal(2, 5, 3)])
     texts = ["The cat, a dog.  The END ", "", ",.,", " one", "Ärger und the\tdog,cat"]
     frozen(root, "graph_divided", divided, [np.array(texts)], shapes=[[None]])
+    frozen(root, "graph_joined", joined, [np.array(texts)], shapes=[[None]])
     module = Texts()
     saved(root, "saved_texts", module, module.run, [np.array(texts)[:, None]])
     words = ["", "a", "bc", "def", "word", "wörter", "sixteen letters!", "and seventeen of them", "more than thirty-two bytes in one text"]

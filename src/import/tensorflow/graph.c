@@ -46,6 +46,7 @@ static const struct {
     {"SparseSoftmaxCrossEntropyWithLogits", "loss backprop"},
     {"StatelessRandomGetKeyCounter", "key counter"},
     {"StatelessRandomGetKeyCounterAlg", "key counter alg"},
+    {"StringNGrams", "ngrams ngrams_splits"},
     {"StringSplit", "indices values shape"},
     {"StringSplitV2", "indices values shape"},
     {"Svd", "s u v"},

@@ -75,9 +75,10 @@ wick_tf_import wick_tf_import_as_string, wick_tf_import_add_n, wick_tf_import_ad
     wick_tf_import_text_bucket, wick_tf_import_text_case, wick_tf_import_text_join,
     wick_tf_import_text_match, wick_tf_import_text_number, wick_tf_import_text_replace,
     wick_tf_import_text_split, wick_tf_import_ragged_to_tensor, wick_tf_import_quantize_and_back,
-    wick_tf_import_ragged_bincount, wick_tf_import_tile, wick_tf_import_top_k,
-    wick_tf_import_transpose, wick_tf_import_partition, wick_tf_import_unary, wick_tf_import_unique,
-    wick_tf_import_unpack, wick_tf_import_unravel, wick_tf_import_unsorted_segment,
-    wick_tf_import_var_handle, wick_tf_import_where, wick_tf_import_while, wick_tf_import_xlog;
+    wick_tf_import_ragged_bincount, wick_tf_import_text_ngrams, wick_tf_import_tile,
+    wick_tf_import_top_k, wick_tf_import_transpose, wick_tf_import_partition, wick_tf_import_unary,
+    wick_tf_import_unique, wick_tf_import_unpack, wick_tf_import_unravel,
+    wick_tf_import_unsorted_segment, wick_tf_import_var_handle, wick_tf_import_where,
+    wick_tf_import_while, wick_tf_import_xlog;
 
 #endif

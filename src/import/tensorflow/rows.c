@@ -428,6 +428,7 @@ const wick_import_op wick_tf_ops[] = {
     ROW("StringJoin", 1, WICK_ANY, 1, text_join, none, 0),
     ROW("StringLength", 1, 1, 1, text_length, none, 0),
     ROW("StringLower", 1, 1, 1, text_case, none, 0),
+    ROW("StringNGrams", 2, 2, 2, text_ngrams, none, 0),
     ROW("StringSplit", 2, 2, 3, text_split, none, 1),
     ROW("StringSplitV2", 2, 2, 3, text_split, none, 0),
     ROW("StringStrip", 1, 1, 1, text_strip, none, 0),
