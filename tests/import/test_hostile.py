@@ -186,6 +186,8 @@ HOSTILE = {
                                      'node "n" (Pad): dimension 1 of the result is negative or overflows'),
     "pad huge": (one("Pad", (2, 3), constants=[ints("p", BIG, BIG, BIG, BIG)]),
                  'node "n" (Pad): dimension 0 of the result is negative or overflows'),
+    "constant of shape negative": (one("ConstantOfShape", constants=[ints("s", -2, 3)], value=helper.make_tensor("v", I, [1], [7])),
+                                   'node "n" (ConstantOfShape): dimension 0 of the result is negative or overflows'),
     "tile negative": (one("Tile", (2, 3), constants=[ints("r", -1, 2)]),
                       'node "n" (Tile): dimension 0 of the result is negative or overflows'),
     "tile overflow": (one("Tile", (2, 3), constants=[ints("r", BIG, BIG)]),

@@ -37,8 +37,9 @@ static wick_status const_infer(wick_infer *c)
     return wick_infer_fail(c, WICK_ETYPE, "a number is a tensor or a scalar");
   wick_dim n = wick_type_numel(c->module, c->want[0]);
   bool whole = wick_elem_is_int(t->elem) || t->elem == WICK_BOOL;
-  if (!whole || !wick_dim_is_const(n) || n.v > WICK_MAX_CONTENT || t->kind != WICK_TENSOR)
-    return NULL;
+  if (!whole || !wick_dim_is_const(n) || n.v > WICK_MAX_CONTENT || t->kind != WICK_TENSOR ||
+      n.v < 0)
+    return NULL; /* wick_infer_node refuses negative sizes */
   const void *data = imm->constant ? wick_constant_get(c->module, imm->constant)->data : NULL;
   if (imm->constant && !data) return NULL;
   wick_dim *content = wick_new(&c->module->mem, wick_dim, (size_t)n.v);
