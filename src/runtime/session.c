@@ -513,7 +513,7 @@ wick_code wick_session_run(wick_session_state *s, const void *const *inputs, voi
   s->say.strings = s->host ? wick_session_host_strings(s->host) : &s->program->strings;
   if (s->heap_used) wick_heap_map_reset(&s->own_heap);
   s->heap_used = false;
-  s->run = wick_pool_begin(s->pool);
+  s->run = s->alone ? (wick_pool_run){NULL} : wick_pool_begin(s->pool); /* which wakes the others */
   s->nbatch = 0;
   int32_t code = s->entry(s->args);
   if (!code) code = session_flush(s);

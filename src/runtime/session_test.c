@@ -17,6 +17,8 @@ enum { TASKS = 100, HALF = 37, SCRATCH = 1024, COST = 100000 };
 static _Atomic bool seen_nearest;
 static int32_t fail_from = TASKS; /* tasks from here on fail */
 static pthread_t caller;
+static wick_pool *seen_pool;        /* NULL, or the pool of the session */
+static bool seen_free;              /* nobody had it during the last run */
 static _Atomic bool seen_elsewhere; /* a thread other than the caller's has run tasks */
 
 static bool rounds_to_nearest(void)
@@ -38,6 +40,11 @@ static void kernel_double(void **args, int64_t begin, int64_t end)
     y[i] = scratch[0] + scratch[SCRATCH / 4 - 1];
   }
   if (begin == 0) seen_nearest = rounds_to_nearest();
+  if (begin == 0 && seen_pool) {
+    wick_pool_run run = wick_pool_begin(seen_pool);
+    seen_free = run.pool != NULL;
+    wick_pool_end(&run);
+  }
   if (!pthread_equal(pthread_self(), caller)) seen_elsewhere = true;
 }
 
@@ -171,7 +178,8 @@ static void check_faults(fixture *t)
   }
 }
 
-/* A short run, for which other workers would only cost time, uses only its own thread. */
+/* A short run, for which other workers would only cost time, uses only its own thread, and wakes no
+ * other: it leaves the pool to others. */
 static void check_small(fixture *t)
 {
   static const uint64_t cost[] = {500, 2000, 5000, 20000, COST}; /* there are four launches */
@@ -187,11 +195,14 @@ static void check_small(fixture *t)
     wick_session_setup setup = {.pool = pool};
     assert_null(wick_session_make(&t->image, &p, &test_constants, &setup, &t->mem, &s));
     float x[TASKS] = {0}, y[TASKS];
+    seen_pool = pool;
     for (int run = 0; run < 3; run++) {
-      seen_elsewhere = false;
+      seen_elsewhere = seen_free = false;
       assert_int_equal(wick_session_run(s, (const void *[]){x}, (void *[]){y}), WICK_OK);
       assert_int_equal(seen_elsewhere, cost[c] >= 20000);
+      assert_int_equal(seen_free, cost[c] < 20000);
     }
+    seen_pool = NULL;
     wick_session_drop(s);
     wick_pool_free(pool);
   }
