@@ -77,6 +77,32 @@ static const wick_datum *eval_bind(eval *e, eval_frame *f, wick_ty *x, const wic
   return d;
 }
 
+/* Binds what x, a type of the function that is called, leaves open to what y has, its type in the
+ * caller: an empty list has no elements whose sizes could be read. */
+static void eval_bind_type(eval *e, eval_frame *f, wick_ty *x, const eval_frame *from, wick_ty *y)
+{
+  const wick_ty *t = wick_ty_flat(e->t, x), *u = wick_ty_flat(e->t, y);
+  int64_t value;
+  wick_elem elem;
+  if (t->kind == WICK_TY_VAR && t->sort == WICK_SORT_ELEM && !wick_eval_elem(f, t, &elem) &&
+      (u->kind == WICK_TY_ELEM || u->kind == WICK_TY_VAR) && wick_eval_elem(from, u, &elem)) {
+    wick_push(e->mem, &f->var, t);
+    wick_push(e->mem, &f->elem, elem);
+  }
+  if (t->kind != u->kind) return;
+  if (t->kind == WICK_TY_SIZE &&
+      wick_dim_eval(e->t->dims, wick_ty_dim(e->t, u->size), from->symbol.n, from->symbol.at,
+                    from->size.at, &value))
+    eval_bind_size(e, f, t->size, value);
+  bool plain = t->kind == WICK_TY_SHAPE && !t->rest && !u->rest && t->ndim == u->ndim;
+  for (uint32_t i = 0; plain && i < t->ndim; i++)
+    if (wick_dim_eval(e->t->dims, wick_ty_dim(e->t, u->dim[i]), from->symbol.n, from->symbol.at,
+                      from->size.at, &value))
+      eval_bind_size(e, f, t->dim[i], value);
+  for (uint32_t i = 0; t->kind != WICK_TY_SHAPE && i < t->n && i < u->n; i++)
+    eval_bind_type(e, f, t->arg[i], from, u->arg[i]);
+}
+
 /* Checks the sizes of a tensor against its type. */
 static void eval_check(eval *e, eval_frame *f, const wick_ast *n, wick_ty *x, const wick_datum *d)
 {
@@ -192,7 +218,9 @@ const wick_datum *wick_eval_apply(eval *e, const wick_ast *n, const wick_datum *
                                   const wick_datum *const *arg)
 {
   const wick_lang_entity *g = fn->entity;
+  const eval_frame *caller = e->caller;
   char here;
+  e->caller = NULL;
   if (e->failed) return fn;
   int64_t used = e->stack - &here;
   if ((uint64_t)(used < 0 ? -used : used) > e->options->stack_bytes)
@@ -216,6 +244,7 @@ const wick_datum *wick_eval_apply(eval *e, const wick_ast *n, const wick_datum *
     const wick_ast *k = decl->kid[0]->kid[i];
     f->local[k->ref->number] = eval_bind(e, f, typed->local[k->ref->number], arg[i]);
   }
+  if (caller) eval_bind_type(e, f, g->scheme->type, caller, caller->typed->type[n->kid[0]->id]);
   for (uint32_t i = 0; i < narg && !fn->literal; i++)
     eval_check(e, f, n, typed->local[decl->kid[0]->kid[i]->ref->number],
                f->local[decl->kid[0]->kid[i]->ref->number]);
@@ -327,6 +356,7 @@ static const wick_datum *eval_call(eval *e, eval_frame *f, const wick_ast *n)
   if (g && g->kind == WICK_ENTITY_OPERATOR)
     return wick_eval_operator(e, f, n, g->op, g->fixed, narg, arg);
   if (g && g->kind == WICK_ENTITY_FAMILY) return eval_member(e, n, g, narg, arg);
+  if (g && g->kind == WICK_ENTITY_FN && f->typed->type[callee->id]) e->caller = f;
   return wick_eval_apply(e, n, fn, narg, arg);
 }
 

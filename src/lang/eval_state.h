@@ -46,6 +46,9 @@ typedef struct eval {
   const char *stack;
   wick_status failed; /* the first failure; then all values are () */
   uint32_t ntape;     /* differentiations so far */
+  /* Of the call that is made next, of an item by name: the frame whose types say what its
+   * arguments leave open; else NULL. */
+  const struct eval_frame *caller;
 } eval;
 
 const wick_datum *wick_eval_fail(eval *e, const wick_ast *n, const char *fmt, ...)
