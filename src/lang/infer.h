@@ -33,16 +33,19 @@ typedef struct wick_affine {
 } wick_affine;
 typedef wick_list(wick_affine) wick_guards; /* each is at least 0 */
 
-/* A static argument: whole numbers, or a word. */
+/* A static argument: numbers, or a word. */
 typedef struct wick_static {
   bool known;
-  uint32_t n; /* of a list; 1: a number */
+  uint32_t n;         /* of a list; 1: a number */
+  wick_ast_kind list; /* TUPLE or ARRAY; 0: no list */
   const int64_t *ints;
   double f;
   const char *word;
-  /* Not known yet: an expression of static parameters, or this size. */
+  /* Not known yet: an expression of static parameters, this size, or a list of n items of which
+   * some are not known. */
   const wick_ast *expr;
   wick_ty *size;
+  const struct wick_static *item;
 } wick_static;
 
 typedef struct wick_constraint {

@@ -28,8 +28,40 @@ static wick_static infer_call_size(infer *s, wick_ty *size)
       .known = true, .n = 1, .ints = wick_dup(s->mem, int64_t, &d.v, 1), .f = (double)d.v};
 }
 
+static bool infer_call_is_list(const wick_ast *n)
+{
+  return n->kind == WICK_AST_TUPLE || n->kind == WICK_AST_ARRAY;
+}
+
+wick_static wick_infer_static_list(infer *s, wick_ast_kind kind, uint32_t n,
+                                   const wick_static *item)
+{
+  wick_static out = {.known = true, .n = n, .list = kind};
+  int64_t *list = wick_new(s->mem, int64_t, n);
+  for (uint32_t i = 0; i < n; i++) {
+    if (!item[i].known) return (wick_static){.n = n, .list = kind, .item = item};
+    list[i] = item[i].ints[0], out.f = item[i].f;
+  }
+  out.ints = list;
+  return out;
+}
+
+static bool infer_call_list(infer *s, const wick_ast *n, const wick_static *fixed, bool sizes,
+                            wick_static *out)
+{
+  wick_static *item = wick_new(s->mem, wick_static, n->nkid);
+  for (uint32_t i = 0; i < n->nkid; i++) {
+    bool known = sizes ? wick_infer_static_argument(s, n->kid[i], &item[i])
+                       : wick_infer_static(s, n->kid[i], fixed, &item[i]);
+    if (!known || item[i].word || item[i].item || (item[i].known && item[i].n != 1)) return false;
+  }
+  *out = wick_infer_static_list(s, n->kind, n->nkid, item);
+  return true;
+}
+
 bool wick_infer_static_argument(infer *s, const wick_ast *n, wick_static *out)
 {
+  if (infer_call_is_list(n)) return infer_call_list(s, n, NULL, true, out);
   if (wick_infer_static(s, n, NULL, out)) return true;
   wick_dim d = n->kind == WICK_AST_NAME || n->kind == WICK_AST_BINARY || n->kind == WICK_AST_UNARY
                    ? wick_infer_size(s, n)
@@ -73,7 +105,39 @@ static bool infer_call_binary(infer *s, const wick_ast *n, const wick_static *fi
     return a.n == 1 && b.n == 1 && !a.word && !b.word && infer_call_compute(s, n->op, &a, &b, out);
   bool zero = b.known && (n->op == '/' || n->op == '%') && !(b.f < 0) && !(b.f > 0);
   *out = (wick_static){.expr = n};
-  return !zero && !a.size && !b.size;
+  return !zero && !a.size && !b.size && !a.item && !b.item;
+}
+
+/* The items that are sizes which are numbers by now become known. */
+static wick_static infer_call_sizes_of(infer *s, const wick_static *list)
+{
+  wick_static *item = wick_dup(s->mem, wick_static, list->item, list->n);
+  for (uint32_t i = 0; i < list->n; i++)
+    if (item[i].size) item[i] = infer_call_size(s, item[i].size);
+  return wick_infer_static_list(s, list->list, list->n, item);
+}
+
+/* list.0, list[0] and list[-1] of a static parameter. */
+static bool infer_call_item(infer *s, const wick_ast *n, const wick_static *fixed, wick_static *out)
+{
+  const wick_ast *list = n->kid[0];
+  wick_static all, at = {0};
+  int64_t i = n->i;
+  if (list->kind != WICK_AST_NAME || !wick_infer_static(s, list, fixed, &all)) return false;
+  if (n->kind == WICK_AST_FIELD && n->name) return false;
+  if (n->kind == WICK_AST_INDEX) {
+    if (n->nkid != 2 || !n->kid[1] || !wick_infer_static(s, n->kid[1], fixed, &at)) return false;
+    if (at.known && (at.n != 1 || at.word)) return false;
+    i = at.known ? at.ints[0] : 0;
+  }
+  *out = (wick_static){.expr = n};
+  if (all.expr || (n->kind == WICK_AST_INDEX && !at.known)) return true;
+  if (i < 0) i += all.n;
+  if (all.word || all.size || i < 0 || i >= all.n) return false;
+  *out = all.item
+             ? all.item[i]
+             : (wick_static){.known = true, .n = 1, .ints = all.ints + i, .f = (double)all.ints[i]};
+  return true;
 }
 
 bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wick_static *out)
@@ -90,20 +154,18 @@ bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wi
     if (!fixed && own) fixed = f->fixed;
     if (fixed) *out = fixed[n->ref->index];
     if (out->size) *out = infer_call_size(s, out->size);
+    if (out->item) *out = infer_call_sizes_of(s, out);
     if (!fixed) *out = (wick_static){.expr = n};
     return true;
   }
+  if (n->kind == WICK_AST_FIELD || n->kind == WICK_AST_INDEX)
+    return infer_call_item(s, n, fixed, out);
   if (n->kind == WICK_AST_BINARY) return infer_call_binary(s, n, fixed, out);
   if (infer_call_number(n, &out->f, &i)) {
     out->n = 1, out->ints = wick_dup(s->mem, int64_t, &i, 1);
     return true;
   }
-  if (n->kind != WICK_AST_TUPLE && n->kind != WICK_AST_ARRAY) return false;
-  int64_t *list = wick_new(s->mem, int64_t, n->nkid);
-  for (uint32_t k = 0; k < n->nkid; k++)
-    if (!infer_call_number(n->kid[k], &out->f, &list[k])) return false;
-  out->n = n->nkid, out->ints = list;
-  return true;
+  return infer_call_is_list(n) && infer_call_list(s, n, fixed, false, out);
 }
 
 /* ---- functions and constructors ---- */
@@ -280,6 +342,12 @@ static wick_ty *infer_call_scalar(infer *s, wick_ast *n, const wick_op *op, uint
                         shape);
 }
 
+bool wick_infer_is_static_list(const wick_ast *n)
+{
+  const wick_lang_entity *e = n->kind == WICK_AST_NAME ? n->ref : NULL;
+  return e && e->kind == WICK_ENTITY_LOCAL && e->fixed && !e->decl->kid[0];
+}
+
 void wick_infer_call_sizes(infer *s, const wick_ast *n, const wick_op *op, wick_constraint *c)
 {
   wick_list(wick_ty *) all = {0};
@@ -290,7 +358,8 @@ void wick_infer_call_sizes(infer *s, const wick_ast *n, const wick_op *op, wick_
     if (k->kind != WICK_AST_NAMED) continue;
     if (!infer_call_attribute(s, k, op, &attr) || op->attr[attr].kind != WICK_ATTR_DIMS) continue;
     const wick_ast *v = k->kid[0];
-    bool list = v->kind == WICK_AST_TUPLE || v->kind == WICK_AST_ARRAY;
+    bool list = infer_call_is_list(v);
+    if (wick_infer_is_static_list(v)) continue; /* read with the other attributes */
     for (uint32_t j = 0; j < (list ? v->nkid : 1); j++) {
       wick_dim d = wick_infer_size(s, list ? v->kid[j] : v);
       wick_ty *size = wick_ty_size(s->t, wick_dim_eq(d, WICK_DIM_INVALID) ? s->t->any : d);

@@ -78,6 +78,22 @@ static bool infer_op_number(infer *s, const wick_attr_spec *spec, const wick_sta
   }
 }
 
+/* Sizes that a static parameter gives. Returns whether they are known. */
+static bool infer_op_sizes(infer *s, const wick_static *v, wick_attr *out)
+{
+  uint32_t n = v->size ? 1 : v->n;
+  wick_dim *dim = wick_new(s->mem, wick_dim, n);
+  if (v->word || (!v->known && !v->size && !v->item)) return false;
+  for (uint32_t i = 0; i < n; i++) {
+    const wick_static *k = v->item ? &v->item[i] : v;
+    if (!k->known && !k->size) return false;
+    dim[i] = k->size ? wick_ty_dim(s->t, wick_ty_of(k->size)->size)
+                     : wick_dim_const(k->ints[v->item ? 0 : i]);
+  }
+  *out = (wick_attr){.n = n, .dims = dim};
+  return true;
+}
+
 /* Reads the attributes of the call. Returns false if a static parameter is not known yet;
  * *out_wrong: something was reported. */
 static bool infer_op_attrs(infer *s, const wick_constraint *c, wick_attr *attr, bool *out_wrong)
@@ -98,7 +114,9 @@ static bool infer_op_attrs(infer *s, const wick_constraint *c, wick_attr *attr, 
       continue;
     }
     const wick_ast *v = k->kid[0];
-    if (op->attr[a].kind == WICK_ATTR_DIMS) {
+    wick_static value;
+    bool listed = op->attr[a].kind == WICK_ATTR_DIMS && wick_infer_is_static_list(v);
+    if (op->attr[a].kind == WICK_ATTR_DIMS && !listed) {
       bool list = v->kind == WICK_AST_TUPLE || v->kind == WICK_AST_ARRAY;
       uint32_t n = list ? v->nkid : 1;
       wick_dim *dim = wick_new(s->mem, wick_dim, n);
@@ -106,8 +124,8 @@ static bool infer_op_attrs(infer *s, const wick_constraint *c, wick_attr *attr, 
       attr[a] = (wick_attr){.n = n, .dims = dim};
       continue;
     }
-    wick_static value;
     bool known = wick_infer_static(s, v, c->fixed, &value);
+    if (listed && known && infer_op_sizes(s, &value, &attr[a])) continue;
     if (known && !value.known) return false;
     if (!known || !infer_op_number(s, &op->attr[a], &value, &attr[a])) {
       wick_lang_report(&s->p->sources, k->at,

@@ -23,6 +23,14 @@ static void scheme_literals(infer *s, wick_ty *x)
 
 enum { MOST_PENDING = 200000 };
 
+/* An item of a list that is a static parameter of e. */
+static bool scheme_is_item(const wick_ast *n, const wick_lang_entity *e)
+{
+  const wick_ast *list = n->kind == WICK_AST_FIELD || n->kind == WICK_AST_INDEX ? n->kid[0] : NULL;
+  return list && list->kind == WICK_AST_NAME && list->ref && list->ref->fixed &&
+         list->ref->parent == e;
+}
+
 /* The same expression with the arguments of e in the place of its static parameters; NULL if one of
  * them is neither a number nor an expression. */
 static wick_ast *scheme_substitute(infer *s, const wick_ast *n, const wick_lang_entity *e,
@@ -38,6 +46,12 @@ static wick_ast *scheme_substitute(infer *s, const wick_ast *n, const wick_lang_
     out->i = k->ints[0], out->f = k->f;
     return out;
   }
+  if (scheme_is_item(n, e) && !fixed[n->kid[0]->ref->index].expr) {
+    wick_static v;
+    if (!wick_infer_static(s, n, fixed, &v) || !v.known) return NULL;
+    *out = (wick_ast){.kind = WICK_AST_INT, .at = n->at, .i = v.ints[0], .f = v.f};
+    return out;
+  }
   out->kid = wick_dup(s->mem, wick_ast *, n->kid, n->nkid);
   for (uint32_t i = 0; i < n->nkid; i++)
     if (n->kid[i] && !(out->kid[i] = scheme_substitute(s, n->kid[i], e, fixed))) return NULL;
@@ -48,9 +62,16 @@ static wick_static scheme_static(infer *s, const wick_static *k, const wick_lang
                                  const wick_static *fixed)
 {
   wick_static out;
+  if (k->item) {
+    wick_static *item = wick_new(s->mem, wick_static, k->n);
+    for (uint32_t i = 0; i < k->n; i++) item[i] = scheme_static(s, &k->item[i], e, fixed);
+    return wick_infer_static_list(s, k->list, k->n, item);
+  }
   if (!k->expr) return *k;
   if (k->expr->kind == WICK_AST_NAME)
     return k->expr->ref->parent == e ? fixed[k->expr->ref->index] : *k;
+  if (scheme_is_item(k->expr, e) && !fixed[k->expr->kid[0]->ref->index].expr)
+    return wick_infer_static(s, k->expr, fixed, &out) ? out : (wick_static){0};
   const wick_ast *n = scheme_substitute(s, k->expr, e, fixed);
   return n && wick_infer_static(s, n, NULL, &out) ? out : (wick_static){0};
 }
@@ -69,12 +90,20 @@ static void scheme_fix(infer *s, wick_constraint *k, const wick_lang_entity *e,
   k->fixed = next;
 }
 
+static void scheme_copy_static(infer *s, wick_static *k)
+{
+  if (k->size) k->size = wick_ty_copy(s->t, k->size);
+  if (!k->item) return;
+  wick_static *item = wick_dup(s->mem, wick_static, k->item, k->n);
+  for (uint32_t i = 0; i < k->n; i++) scheme_copy_static(s, &item[i]);
+  k->item = item;
+}
+
 /* Copies the sizes among the static arguments of a constraint. */
 static void scheme_copy_fixed(infer *s, wick_constraint *k)
 {
   wick_static *next = k->fixed ? wick_dup(s->mem, wick_static, k->fixed, k->nfixed) : NULL;
-  for (uint32_t i = 0; next && i < k->nfixed; i++)
-    if (next[i].size) next[i].size = wick_ty_copy(s->t, next[i].size);
+  for (uint32_t i = 0; next && i < k->nfixed; i++) scheme_copy_static(s, &next[i]);
   k->fixed = next;
 }
 

@@ -89,6 +89,8 @@ wick_ty *wick_infer_call(infer *s, wick_ast *n);
 wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, uint32_t narg,
                              wick_ty **arg);
 /* Adds the sizes among the attributes to the constraint's arguments, in the order of the call. */
+/* Whether n names a static parameter without a type, so that it may be a list of sizes. */
+bool wick_infer_is_static_list(const wick_ast *n);
 void wick_infer_call_sizes(infer *s, const wick_ast *n, const wick_op *op, wick_constraint *c);
 /* The type of a NAME that is no local. */
 wick_ty *wick_infer_global(infer *s, wick_ast *n);
@@ -98,6 +100,9 @@ wick_ty *wick_infer_cotangent(infer *s, wick_ty *x);
 wick_ty *wick_infer_cotangent_of(infer *s, const wick_ast *n, wick_ty *x);
 bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wick_static *out);
 /* The same for an argument of a static parameter, which may be a size, too. */
+/* A list of items, known if all of them are. */
+wick_static wick_infer_static_list(infer *s, wick_ast_kind kind, uint32_t n,
+                                   const wick_static *item);
 bool wick_infer_static_argument(infer *s, const wick_ast *n, wick_static *out);
 
 /* ---- infer_constraint.c ---- */

@@ -166,10 +166,13 @@ static wick_dim infer_type_size(infer *s, const wick_ast *n, uint32_t *left)
     wick_ty *v = wick_ty_of(wick_infer_variable(s, n->ref));
     return v->kind == WICK_TY_SIZE ? wick_ty_dim(s->t, v->size) : WICK_DIM_INVALID;
   }
-  if (n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_LOCAL && n->ref->fixed) {
+  const wick_ast *list = n->kind == WICK_AST_FIELD || n->kind == WICK_AST_INDEX ? n->kid[0] : n;
+  if (list->kind == WICK_AST_NAME && list->ref && list->ref->kind == WICK_ENTITY_LOCAL &&
+      list->ref->fixed) {
     wick_static k; /* of a static parameter the value is known at each use */
-    bool number = wick_infer_static(s, n, NULL, &k) && k.known && k.n == 1;
-    return number ? wick_dim_const(k.ints[0]) : s->t->any;
+    bool is = wick_infer_static(s, n, NULL, &k);
+    if (is && k.size) return wick_ty_dim(s->t, wick_ty_of(k.size)->size);
+    return is && k.known && k.n == 1 ? wick_dim_const(k.ints[0]) : s->t->any;
   }
   if (n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_LOCAL)
     return infer_type_local(s, n->ref, left);

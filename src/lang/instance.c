@@ -44,6 +44,20 @@ static void instance_note(infer *s, uint32_t before, wick_lang_at at)
     wick_lang_note(&s->p->sources, at, "for the sizes and types of this use");
 }
 
+/* The type of a static list, which no value in the program has. */
+static wick_ty *instance_list(infer *s, const wick_static *k)
+{
+  wick_ty **item = wick_new(s->mem, wick_ty *, k->n);
+  for (uint32_t i = 0; i < k->n; i++) {
+    wick_ty *elem = i && k->list == WICK_AST_ARRAY ? wick_ty_of(item[0])->arg[0]
+                                                   : wick_infer_literal_elem(s, 1);
+    item[i] = wick_ty_tensor(s->t, elem, s->t->scalar_shape);
+  }
+  wick_dim n = wick_dim_const(k->n);
+  if (k->list == WICK_AST_TUPLE || !k->n) return wick_ty_new(s->t, WICK_TY_TUPLE, k->n, item);
+  return wick_ty_tensor(s->t, wick_ty_of(item[0])->arg[0], wick_ty_shape(s->t, 1, &n, 1, NULL));
+}
+
 const wick_typed *wick_lang_instance(wick_lang_program *p, wick_types *t, wick_lang_entity *e,
                                      wick_lang_at at, wick_ty *want, const wick_static *fixed)
 {
@@ -61,6 +75,9 @@ const wick_typed *wick_lang_instance(wick_lang_program *p, wick_types *t, wick_l
   f->instance = true;
   f->fn = wick_infer_signature(&s, f, f->fn);
   if (!instance_meet(&s, at, e->name, f->fn, want)) return f;
+  wick_clash clash;
+  for (uint32_t i = 0; fixed && i < list->nkid; i++)
+    if (fixed[i].list) (void)wick_unify(t, f->fn->arg[i], instance_list(&s, &fixed[i]), &clash);
   for (uint32_t i = 0; i < list->nkid; i++)
     f->local[list->kid[i]->ref->number] = f->type[list->kid[i]->id] =
         instance_param(t, want->arg[i], f->fn->arg[i]);

@@ -406,8 +406,15 @@ MIXED = {
     "by_choices": None, "of_second_order": None, "by_trees": None,
 }  # fmt: skip
 
+
+def static_lists():
+    n = np.arange(6.0)
+    passed = n.reshape(2, 3), np.zeros((2, 2)), n.reshape(3, 2), np.zeros(3)
+    return *passed, np.ones((3, 1)), 5, 6, 6, [5, 6], 6, np.zeros(3), np.zeros((2, 1, 2))
+
+
 FILES = {
-    "sizes": {"named": halves, "windows": windows, "determinants": determinants, "transformed": transformed, "halved": halved, "triangle": triangle, "chosen": chosen, "open": lambda: (17.0, [1.0, 2.0, 4.0]), "grown": grown},
+    "sizes": {"static_lists": static_lists, "centres": lambda: (1.0 + 16.0 + 2.0, 3.0), "named": halves, "windows": windows, "determinants": determinants, "transformed": transformed, "halved": halved, "triangle": triangle, "chosen": chosen, "open": lambda: (17.0, [1.0, 2.0, 4.0]), "grown": grown},
     "solvers": {
         "cg64": conjugate, "cg32": conjugate, "newton_cg": least, "nonlinear_cg": lambda: (least(), energy(least())), "gauss_newton": gauss_newton,
         "implicit": implicit, "implicit_linear": implicit_linear, "adaptive": lambda: lotka(P, Y0), "adaptive_gradient": adaptive_gradient,

@@ -153,20 +153,41 @@ static const lowered *exprs_size(lowering *s, lowering_frame *f, const wick_ast 
   return wick_lowering_size(s, f, d);
 }
 
+/* The value of a static parameter: a word, a number, or a list as its type has it. */
+static const lowered *exprs_static(lowering *s, lowering_frame *f, const wick_ast *n)
+{
+  const wick_ty *type = wick_ty_of(f->typed->type[n->id]);
+  wick_static k;
+  if (!wick_lang_static(s->p, s->t, f->typed, n, &k))
+    return wick_lowering_fail(s, n->at, "this static argument is no value");
+  if (k.word) return wick_lowering_tensor(s, f, wick_lowering_string(s, f, k.word));
+  if (!k.list) {
+    wick_elem elem = exprs_elem(s, f, n);
+    return s->failed ? wick_lowering_unit(s)
+                     : wick_lowering_tensor(s, f, wick_lowering_number(s, f, elem, k.f, k.ints[0]));
+  }
+  lowered *x = wick_lowering_new(s, LOWERED_ITEMS, NULL, k.n);
+  wick_value *row = wick_new(s->tmp, wick_value, k.n);
+  const wick_dim one = wick_dim_const(1);
+  for (uint32_t i = 0; i < k.n; i++) {
+    bool tuple = type->kind == WICK_TY_TUPLE;
+    wick_type t = wick_lowering_type(s, n->at, tuple ? type->arg[i] : f->typed->type[n->id]);
+    if (s->failed) return wick_lowering_unit(s);
+    row[i] =
+        wick_lowering_number(s, f, wick_type_get(s->module, t)->elem, (double)k.ints[i], k.ints[i]);
+    x->item[i] = wick_lowering_tensor(s, f, row[i]);
+    if (!tuple) row[i] = wick_build_reshape(f->b, row[i], 1, &one);
+  }
+  if (type->kind == WICK_TY_TUPLE || !k.n) return x;
+  return wick_lowering_tensor(s, f, wick_build_concat(f->b, 0, k.n, row));
+}
+
 static const lowered *exprs_name(lowering *s, lowering_frame *f, wick_ast *n)
 {
   wick_lang_entity *e = n->ref;
   wick_ty *type = f->typed->type[n->id];
   if (e->kind == WICK_ENTITY_VARIABLE) return exprs_size(s, f, n);
-  if (e->kind == WICK_ENTITY_LOCAL && e->fixed) {
-    wick_static k;
-    if (!wick_lang_static(s->p, s->t, f->typed, n, &k) || (!k.word && k.n != 1))
-      return wick_lowering_fail(s, n->at, "this static argument is no value");
-    if (k.word) return wick_lowering_tensor(s, f, wick_lowering_string(s, f, k.word));
-    wick_elem elem = exprs_elem(s, f, n);
-    return s->failed ? wick_lowering_unit(s)
-                     : wick_lowering_tensor(s, f, wick_lowering_number(s, f, elem, k.f, k.ints[0]));
-  }
+  if (e->kind == WICK_ENTITY_LOCAL && e->fixed) return exprs_static(s, f, n);
   if (e->kind == WICK_ENTITY_LOCAL) {
     const lowered *x = f->local[e->number];
     if (x->kind != LOWERED_FN || (x->type && !f->typed->poly[e->number])) return x;

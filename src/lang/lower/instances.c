@@ -26,6 +26,7 @@ static void instances_fixed_key(const wick_lang_entity *e, const wick_static *fi
 {
   for (uint32_t i = 0; i < e->decl->kid[0]->nkid; i++) {
     if (fixed[i].word) wick_text_printf(out, "\"%s\"", fixed[i].word);
+    if (fixed[i].list) wick_text_printf(out, "%d", (int)fixed[i].list);
     for (uint32_t k = 0; k < fixed[i].n; k++)
       wick_text_printf(out, "=%lld,%a", (long long)fixed[i].ints[k], fixed[i].f);
     wick_text_char(out, ';');
