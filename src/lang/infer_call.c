@@ -296,7 +296,7 @@ static const char *infer_call_attributes(infer *s, const wick_op *op)
   wick_text all = wick_text_begin(s->mem);
   for (uint32_t i = 0; i < wick_op_nattr(op); i++)
     wick_text_printf(&all, "%s`%s`", i ? ", " : "; it has ", op->attr[i].name);
-  return wick_op_nattr(op) ? all.at : "; it has none";
+  return wick_op_nattr(op) ? all.at : "; it has none, and operands are given without names";
 }
 
 static bool infer_call_attribute(infer *s, const wick_ast *k, const wick_op *op, uint32_t *out)
@@ -369,6 +369,23 @@ void wick_infer_call_sizes(infer *s, const wick_ast *n, const wick_op *op, wick_
   c->n = all.n, c->arg = all.at;
 }
 
+/* What a wrong number of operands may mean. */
+static void infer_call_operator_help(infer *s, const wick_lang_entity *e, const wick_op *op,
+                                     uint32_t narg)
+{
+  wick_text all = wick_text_begin(s->mem);
+  for (uint32_t i = 0; i < wick_op_nattr(op); i++)
+    if (!e->fixed || strcmp(op->attr[i].name, "keepdims") != 0)
+      wick_text_printf(&all, "%s`%s = ...`", all.n ? ", " : "", op->attr[i].name);
+  if (narg == 1 && (e->op == WICK_OP_max || e->op == WICK_OP_min))
+    wick_lang_help(&s->p->sources, "`%simum(x)` is the %s element of x", op->name,
+                   e->op == WICK_OP_max ? "largest" : "smallest");
+  else if (op->typed && narg > op->nin[1])
+    wick_lang_help(&s->p->sources, "the type says what it gives: `(%s() : f32[3, 3])`", op->name);
+  else if (narg > op->nin[1] && all.n)
+    wick_lang_help(&s->p->sources, "attributes are given by name: %s", all.at);
+}
+
 wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, uint32_t narg,
                              wick_ty **arg)
 {
@@ -377,6 +394,7 @@ wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, u
     wick_lang_report(&s->p->sources, n->at, "the operator `%s` takes %u%s operand%s, found %u",
                      e->name, op->nin[0], op->nin[1] != op->nin[0] ? " or more" : "",
                      op->nin[0] == 1 ? "" : "s", narg);
+    infer_call_operator_help(s, e, op, narg);
     return s->t->error;
   }
   bool named = false;

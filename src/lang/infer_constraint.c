@@ -2,7 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "lang/hints.h"
 #include "lang/infer_state.h"
+#include "lang/library.h"
 
 void wick_infer_need(infer *s, wick_constraint_kind kind, const wick_ast *n,
                      const wick_lang_entity *e, uint32_t narg, wick_ty *const *arg)
@@ -119,6 +121,7 @@ static bool infer_constraint_broadcast(infer *s, wick_constraint *c)
         if (o->at.source && o->at.begin != c->node->kid[k]->at.begin)
           wick_lang_note(&s->p->sources, o->at, "%s comes from here", wick_ty_text(s->t, o));
       }
+      if (!wick_dim_is_const(x) || !wick_dim_is_const(y)) wick_infer_help_sizes(s);
       wick_clash ignored;
       (void)wick_unify(s->t, c->arg[2], s->t->error, &ignored);
       return true;
@@ -139,6 +142,19 @@ static bool infer_constraint_broadcast(infer *s, wick_constraint *c)
 }
 
 /* ---- fields ---- */
+
+/* x.f where x has no fields: f is a function, or x a module that is not read. */
+static void infer_constraint_field_help(infer *s, const wick_ast *n, const wick_ty *object)
+{
+  const char *help = wick_lang_foreign_value(n->name), *module = n->kid[0]->name;
+  if (object->kind == WICK_TY_FN && n->kid[0]->kind == WICK_AST_NAME &&
+      wick_lang_library_find(module))
+    wick_lang_help(&s->p->sources, "`use %s` reads the module of the library", module);
+  else if (object->kind == WICK_TY_TENSOR && wick_lang_map_get(&s->p->forms, n->name))
+    wick_lang_help(&s->p->sources, "functions take values as arguments: `%s(x)`", n->name);
+  else if (object->kind == WICK_TY_TENSOR && help)
+    wick_lang_help(&s->p->sources, "%s", help);
+}
 
 static bool infer_constraint_field(infer *s, wick_constraint *c)
 {
@@ -182,6 +198,7 @@ static bool infer_constraint_field(infer *s, wick_constraint *c)
     wick_infer_wrong(s, c, "%s has no item %lld", wick_ty_text(s->t, o), (long long)n->i);
   } else {
     wick_infer_wrong(s, c, "%s has no fields", wick_ty_text(s->t, o));
+    infer_constraint_field_help(s, n, o);
   }
   wick_ty *r = wick_ty_of(c->arg[1]);
   if (r->kind == WICK_TY_VAR && !r->rigid) r->link = s->t->error;

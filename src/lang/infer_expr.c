@@ -22,6 +22,64 @@ static void infer_expr_why(infer *s, const wick_clash *c, wick_text *out)
   }
 }
 
+void wick_infer_help_sizes(infer *s)
+{
+  wick_lang_help(&s->p->sources, "`(x : f32[?])` leaves sizes of x to the run, which checks them");
+}
+
+static void infer_expr_help_rank(infer *s, const wick_op *op)
+{
+  for (uint32_t i = 0; i < wick_op_nattr(op); i++)
+    if (strcmp(op->attr[i].name, "keepdims") == 0)
+      wick_lang_help(&s->p->sources,
+                     "`%s` keeps the dimension, with size 1, unless it gets "
+                     "`keepdims = false`",
+                     op->name);
+}
+
+static const wick_ty *infer_expr_elem(const wick_ty *t)
+{
+  return t->kind == WICK_TY_TENSOR ? wick_ty_of(t->arg[0]) : NULL;
+}
+
+/* What converts a value, or leaves a size to the run. */
+static void infer_expr_help(infer *s, const wick_ast *n, const wick_ty *found,
+                            const wick_ty *expected, const wick_clash *c, const char *what)
+{
+  bool operand = what && strncmp(what, "operand", 7) == 0;
+
+  const wick_ty *a = infer_expr_elem(found), *b = infer_expr_elem(expected);
+  bool number = a && a->kind == WICK_TY_ELEM && a->elem != WICK_STRING, needed = false;
+  const char *to = NULL;
+  if (b && b->kind == WICK_TY_ELEM && b->elem != WICK_BOOL && b->elem != WICK_STRING)
+    to = wick_elem_name(b->elem), needed = a != b;
+  if (b && b->kind == WICK_TY_VAR && a && a->kind == WICK_TY_ELEM && b->elems)
+    to = (b->elems & WICK_FLOATS) == b->elems ? "f32" : "i64",
+    needed = !(b->elems & (WICK_BIT(a->elem) | WICK_BIT(WICK_BOOL)));
+  if (what && strcmp(what, "the pattern") == 0) return;
+  bool rounds = number && wick_elem_is_float(a->elem) && b && b->kind == WICK_TY_ELEM &&
+                !wick_elem_is_float(b->elem);
+  if (number && to && needed && rounds)
+    wick_lang_help(&s->p->sources, "`%s(...)` converts integers, `%s(...)` rounds towards zero",
+                   wick_elem_name(a->elem), to);
+  else if (number && to && needed)
+    wick_lang_help(&s->p->sources, "`%s(...)` converts it", to);
+  else if (number && b && b->kind == WICK_TY_ELEM && b->elem == WICK_BOOL && a->elem != WICK_BOOL &&
+           (operand || !wick_ty_flat(s->t, found->arg[1])->ndim))
+    wick_lang_help(&s->p->sources, "`x != 0` is a condition");
+  else if (operand && a && a->kind == WICK_TY_ELEM && a->elem == WICK_STRING && b && b->elems)
+    wick_lang_help(&s->p->sources, "`use strings` reads functions of text: `strings.concat(s, t)`, "
+                                   "`strings.parse(s, like)`, `strings.length(s)`");
+  else if (found->kind == WICK_TY_REF && expected->kind != WICK_TY_REF)
+    wick_lang_help(&s->p->sources, "`read(r)` is the value that a reference holds");
+  else if (c->kind == WICK_CLASH_SIZE && !(wick_dim_is_const(c->x) && wick_dim_is_const(c->y)))
+    wick_infer_help_sizes(s);
+  else if (c->kind == WICK_CLASH_RANK && n->kind == WICK_AST_CALL &&
+           n->kid[0]->kind == WICK_AST_NAME && n->kid[0]->ref &&
+           n->kid[0]->ref->kind == WICK_ENTITY_OPERATOR)
+    infer_expr_help_rank(s, wick_ops[n->kid[0]->ref->op]);
+}
+
 static bool infer_expr_same(wick_lang_at a, wick_lang_at b)
 {
   return a.source == b.source && a.begin == b.begin;
@@ -54,6 +112,7 @@ bool wick_infer_expect(infer *s, const wick_ast *n, wick_ty *found, wick_ty *exp
     wick_ty_print(&p, found);
     wick_lang_note(&s->p->sources, other, "%s comes from here", t.at);
   }
+  infer_expr_help(s, n, wick_ty_of(found), wick_ty_of(expected), &c, what);
   return false;
 }
 
@@ -245,6 +304,7 @@ static wick_ty *infer_expr_if(infer *s, wick_ast *n)
   wick_ty *a = wick_infer_expr(s, n->kid[1]);
   if (!n->kid[2]) {
     bool ok = wick_infer_expect(s, n->kid[1], a, s->t->unit, "an `if` without `else`");
+    if (!ok) wick_lang_help(&s->p->sources, "`if c { x } else { y }` has a value");
     return ok ? s->t->unit : s->t->error;
   }
   wick_ty *b = wick_infer_expr(s, n->kid[2]);
@@ -280,6 +340,9 @@ static wick_ty *infer_expr_loop(infer *s, wick_ast *pattern, wick_ast *init, wic
   bool ok = wick_infer_expect(s, body, b, carried,
                               init ? "a loop carries one type"
                                    : "the body of a loop that carries nothing");
+  if (!ok && !init)
+    wick_lang_help(&s->p->sources,
+                   "`with x = first` names what a loop carries; its body gives the next x");
   return ok ? wick_ty_join(s->t, carried, b) : s->t->error;
 }
 

@@ -445,7 +445,10 @@ static bool infer_form_simple(infer *s, wick_constraint *c, wick_ty *result)
     wick_dim d = wick_ty_size_var(s->t);
     wick_ty *t = infer_form_tensor(s, ~(uint64_t)0);
     t->arg[1] = wick_ty_shape(s->t, 1, &d, 1, t->arg[1]);
-    infer_form_unify(s, c, c->arg[0], t, "the operand of `len`");
+    if (!infer_form_unify(s, c, c->arg[0], t, "the operand of `len`"))
+      wick_lang_help(&s->p->sources,
+                     "`list.length(l)`, `array.length(v)` and `strings.length(s)` of "
+                     "the library count other things");
     infer_form_unify(s, c, wick_ty_scalar(s->t, WICK_I64), result, "the result");
     return true;
   }

@@ -193,6 +193,9 @@ static void infer_op_report(infer *s, wick_constraint *c, const char *why)
     wick_text_printf(&t, "%s%s", i ? i + 1 == c->noperand ? " and " : ", " : "",
                      wick_ty_text(s->t, c->arg[i]));
   wick_infer_wrong(s, c, "`%s` of %s: %s", name, c->noperand ? t.at : "nothing", why);
+  if (strstr(why, "\" is missing"))
+    wick_lang_help(&s->p->sources, "attributes are given by name, as in `softmax(x, axis = 0)`");
+  if (strstr(why, "is not known to")) wick_infer_help_sizes(s);
   for (uint32_t i = 0; i < c->noperand && !c->origin.source; i++) {
     const wick_ty *a = wick_ty_of(c->arg[i]);
     if (i && a == wick_ty_of(c->arg[i - 1])) continue;

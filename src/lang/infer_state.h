@@ -81,6 +81,8 @@ void wick_infer_pattern(infer *s, wick_ast *n, wick_ty *t);
 /* Unifies, or reports that `n` should have another type. `what`: "argument 1 of `f`"; NULL. */
 bool wick_infer_expect(infer *s, const wick_ast *n, wick_ty *found, wick_ty *expected,
                        const char *what);
+/* Says of the problem that was reported last how to leave sizes to the run. */
+void wick_infer_help_sizes(infer *s);
 wick_ty *wick_infer_field(infer *s, wick_ast *n, wick_ty *object);
 wick_ty *wick_infer_literal_elem(infer *s, int literal);
 
@@ -88,9 +90,9 @@ wick_ty *wick_infer_literal_elem(infer *s, int literal);
 wick_ty *wick_infer_call(infer *s, wick_ast *n);
 wick_ty *wick_infer_operator(infer *s, wick_ast *n, const wick_lang_entity *e, uint32_t narg,
                              wick_ty **arg);
-/* Adds the sizes among the attributes to the constraint's arguments, in the order of the call. */
 /* Whether n names a static parameter without a type, so that it may be a list of sizes. */
 bool wick_infer_is_static_list(const wick_ast *n);
+/* Adds the sizes among the attributes to the constraint's arguments, in the order of the call. */
 void wick_infer_call_sizes(infer *s, const wick_ast *n, const wick_op *op, wick_constraint *c);
 /* The type of a NAME that is no local. */
 wick_ty *wick_infer_global(infer *s, wick_ast *n);

@@ -1,5 +1,6 @@
 /* The lexer. */
 #include "lang/lex.h"
+#include "lang/hints.h"
 
 #include <string.h>
 
@@ -145,6 +146,8 @@ static void lex_wrong(lex *l)
   if (last && last->at.source == l->source && last->at.end == begin) return;
   wick_lang_report(l->sources, (wick_lang_at){l->source, begin, l->at},
                    "\"%.*s\" has no meaning here", (int)(l->at - begin), l->text + begin);
+  const char *help = wick_lang_foreign_word(l->text + begin, l->at - begin);
+  if (help) wick_lang_help(l->sources, "%s", help);
 }
 
 wick_lang_tokens wick_lang_lex(wick_lang_sources *s, uint32_t source, wick_names *names,

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "lang/hints.h"
 #include "lang/library.h"
 
 typedef struct names_undo {
@@ -102,16 +103,18 @@ static void names_unknown(names *s, const wick_ast *n, const char *what, uint32_
                           const wick_lang_map *const *map)
 {
   bool many = s->p->sources.problems.n > WICK_LANG_MOST_PROBLEMS;
+  bool value = strcmp(what, "value") == 0;
   const char *near = many ? NULL : names_elsewhere(s, n);
-  if (!near && !many) near = wick_lang_nearest(n->name, nmap, map);
-  const char *brings =
-      many || near || n->module || strcmp(what, "value") == 0 ? NULL : names_of_library(s, n->name);
+  const char *brings = many || near || n->module || value ? NULL : names_of_library(s, n->name);
+  const char *help = many || near || n->module || !value ? NULL : wick_lang_foreign_value(n->name);
+  if (!near && !many && !help) near = wick_lang_nearest(n->name, nmap, map);
   if (brings)
     wick_lang_report(&s->p->sources, n->name_at,
                      "there is no %s `%s`; `%s` brings that of the library", what, n->name, brings);
   else
     wick_lang_report(&s->p->sources, n->name_at, "there is no %s `%s`%s%s%s", what, n->name,
                      near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+  if (help) wick_lang_help(&s->p->sources, "%s", help);
 }
 
 /* A name that an import of a file with mistakes would have brought. */
@@ -136,6 +139,11 @@ static wick_lang_module *names_module(names *s, const char *name, wick_lang_at a
   if (e && e->kind == WICK_ENTITY_MODULE)
     return e->index == UINT32_MAX ? NULL : s->p->modules.at[e->index];
   *out_known = false;
+  if (wick_lang_map_get(&s->locals, name)) {
+    wick_lang_report(&s->p->sources, at,
+                     "`%s` is no module, and names of fields begin with a small letter", name);
+    return NULL;
+  }
   wick_lang_report(&s->p->sources, at, "there is no module `%s`; `use %s` reads it", name, name);
   return NULL;
 }
@@ -197,7 +205,14 @@ static void names_type_name(names *s, wick_ast *n)
       names_unknown(s, n, "type", 1, &map);
   } else {
     n->ref = wick_lang_map_get(&s->p->elements, n->name);
-    if (!n->ref) names_variable(s, n, false);
+    const char *elem = n->ref || wick_lang_map_get(&s->variables, n->name)
+                           ? NULL
+                           : wick_lang_foreign_elem(n->name);
+    if (elem)
+      wick_lang_report(&s->p->sources, n->name_at,
+                       "there is no element type `%s`; did you mean `%s`?", n->name, elem);
+    else if (!n->ref)
+      names_variable(s, n, false);
   }
 }
 

@@ -1,4 +1,5 @@
 /* The parser of items, types and patterns. Expressions are in parse_expr.c. */
+#include "lang/hints.h"
 #include "lang/parse_state.h"
 
 static const char *const parse_keywords[] = {"as",   "else", "false", "fn",     "for",    "if",
@@ -29,6 +30,10 @@ void wick_lang_parse_expected(wick_lang_parser *p, const char *what)
                                             p->text + t->begin);
   wick_lang_parse_wrong(p, (wick_lang_at){p->source, t->begin, t->end},
                         wick_str_printf(p->mem, "expected %s, found %s", what, found));
+  const wick_lang_token *before = p->at ? &p->token[p->at - 1] : t;
+  const char *help = wick_lang_foreign_word(p->text + t->begin, t->end - t->begin);
+  if (!help) help = wick_lang_foreign_word(p->text + before->begin, before->end - before->begin);
+  if (help) wick_lang_help(p->sources, "%s", help);
 }
 
 const wick_lang_token *wick_lang_parse_need(wick_lang_parser *p, int kind, const char *what)

@@ -210,7 +210,12 @@ static wick_ast *parse_for(wick_lang_parser *p, uint32_t begin)
   wick_ast *kid[6] = {wick_lang_parse_pattern(p)};
   if (!parse_take_word(p, "in")) wick_lang_parse_expected(p, "`in` and a range");
   kid[1] = wick_lang_parse_binary(p, 0);
+  bool range = parse_is(p, WICK_TOKEN_DOTS);
   wick_lang_parse_need(p, WICK_TOKEN_DOTS, "`..` and the end of the range");
+  if (!range)
+    wick_lang_help(
+        p->sources,
+        "`for i in 0..n` counts from 0 below n; `list.map` and `list.fold` go through lists");
   kid[2] = wick_lang_parse_binary(p, 0);
   parse_carried(p, &kid[3], &kid[4]);
   kid[5] = wick_lang_parse_block(p);

@@ -77,17 +77,29 @@ void wick_lang_report(wick_lang_sources *s, wick_lang_at at, const char *fmt, ..
   wick_push(s->mem, &s->problems, p);
 }
 
-void wick_lang_note(wick_lang_sources *s, wick_lang_at at, const char *fmt, ...)
+static void source_add(wick_lang_sources *s, wick_lang_at at, const char *text)
 {
-  if (!s->problems.n) return;
   wick_lang_problem *p = wick_new(s->mem, wick_lang_problem, 1);
-  va_list args;
-  va_start(args, fmt);
-  *p = (wick_lang_problem){.at = at, .text = source_vformat(s->mem, fmt, args)};
-  va_end(args);
+  *p = (wick_lang_problem){.at = at, .text = text};
   wick_lang_problem **to = &s->problems.at[s->problems.n - 1]->note;
   while (*to) to = &(*to)->next;
   *to = p;
+}
+
+void wick_lang_note(wick_lang_sources *s, wick_lang_at at, const char *fmt, ...)
+{
+  va_list args;
+  va_start(args, fmt);
+  if (s->problems.n) source_add(s, at, source_vformat(s->mem, fmt, args));
+  va_end(args);
+}
+
+void wick_lang_help(wick_lang_sources *s, const char *fmt, ...)
+{
+  va_list args;
+  va_start(args, fmt);
+  if (s->problems.n) source_add(s, (wick_lang_at){0}, source_vformat(s->mem, fmt, args));
+  va_end(args);
 }
 
 void wick_lang_position(const wick_lang_sources *s, wick_lang_at at, uint32_t *out_line,
@@ -131,10 +143,13 @@ static void source_print(const wick_lang_sources *s, const wick_lang_problem *p,
   source_position(source, p->at.begin, &line, &column);
   wick_text_printf(out, "%s:%u:%u: %s: %s", source->path, line, column, kind, p->text);
   source_excerpt(source, p->at, s->mem, out);
-  for (const wick_lang_problem *n = p->note; n; n = n->next) {
-    wick_text_char(out, '\n');
-    source_print(s, n, "note", out);
-  }
+  for (const wick_lang_problem *n = p->note; n; n = n->next)
+    if (n->at.source) {
+      wick_text_char(out, '\n');
+      source_print(s, n, "note", out);
+    }
+  for (const wick_lang_problem *n = p->note; n; n = n->next)
+    if (!n->at.source) wick_text_printf(out, "\n  help: %s", n->text);
 }
 
 static int source_order(const void *a, const void *b)

@@ -25,7 +25,7 @@ typedef struct wick_lang_source {
   uint32_t nline;
 } wick_lang_source;
 
-/* The notes of a problem show other places that explain it. */
+/* The notes of a problem show other places that explain it; one without a place is a help. */
 typedef struct wick_lang_problem {
   wick_lang_at at;
   const char *text;
@@ -52,6 +52,8 @@ void wick_lang_report(wick_lang_sources *s, wick_lang_at at, const char *fmt, ..
 
 /* Adds a note to the problem that was reported last. */
 void wick_lang_note(wick_lang_sources *s, wick_lang_at at, const char *fmt, ...) WICK_PRINTF(3, 4);
+/* Adds to the problem that was reported last how to write what may be meant. */
+void wick_lang_help(wick_lang_sources *s, const char *fmt, ...) WICK_PRINTF(2, 3);
 /* Returns the line and the column of a place, from 1; columns are characters. */
 void wick_lang_position(const wick_lang_sources *s, wick_lang_at at, uint32_t *out_line,
                         uint32_t *out_column);
