@@ -59,7 +59,11 @@ static void infer_expr_help(infer *s, const wick_ast *n, const wick_ty *found,
   if (what && strcmp(what, "the pattern") == 0) return;
   bool rounds = number && wick_elem_is_float(a->elem) && b && b->kind == WICK_TY_ELEM &&
                 !wick_elem_is_float(b->elem);
-  if (number && to && needed && rounds)
+  if (what && strcmp(what, "an index") == 0 && a && a->kind == WICK_TY_ELEM && a->elem == WICK_BOOL)
+    wick_lang_help(&s->p->sources,
+                   "`where(mask, x, y)` chooses by a mask; `nonzero(mask)` gives its "
+                   "positions, and how many there are");
+  else if (number && to && needed && rounds)
     wick_lang_help(&s->p->sources, "`%s(...)` converts integers, `%s(...)` rounds towards zero",
                    wick_elem_name(a->elem), to);
   else if (number && to && needed)
