@@ -39,7 +39,7 @@ def evaluated_program(path, entry):
 def evaluated_call(path, text):
     r = wick("eval", "--file", path, text)
     assert r.returncode == 0, r.stderr
-    text = r.stdout.rpartition(" : ")[0]
+    text = re.sub(r"\b[A-Z]\w*\(", "(", r.stdout.rpartition(" : ")[0])  # a struct is a tuple
     return flat(ast.literal_eval(re.sub(r"\btrue\b", "True", re.sub(r"\bfalse\b", "False", text))))
 
 
