@@ -41,8 +41,8 @@ typedef struct wick_static {
   const int64_t *ints;
   double f;
   const char *word;
-  /* Not known yet: an expression of static parameters, this size, or a list of n items of which
-   * some are not known. */
+  /* Not known yet: this size; an expression of static parameters, with the size that it is if they
+   * are numbers; or a list of n items of which some are not known. */
   const wick_ast *expr;
   wick_ty *size;
   const struct wick_static *item;

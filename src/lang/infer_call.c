@@ -18,8 +18,7 @@ static bool infer_call_number(const wick_ast *n, double *f, int64_t *i)
   return true;
 }
 
-/* Returns the number that `size` is, or it, if that is not known yet. */
-static wick_static infer_call_size(infer *s, wick_ty *size)
+wick_static wick_infer_static_size(infer *s, wick_ty *size)
 {
   wick_static out = {.size = size};
   wick_dim d = wick_ty_dim(s->t, wick_ty_of(size)->size);
@@ -59,16 +58,32 @@ static bool infer_call_list(infer *s, const wick_ast *n, const wick_static *fixe
   return true;
 }
 
+/* The size that n is where static parameters are symbols; NULL: it is none. */
+static wick_ty *infer_call_symbolic(infer *s, const wick_ast *n)
+{
+  s->symbolic = true;
+  wick_dim d = wick_infer_size(s, n);
+  s->symbolic = false;
+  if (wick_dim_eq(d, WICK_DIM_INVALID) || wick_dim_eq(d, s->t->any)) return NULL;
+  return wick_ty_size(s->t, d);
+}
+
 bool wick_infer_static_argument(infer *s, const wick_ast *n, wick_static *out)
 {
+  bool sum = n->kind == WICK_AST_BINARY || n->kind == WICK_AST_UNARY;
   if (infer_call_is_list(n)) return infer_call_list(s, n, NULL, true, out);
-  if (wick_infer_static(s, n, NULL, out)) return true;
-  wick_dim d = n->kind == WICK_AST_NAME || n->kind == WICK_AST_BINARY || n->kind == WICK_AST_UNARY
-                   ? wick_infer_size(s, n)
-                   : WICK_DIM_INVALID;
-  if (wick_dim_eq(d, WICK_DIM_INVALID) || wick_dim_eq(d, s->t->any)) return false;
-  *out = infer_call_size(s, wick_ty_size(s->t, d));
-  return true;
+  if (wick_infer_static(s, n, NULL, out)) {
+    if (out->expr && sum) out->size = infer_call_symbolic(s, n);
+    return true;
+  }
+  wick_dim d = n->kind == WICK_AST_NAME || sum ? wick_infer_size(s, n) : WICK_DIM_INVALID;
+  if (wick_dim_eq(d, WICK_DIM_INVALID)) return false;
+  if (!wick_dim_eq(d, s->t->any)) {
+    *out = wick_infer_static_size(s, wick_ty_size(s->t, d));
+    return true;
+  }
+  *out = (wick_static){.expr = n, .size = sum ? infer_call_symbolic(s, n) : NULL};
+  return out->size != NULL;
 }
 
 /* Computes a and b, which are numbers, as i64 and as f64: the use decides which of them counts. */
@@ -113,7 +128,7 @@ static wick_static infer_call_sizes_of(infer *s, const wick_static *list)
 {
   wick_static *item = wick_dup(s->mem, wick_static, list->item, list->n);
   for (uint32_t i = 0; i < list->n; i++)
-    if (item[i].size) item[i] = infer_call_size(s, item[i].size);
+    if (item[i].size && !item[i].expr) item[i] = wick_infer_static_size(s, item[i].size);
   return wick_infer_static_list(s, list->list, list->n, item);
 }
 
@@ -153,7 +168,7 @@ bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wi
     bool own = f && n->ref->parent == f->entity;
     if (!fixed && own) fixed = f->fixed;
     if (fixed) *out = fixed[n->ref->index];
-    if (out->size) *out = infer_call_size(s, out->size);
+    if (out->size && !out->expr) *out = wick_infer_static_size(s, out->size);
     if (out->item) *out = infer_call_sizes_of(s, out);
     if (!fixed) *out = (wick_static){.expr = n};
     return true;

@@ -83,10 +83,10 @@ static bool infer_op_sizes(infer *s, const wick_static *v, wick_attr *out)
 {
   uint32_t n = v->size ? 1 : v->n;
   wick_dim *dim = wick_new(s->mem, wick_dim, n);
-  if (v->word || (!v->known && !v->size && !v->item)) return false;
+  if (v->word || v->expr || (!v->known && !v->size && !v->item)) return false;
   for (uint32_t i = 0; i < n; i++) {
     const wick_static *k = v->item ? &v->item[i] : v;
-    if (!k->known && !k->size) return false;
+    if (!k->known && (!k->size || k->expr)) return false;
     dim[i] = k->size ? wick_ty_dim(s->t, wick_ty_of(k->size)->size)
                      : wick_dim_const(k->ints[v->item ? 0 : i]);
   }

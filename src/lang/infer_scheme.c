@@ -58,6 +58,44 @@ static wick_ast *scheme_substitute(infer *s, const wick_ast *n, const wick_lang_
   return out;
 }
 
+/* Whether a static parameter that is not known is in d. */
+static bool scheme_is_open(infer *s, wick_dim d)
+{
+  bool open = false;
+  for (uint32_t i = 0; i < s->t->statics.n && !open; i++)
+    open = wick_dim_uses(s->t->dims, d, s->t->statics.at[i].symbol);
+  return open;
+}
+
+/* A size with the arguments of e in the place of its static parameters. */
+static wick_static scheme_size(infer *s, wick_ty *size, const wick_lang_entity *e,
+                               const wick_static *fixed)
+{
+  static const wick_ast open = {.kind = WICK_AST_ERROR}; /* the caller has no such expression */
+  uint32_t n = 0;
+  wick_dim *from = wick_new(s->mem, wick_dim, s->t->statics.n),
+           *to = wick_new(s->mem, wick_dim, s->t->statics.n),
+           d = wick_ty_dim(s->t, wick_ty_of(size)->size);
+  for (uint32_t i = 0; i < s->t->statics.n; i++) {
+    const wick_ty_static *k = &s->t->statics.at[i];
+    if (k->param->parent != e || !wick_dim_uses(s->t->dims, d, k->symbol)) continue;
+    const wick_static *v = &fixed[k->param->index];
+    from[n] = k->symbol;
+    if (v->known && v->n == 1 && !v->word)
+      to[n++] = wick_dim_const(v->ints[0]);
+    else if (v->size)
+      to[n++] = wick_ty_dim(s->t, wick_ty_of(v->size)->size);
+    else if (v->expr && v->expr->kind == WICK_AST_NAME)
+      to[n++] = wick_ty_static_size(s->t, v->expr->ref);
+    else
+      return (wick_static){0};
+  }
+  d = wick_dim_substitute(s->t->dims, d, n, from, to);
+  wick_ty *out = wick_ty_size(s->t, d);
+  if (scheme_is_open(s, d)) return (wick_static){.expr = &open, .size = out};
+  return wick_infer_static_size(s, out);
+}
+
 static wick_static scheme_static(infer *s, const wick_static *k, const wick_lang_entity *e,
                                  const wick_static *fixed)
 {
@@ -73,7 +111,10 @@ static wick_static scheme_static(infer *s, const wick_static *k, const wick_lang
   if (scheme_is_item(k->expr, e) && !fixed[k->expr->kid[0]->ref->index].expr)
     return wick_infer_static(s, k->expr, fixed, &out) ? out : (wick_static){0};
   const wick_ast *n = scheme_substitute(s, k->expr, e, fixed);
-  return n && wick_infer_static(s, n, NULL, &out) ? out : (wick_static){0};
+  bool known = n && wick_infer_static(s, n, NULL, &out);
+  if (known && (out.known || !k->size)) return out;
+  if (k->size) return scheme_size(s, k->size, e, fixed);
+  return known ? out : (wick_static){0};
 }
 
 /* Sets the static arguments of a constraint of e: its own parameters, or those from which the

@@ -20,6 +20,7 @@ typedef struct infer {
   wick_list(wick_constraint) pending;
   wick_list(wick_ty *) literals;
   wick_list(infer_number) numbers; /* whose element types are to have them */
+  bool symbolic;                   /* static parameters are symbols in sizes, not `?` */
   bool last;       /* nothing more will become known: constraints choose, or are reported */
   uint32_t before; /* problems when the functions that are inferred together began */
 } infer;
@@ -102,6 +103,8 @@ wick_ty *wick_infer_cotangent(infer *s, wick_ty *x);
 wick_ty *wick_infer_cotangent_of(infer *s, const wick_ast *n, wick_ty *x);
 bool wick_infer_static(infer *s, const wick_ast *n, const wick_static *fixed, wick_static *out);
 /* The same for an argument of a static parameter, which may be a size, too. */
+/* Returns the number that `size` is, or it, if that is not known yet. */
+wick_static wick_infer_static_size(infer *s, wick_ty *size);
 /* A list of items, known if all of them are. */
 wick_static wick_infer_static_list(infer *s, wick_ast_kind kind, uint32_t n,
                                    const wick_static *item);

@@ -171,8 +171,9 @@ static wick_dim infer_type_size(infer *s, const wick_ast *n, uint32_t *left)
       list->ref->fixed) {
     wick_static k; /* of a static parameter the value is known at each use */
     bool is = wick_infer_static(s, n, NULL, &k);
-    if (is && k.size) return wick_ty_dim(s->t, wick_ty_of(k.size)->size);
-    return is && k.known && k.n == 1 ? wick_dim_const(k.ints[0]) : s->t->any;
+    if (is && k.size && !k.expr) return wick_ty_dim(s->t, wick_ty_of(k.size)->size);
+    if (is && k.known && k.n == 1) return wick_dim_const(k.ints[0]);
+    return s->symbolic && list == n ? wick_ty_static_size(s->t, n->ref) : s->t->any;
   }
   if (n->kind == WICK_AST_NAME && n->ref && n->ref->kind == WICK_ENTITY_LOCAL)
     return infer_type_local(s, n->ref, left);

@@ -77,6 +77,17 @@ wick_dim wick_ty_rigid_size(wick_types *t, const char *name)
   return type_new_dimvar(t, name, true);
 }
 
+wick_dim wick_ty_static_size(wick_types *t, const wick_lang_entity *param)
+{
+  for (uint32_t i = 0; i < t->statics.n; i++)
+    if (t->statics.at[i].param == param) return t->statics.at[i].symbol;
+  char *name = wick_str_printf(t->mem, "%s'%u", param->name, t->nfresh++);
+  wick_ty_static k = {param, wick_ty_rigid_size(t, name)};
+  type_dimvar(t, k.symbol)->level = 0; /* one for all uses: no scheme copies it */
+  wick_push(t->mem, &t->statics, k);
+  return k.symbol;
+}
+
 wick_dim wick_ty_dim(wick_types *t, wick_dim d)
 {
   if (wick_dim_is_const(d) || wick_dim_eq(d, WICK_DIM_INVALID)) return d;

@@ -66,6 +66,12 @@ typedef struct wick_ty_dimvar {
 
 #define WICK_TY_GENERIC UINT32_MAX /* the level of what a scheme copies at each use */
 
+/* The symbol that stands for a static parameter in sizes while its value is not known. */
+typedef struct wick_ty_static {
+  const struct wick_lang_entity *param;
+  wick_dim symbol;
+} wick_ty_static;
+
 typedef struct wick_types {
   wick_arena *mem;
   wick_module *module; /* of `dims`, and of the operators' inference */
@@ -74,6 +80,7 @@ typedef struct wick_types {
   wick_dim any; /* ? */
   wick_list(wick_ty_dimvar) dimvars;
   wick_list(uint32_t) of_symbol; /* dimvar + 1 by the number of a symbol's expression */
+  wick_list(wick_ty_static) statics;
   wick_ty *error, *unit, *scalar_shape, *elem[WICK_NELEM];
   uint32_t stamp, nfresh, level;
   uint64_t steps, most; /* of walks over types, which are limited */
@@ -98,6 +105,7 @@ wick_ty *wick_ty_new(wick_types *t, wick_ty_kind kind, uint32_t n, wick_ty *cons
 wick_ty *wick_ty_var(wick_types *t, wick_ty_sort sort);
 wick_dim wick_ty_size_var(wick_types *t);
 wick_dim wick_ty_rigid_size(wick_types *t, const char *name);
+wick_dim wick_ty_static_size(wick_types *t, const struct wick_lang_entity *param);
 wick_ty *wick_ty_size(wick_types *t, wick_dim d);
 wick_ty *wick_ty_shape(wick_types *t, uint32_t ndim, const wick_dim *dim, uint32_t front,
                        wick_ty *rest);

@@ -413,8 +413,13 @@ def static_lists():
     return *passed, np.ones((3, 1)), 5, 6, 6, [5, 6], 6, np.zeros(3), np.zeros((2, 1, 2))
 
 
+def static_sums():
+    rows = np.tile([1.0, 2.0, 3.0], (6, 1))
+    return rows, rows, np.arange(12.0).reshape(3, 2, 2).transpose(1, 0, 2)
+
+
 FILES = {
-    "sizes": {"static_lists": static_lists, "centres": lambda: (1.0 + 16.0 + 2.0, 3.0), "named": halves, "windows": windows, "determinants": determinants, "transformed": transformed, "halved": halved, "triangle": triangle, "chosen": chosen, "open": lambda: (17.0, [1.0, 2.0, 4.0]), "grown": grown},
+    "sizes": {"static_sums": static_sums, "static_lists": static_lists, "centres": lambda: (1.0 + 16.0 + 2.0, 3.0), "named": halves, "windows": windows, "determinants": determinants, "transformed": transformed, "halved": halved, "triangle": triangle, "chosen": chosen, "open": lambda: (17.0, [1.0, 2.0, 4.0]), "grown": grown},
     "solvers": {
         "cg64": conjugate, "cg32": conjugate, "newton_cg": least, "nonlinear_cg": lambda: (least(), energy(least())), "gauss_newton": gauss_newton,
         "implicit": implicit, "implicit_linear": implicit_linear, "adaptive": lambda: lotka(P, Y0), "adaptive_gradient": adaptive_gradient,
