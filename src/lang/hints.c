@@ -70,12 +70,15 @@ static const hint hint_elems[] = {
 static const hint hint_words[] = {
     {"and & &&=",
      "`a && b` of conditions; of tensors `and(a, b)`, of the bits of numbers `bit_and(a, b)`"},
-    {"or |",
-     "`a || b` of conditions; of tensors `or(a, b)`, of the bits of numbers `bit_or(a, b)`"},
+    {"|", "`a || b` of conditions, `bit_or(a, b)` of the bits of numbers; each pattern has an arm "
+          "of its own"},
+    {"or", "`a || b` of conditions; of tensors `or(a, b)`, of the bits of numbers `bit_or(a, b)`"},
     {"not ~", "`!a` of a condition; of the bits of numbers `bit_not(a)`"},
     {"^", "`x ** y` is a power; `bit_xor(a, b)` of the bits of numbers"},
     {"is", "`a == b`"},
-    {"?", "`if c { x } else { y }` has a value"},
+    {"?", "`if c { x } else { y }` has a value; `Option[t]` of the library is a type for what may "
+          "be missing"},
+    {"if", "`if c { x } else { y }` is an expression; patterns have no conditions"},
     {"def func function", "a function is `fn f(x) { x + 1 }`"},
     {"lambda \\", "a function without a name is `fn(x) { x + 1 }`"},
     {"import from", "`use list` reads a module"},

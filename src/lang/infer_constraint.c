@@ -152,6 +152,8 @@ static void infer_constraint_field_help(infer *s, const wick_ast *n, const wick_
     wick_lang_help(&s->p->sources, "`use %s` reads the module of the library", module);
   else if (object->kind == WICK_TY_TENSOR && wick_lang_map_get(&s->p->forms, n->name))
     wick_lang_help(&s->p->sources, "functions take values as arguments: `%s(x)`", n->name);
+  else if (object->kind == WICK_TY_REF)
+    wick_lang_help(&s->p->sources, "`read(r)` is the value that a reference holds");
   else if (object->kind == WICK_TY_TENSOR && help)
     wick_lang_help(&s->p->sources, "%s", help);
 }

@@ -74,6 +74,15 @@ static void infer_expr_help(infer *s, const wick_ast *n, const wick_ty *found,
   else if (operand && a && a->kind == WICK_TY_ELEM && a->elem == WICK_STRING && b && b->elems)
     wick_lang_help(&s->p->sources, "`use strings` reads functions of text: `strings.concat(s, t)`, "
                                    "`strings.parse(s, like)`, `strings.length(s)`");
+  else if (found->kind == WICK_TY_DATA && b && found->data->kind == WICK_ENTITY_STRUCT)
+    wick_lang_help(
+        &s->p->sources,
+        "`map_tensors(f, x)` and `zip_tensors(f, x, y)` compute with the tensors of a struct");
+  else if (found->kind == WICK_TY_DATA && b)
+    wick_lang_help(&s->p->sources,
+                   "`match` takes data apart; `list.fold(f, first, l)` goes through a list");
+  else if (found->kind == WICK_TY_TUPLE && what && strcmp(what, "what is indexed") == 0)
+    wick_lang_help(&s->p->sources, "`t.0` is the first item of a tuple");
   else if (found->kind == WICK_TY_REF && expected->kind != WICK_TY_REF)
     wick_lang_help(&s->p->sources, "`read(r)` is the value that a reference holds");
   else if (c->kind == WICK_CLASH_SIZE && !(wick_dim_is_const(c->x) && wick_dim_is_const(c->y)))

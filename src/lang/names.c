@@ -117,9 +117,13 @@ static void names_unknown(names *s, const wick_ast *n, const char *what, uint32_
   if (help) wick_lang_help(&s->p->sources, "%s", help);
 }
 
-/* A name that an import of a file with mistakes would have brought. */
+/* A name that an item or an import of a file with mistakes would have brought. */
 static bool names_lost(const names *s, const char *name)
 {
+  for (uint32_t i = 0; i < s->p->sources.lost.n; i++)
+    if (s->p->sources.lost.at[i].source == s->m->file->at.source &&
+        s->p->sources.lost.at[i].name == name)
+      return true;
   for (uint32_t i = 0; i < s->m->file->nkid; i++) {
     const wick_ast *use = s->m->file->kid[i];
     if (use->kind != WICK_AST_USE) continue;

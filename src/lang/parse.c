@@ -13,9 +13,20 @@ bool wick_lang_is_keyword(const char *word)
   return false;
 }
 
+/* Whether the lexer has left out a character just before the next token. */
+static bool parse_is_cut(const wick_lang_parser *p)
+{
+  uint32_t from = p->at ? p->token[p->at - 1].end : 0, to = p->token[p->at].begin;
+  for (uint32_t i = 0; i < p->sources->problems.n; i++) {
+    wick_lang_at at = p->sources->problems.at[i]->at;
+    if (at.source == p->source && at.begin >= from && at.end <= to) return true;
+  }
+  return false;
+}
+
 void wick_lang_parse_wrong(wick_lang_parser *p, wick_lang_at at, const char *text)
 {
-  if (!p->panic) wick_lang_report(p->sources, at, "%s", text);
+  if (!p->panic && !parse_is_cut(p)) wick_lang_report(p->sources, at, "%s", text);
   p->panic = true;
 }
 
@@ -23,6 +34,10 @@ void wick_lang_parse_expected(wick_lang_parser *p, const char *what)
 {
   const wick_lang_token *t = parse_peek(p, 0);
   if (p->panic) return;
+  if (parse_is_cut(p)) {
+    p->panic = true;
+    return;
+  }
   const char *found = t->kind == WICK_TOKEN_END
                           ? "the end of the file"
                           : wick_str_printf(p->mem, "`%.*s`",
@@ -33,7 +48,12 @@ void wick_lang_parse_expected(wick_lang_parser *p, const char *what)
   const wick_lang_token *before = p->at ? &p->token[p->at - 1] : t;
   const char *help = wick_lang_foreign_word(p->text + t->begin, t->end - t->begin);
   if (!help) help = wick_lang_foreign_word(p->text + before->begin, before->end - before->begin);
-  if (help) wick_lang_help(p->sources, "%s", help);
+  bool call = strncmp(what, "an operator", 11) == 0 && before->kind == WICK_TOKEN_NAME &&
+              !t->newline && (t->kind == WICK_TOKEN_NAME || t->kind == WICK_TOKEN_STRING);
+  if (help)
+    wick_lang_help(p->sources, "%s", help);
+  else if (call)
+    wick_lang_help(p->sources, "functions are called with parentheses: `%s(...)`", before->name);
 }
 
 const wick_lang_token *wick_lang_parse_need(wick_lang_parser *p, int kind, const char *what)
@@ -451,6 +471,17 @@ static void parse_recover(wick_lang_parser *p, uint32_t begin)
   }
 }
 
+/* Notes what the item between two tokens would have declared: its name, and a type's constructors. */
+static void parse_lose(wick_lang_parser *p, uint32_t begin, uint32_t end)
+{
+  bool type = p->token[begin].kind == WICK_TOKEN_NAME && strcmp(p->token[begin].name, "type") == 0;
+  for (uint32_t i = begin + 1; i < end && (type || i == begin + 1); i++) {
+    if (p->token[i].kind != WICK_TOKEN_NAME) continue;
+    wick_lang_lost k = {p->source, p->token[i].name};
+    wick_push(p->sources->mem, &p->sources->lost, k);
+  }
+}
+
 static wick_lang_parser parse_begin(wick_lang_sources *s, uint32_t source,
                                     const wick_lang_tokens *tokens, wick_names *names,
                                     wick_arena *mem)
@@ -475,10 +506,12 @@ wick_ast *wick_lang_parse(wick_lang_sources *s, uint32_t source, const wick_lang
     const wick_lang_token *after = parse_peek(&p, 0);
     if (!p.panic && !after->newline && after->kind != ';')
       wick_lang_parse_expected(&p, "the end of the line");
-    if (p.panic)
+    if (p.panic) {
       parse_recover(&p, begin);
-    else
+      parse_lose(&p, begin, p.at);
+    } else {
       wick_push(mem, &items, n);
+    }
   }
   return wick_lang_parse_node(&p, WICK_AST_FILE, 0, items.n, items.at);
 }

@@ -135,9 +135,10 @@ void wick_lang_parse_body(wick_lang_parser *p, wick_ast_list *out)
     wick_push(p->mem, out, n);
     const wick_lang_token *t = parse_peek(p, 0);
     if (!t->newline && t->kind == '=')
-      wick_lang_parse_wrong(p, (wick_lang_at){p->source, t->begin, t->end},
-                            "values do not change: `let x = v` gives a name, `x with [i] = v` is "
-                            "another tensor, and `write(r, v)` changes a reference");
+      wick_lang_parse_wrong(
+          p, (wick_lang_at){p->source, t->begin, t->end},
+          "values do not change: `let x = v` gives a name, `x with [i] = v` and "
+          "`s with .f = v` are other values, and `write(r, v)` changes a reference");
     else if (!t->newline && t->kind != ';' && t->kind != '}' && parse_is_return(n))
       wick_lang_parse_wrong(
           p, n->at, "there is no `return`: the last expression of a function is what it gives");

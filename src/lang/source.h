@@ -32,12 +32,19 @@ typedef struct wick_lang_problem {
   struct wick_lang_problem *note, *next; /* the first note; the next note */
 } wick_lang_problem;
 
+/* A name that an item with a mistake would have declared. */
+typedef struct wick_lang_lost {
+  uint32_t source;
+  const char *name;
+} wick_lang_lost;
+
 enum { WICK_LANG_MOST_PROBLEMS = 100 };
 
 typedef struct wick_lang_sources {
   wick_arena *mem;
   wick_list(wick_lang_source) list; /* at[0] is unused */
   wick_list(wick_lang_problem *) problems;
+  wick_list(wick_lang_lost) lost;
 } wick_lang_sources;
 
 wick_lang_sources wick_lang_sources_begin(wick_arena *mem);
