@@ -23,6 +23,9 @@ FOUND = {
         "vmap(fn(t) { with_vjp(fn(y) { y * t }, fn(y, d) { d * t })(x) })(v)",
     "the derivative of such rows":
         "grad(fn(c) { sum(vmap(fn(t, s) { with_vjp(fn(y, w) { y * t * w }, fn(y, w, d) { (d * t * w, d * y * t) })(s, c) })(v, v * c)) })(x)",
+    "an argument that is given twice, pushed in two directions":
+        "(jvp(fn(p: f64, q: f64) { with_vjp(fn(a, b) { a * sin(b) }, fn(a, b, d) { (d * sin(b), d * a * cos(b)) })(p, q) })(x, x, x, 1.0),"
+        " jvp(fn(p: f64[3], q: f64[3], r: f64[3]) { op.gather_elements(op.mul(p, q), [0, 2, 2], axis = 0) @ op.softmax(r, axis = 0) })(v, v, v, v, v * x, v * v))",
     "an infinite cotangent of one element, and the others":
         "let k = i64(x)\n(grad(fn(u: f64[3]) { u[k] / f64(k) })(v), grad(fn(u: f64[3]) { sum(u[k:k + 1] / f64(k)) })(v))",
     "a closure in a reference that nobody reads": "let r = ref(fn(y: f64) -> f64 { y * x }); x",

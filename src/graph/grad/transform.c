@@ -36,14 +36,14 @@ static wick_value transform_again(wick_builder *b, wick_value x)
   return wick_build_close(b);
 }
 
-/* Sets `in` to the operands. An operand that is another one, too, gets a value of its own, because
- * each is a variable of its own. */
-static void transform_operands(wick_copier *c, const wick_node *n, wick_value *in)
+/* Sets `in` to the operands. One of the first `count`, the arguments, that is another one, too, gets a
+ * value of its own, because each is a variable of its own. */
+static void transform_operands(wick_copier *c, const wick_node *n, uint32_t count, wick_value *in)
 {
   for (uint32_t k = 0; k < n->nin; k++) {
     bool twice = false;
     in[k] = c->to[n->in[k].id];
-    for (uint32_t i = 0; i < k; i++) twice = twice || in[i].id == in[k].id;
+    for (uint32_t i = 0; i < k && k < count; i++) twice = twice || in[i].id == in[k].id;
     if (twice) in[k] = transform_again(&c->b, in[k]);
   }
 }
@@ -100,7 +100,7 @@ void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
              *got = wick_new(b->mem, wick_value, by->n + 1);
   bool *active = wick_new(b->mem, bool, f->nparam + 1);
   const char *prefix = transform_prefix(b, f);
-  transform_operands(c, n, in);
+  transform_operands(c, n, n->nin, in);
   f = transform_begin(&r, b, f, by, prefix, active);
   transform_enter(b, f, in);
   uint32_t begin = b->nodes.n;
@@ -244,7 +244,7 @@ void wick_expand_jvp(wick_copier *c, const wick_node *n)
   uint32_t nout = wick_return(f)->nin;
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u), *out = &c->to[n->first.id],
              *tangent = wick_new(b->mem, wick_value, f->nparam + 1);
-  for (uint32_t k = 0; k < n->nin; k++) in[k] = c->to[n->in[k].id];
+  transform_operands(c, n, f->nparam, in);
   transform_enter(b, f, in);
   for (uint32_t i = 0; i < by->n && !b->status; i++) {
     wick_type of = wick_built_type(b, in[by->ints[i]]);
