@@ -419,6 +419,25 @@ def test_vjp_and_jvp():
     close(back(np.ones(3))[0], 2 * x), close(aux["a"], x + 1)
 
 
+def test_derivatives_of_what_is_beside_a_value():
+    """A derivative leaves alone what is beside the value; a derivative of it does not."""
+    x = np.float64([1, 2, 3])
+    loss = lambda x: (wnp.sum(x ** 3), (wnp.sin(x), wnp.sqrt(x - x[0])))
+
+    def outer(x):
+        (value, (aux, _)), slope = wick.value_and_grad(loss, has_aux=True)(x)
+        return value + wnp.sum(aux) + wnp.sum(slope)
+
+    close(wick.grad(outer)(x), 3 * x ** 2 + np.cos(x) + 6 * x)
+    close(wick.jvp(outer, (x,), (x,))[1], np.sum((3 * x ** 2 + np.cos(x) + 6 * x) * x))
+
+    def pulled(x):
+        (a, b), back, aux = wick.vjp(lambda x: ((x ** 2, wnp.exp(x)), wnp.sin(x)), x, has_aux=True)
+        return wnp.sum(a + b + aux + back((x, 0 * x))[0])
+
+    close(wick.grad(pulled)(x), 2 * x + np.exp(x) + np.cos(x) + 4 * x)
+
+
 def test_vmap():
     r = np.random.default_rng(2)
     w, x = r.normal(size=(3, 4)).astype("f"), r.normal(size=(5, 4)).astype("f")

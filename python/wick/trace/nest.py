@@ -1,4 +1,5 @@
 """Functions inside of a trace: a Python function of arrays becomes a function value of the program."""
+import copy
 import itertools
 
 from wick.trace import ops, scope as scopes, tree
@@ -8,13 +9,18 @@ from wick.trace.scope import name_of, type_of
 HOISTED = 1024
 
 
+def tuple_text(parts):
+    """One by itself, else a tuple."""
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
 def result_text(leaves):
-    """The value of a function with these results: one by itself, else a tuple."""
-    return name_of(leaves[0]) if len(leaves) == 1 else f"({', '.join([name_of(x) for x in leaves])})"
+    """The value of a function with these results."""
+    return tuple_text([name_of(x) for x in leaves])
 
 
 def result_type(leaves):
-    return type_of(leaves[0]) if len(leaves) == 1 else f"({', '.join([type_of(x) for x in leaves])})"
+    return tuple_text([type_of(x) for x in leaves])
 
 
 def parameters(scope, avals):
@@ -43,13 +49,23 @@ class Nested:
             leaves = [ops.array(x) for x in leaves]
             last = result_text(leaves)
             self.results = [aval(x) for x in leaves]
-            head = ", ".join([f"{p.name}: {type_of(p)}" for p in made + list(self.captured.values())])
-            first = f"let {self.name} = fn({head}) -> {result_type(leaves)} {{"
+            self.head = ", ".join([f"{p.name}: {type_of(p)}" for p in made + list(self.captured.values())])
+            self.given = ", ".join([p.name for p in made])
+            first = f"let {self.name} = fn({self.head}) -> {result_type(leaves)} {{"
         outer.root.closed -= closed
         outer.nest(first, inner, last + " }")
 
     def types(self):
         return [(elem, shape) for elem, shape, _ in self.results]
+
+    def leading(self, count):
+        """The function that gives the first of several results alone."""
+        scope, made = scopes.current(), copy.copy(self)
+        made.name, made.results = scope.root.fresh("f"), self.results[:count]
+        names = [scope.root.fresh() for _ in made.results]
+        pattern = ", ".join(names + ["_"] * (len(self.results) - count))
+        scope.add(f"let {made.name} = fn({self.head}) {{\nlet ({pattern}) = {self.name}({self.given})\n{tuple_text(names)} }}")
+        return made
 
 
 #: By what makes them, functions that refer to nothing in a trace: (their text, those that they call, the name, results, structure).

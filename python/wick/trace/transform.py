@@ -109,13 +109,15 @@ def value_and_grad(f, argnums=0, has_aux=False, holomorphic=False, allow_int=Fal
                 fail(TypeMismatch, "grad with has_aux: the function has to return a pair (value, aux)")
             rest, kept = tree.flatten(out[1])
             aux.append(kept)
-            return [out[0]] + [stop_gradient(x) for x in rest]
+            return [out[0]] + _aside(rest)
 
         inner = Nested(loss, [_strong(x) for x in leaves], differentiated=True)
         if not inner.results or inner.results[0][1] != () or not elements.is_float(inner.results[0][0]) or (len(inner.results) > 1 and not has_aux):
             found = " and ".join([scopes.type_text(e, s) for e, s, _ in inner.results]) or "nothing"
             fail(TypeMismatch, f"grad needs a function whose value is a float of shape (); it gives {found}")
-        value, *rest, gradient = _value_and_cotangents(inner, leaves)
+        first, rest = _apart(inner, leaves, 1)
+        value, *more, gradient = _value_and_cotangents(first, leaves)
+        rest = more if rest is None else rest
         found = dict(zip(at, gradient))
         gradient = [found[k] if k in found else ops.full(x.shape, 0, x.elem) for k, x in enumerate(given)]
         made = structure.build(iter(tree.conjugated(structure, gradient)))
@@ -141,6 +143,19 @@ def _holomorphic(f, argnums, has_aux):
         return out, gradient
 
     return value_and_grad_f
+
+
+def _aside(rest):
+    """What a function that is differentiated gives beside its value, without a derivative where the trace takes no other."""
+    return [stop_gradient(x) for x in rest] if scopes.current().parent.is_constant() else rest
+
+
+def _apart(inner, leaves, count):
+    """(the function of the first results, the others). If the trace takes derivatives of the others, they are results of a call of
+    their own: this derivative leaves them alone. Otherwise the function is whole, and None stands for the others."""
+    if count == len(inner.results) or scopes.current().is_constant():
+        return inner, None
+    return inner.leading(count), emit_all(call_text(inner.name, leaves), inner.types())[count:]
 
 
 def _value_and_cotangents(inner, leaves):
@@ -222,19 +237,20 @@ def vjp(f, *primals, has_aux=False):
         aux.append(kept)
         first, s = tree.flatten(out[0])
         aux.append(s)
-        return first + [stop_gradient(x) for x in rest]
+        return first + _aside(rest)
 
     inner = Nested(both, [_strong(x) for x in leaves], differentiated=True)
-    out, pull = _pull(inner, leaves)
     own = aux[1] if has_aux else inner.structure
     n = own.count
+    first, rest = _apart(inner, leaves, n)
+    out, pull = _pull(first, leaves)
 
     def back(cotangent):
-        given = tree.conjugated(own, _cotangents("vjp", cotangent, own, inner.results[:n]))
-        return structure.build(iter(tree.conjugated(structure, pull(given + [_one(0, r) for r in inner.results[n:]]))))
+        given = tree.conjugated(own, _cotangents("vjp", cotangent, own, first.results[:n]))
+        return structure.build(iter(tree.conjugated(structure, pull(given + [_one(0, r) for r in first.results[n:]]))))
 
     value = own.build(iter(out[:n]))
-    return (value, back, aux[0].build(iter(out[n:]))) if has_aux else (value, back)
+    return (value, back, aux[0].build(iter(out[n:] if rest is None else rest))) if has_aux else (value, back)
 
 
 def _vjp_outside(f, primals, has_aux):
