@@ -101,6 +101,10 @@ def test_scan():
 def test_loops_with_types_that_the_body_changes():
     assert wick.function(lambda x: wick.fori(0, 3, lambda i, v: v + x, 0))(np.array(0.5)).dtype == np.float64
     assert wick.function(lambda x: wick.while_loop(lambda v: v < 3, lambda v: v + x, 0))(np.float16(1)).dtype == np.float16
+    moves = wick.function(lambda i: wick.while_loop(lambda i: i < 5, lambda i: i + wnp.array([1, 2])[i % 2], i))
+    assert moves(np.int32(0)) == 5 and moves(np.int32(0)).dtype == np.int64
+    either = wick.function(lambda i: wick.cond(i > 0, lambda: wnp.arange(3) + i, lambda: wnp.arange(3, dtype=wnp.int32)))
+    assert either(np.int32(-1)).tolist() == [0, 1, 2] and either(np.int32(1)).tolist() == [1, 2, 3]
     with pytest.raises(wick.TypeMismatch, match=r"i32 before the body and f32 after it"):
         wick.function(lambda x: wick.fori(0, 3, lambda i, v: v + 0.5, x))(np.int32(1))
 

@@ -36,8 +36,9 @@ def _outside(f):
     return called
 
 
-#: Arrays that NumPy makes are of f64 where those of wick.numpy are of f32: a program may mix them.
-_TO_F64 = ("f32", "f64")
+#: Arrays that NumPy makes are of f64 where those of wick.numpy are of f32, and whole numbers are of i64 where JAX's are of i32:
+#: a program may mix them.
+_WIDENED = (("f32", "f64"), ("i32", "i64"))
 _STATIC_NAMES = frozenset(("axis", "length", "reverse", "unroll", "batch_size", "_split_transpose"))
 _STATIC = {"fori": (0, 1), "fori_loop": (0, 1), "scan": (), "map": (), "associative_scan": ()}
 
@@ -66,7 +67,7 @@ def _unified(what, arms):
         elem, weak = column[0].elem, column[0].weak
         for x in column[1:]:
             made = elements.promote(elem, weak, x.elem, x.weak)
-            mixed = tuple(sorted((elem, x.elem))) == _TO_F64
+            mixed = tuple(sorted((elem, x.elem))) in _WIDENED
             if made is None or not mixed and ((made[0] != elem and not weak) or (made[0] != x.elem and not x.weak)):
                 fail(TypeMismatch, f"{what}: the results of the branches have different types: {type_of(column[0])} and {type_of(x)}")
             elem, weak = made
@@ -184,11 +185,11 @@ class _Loop:
         return inner, names, out
 
     def _wider(self, out):
-        """The types of what is carried if weak ones have to change, or floats meet NumPy's of 64 bits; else None."""
+        """The types of what is carried if weak ones have to change, or numbers of 32 bits meet those of 64; else None."""
         kinds = []
         for x, start in zip(out, self.leaves):
             made = elements.promote(x.elem, x.weak, start.elem, start.weak)
-            if x.shape != start.shape or made is None or (made[0] != start.elem and not start.weak and (start.elem, x.elem) != _TO_F64):
+            if x.shape != start.shape or made is None or (made[0] != start.elem and not start.weak and (start.elem, x.elem) not in _WIDENED):
                 fail(TypeMismatch, f"{self.what}: a carried value is {type_of(start)} before the body and {type_of(x)} after it")
             kinds.append(made[0])
         return kinds if kinds != [x.elem for x in self.leaves] else None
