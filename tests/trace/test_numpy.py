@@ -363,6 +363,9 @@ def test_indices_outside_and_masks():
     assert rows(x, np.array([5, 6, 7, 8]))[0].tolist() == x.tolist()
     mask = np.array([True, False, True, False, True])
     assert wick.function(lambda x: x[mask])(x).tolist() == [0, 2, 4]
+    assert wick.function(lambda x: (x[True, 1:], x[2:, np.array(True)]))(x)[1].tolist() == [[2], [3], [4]]
+    with pytest.raises(wick.Unsupported, match="it selects nothing"):
+        wick.function(lambda x: x[False])(x)
     with pytest.raises(wick.Unsupported, match="wick.numpy.where"):
         wick.function(lambda x: x[x > 1])(x)
     with pytest.raises(wick.OutOfRange, match="index 5 is out of bounds for a dimension of size 5"):

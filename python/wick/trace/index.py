@@ -49,11 +49,14 @@ def _items(index):
     for item in index if isinstance(index, tuple) else (index,):
         if isinstance(item, list):
             item = np.asarray(item, np.int64 if not item else None) if not _any_traced(item) else ops.array(item)
-        if isinstance(item, np.ndarray) and item.dtype == bool:
-            out += list(np.nonzero(item)) if item.ndim else [np.zeros(int(item), np.int64)]
+        if isinstance(item, np.ndarray) and item.dtype == bool and item.ndim:
+            out += list(np.nonzero(item))
             continue
-        if isinstance(item, (bool, np.bool_)):
-            fail(TypeMismatch, "an index of type bool is not supported")
+        if isinstance(item, (bool, np.bool_, np.ndarray)) and np.asarray(item).dtype == bool:
+            if not item:
+                fail(Unsupported, "an index is false: it selects nothing")
+            out.append(None)
+            continue
         if isinstance(item, Traced) and item.elem == "bool":
             fail(Unsupported, "the size of a selection by a traced mask is not known when the function is compiled: use "
                               "wick.numpy.where(mask, x, other), which keeps the shape")
