@@ -196,6 +196,11 @@ def test_linear_algebra_and_signals():
     for mode in ("full", "same", "valid"):
         close(wick.scipy.signal.convolve2d(X, Y[:2, :3], mode), scipy.signal.convolve2d(X, Y[:2, :3], mode), 1e-4)
         close(wick.scipy.signal.correlate(X[0], V, mode), scipy.signal.correlate(X[0], V, mode), 1e-4)
+        for z in (X, X + 1j * Y):
+            for w in (Y[:2], Y[1:, :3] - 1j * X[1:, :3], Y[:, :3]):
+                for name in ("convolve", "correlate", "convolve2d", "correlate2d"):
+                    close(run(lambda z, w: getattr(wick.scipy.signal, name)(z, w, mode), z, w), getattr(scipy.signal, name)(z, w, mode), 1e-4)
+            close(run(lambda z: wick.scipy.signal.fftconvolve(z, X[:, 1:], mode, axes=-1), z), scipy.signal.fftconvolve(z, X[:, 1:], mode, axes=-1), 1e-4)
 
 
 # ---- functions with derivatives of their own ----

@@ -27,10 +27,10 @@ LINEAR |= {"concat": (0,), "concatenate": (0,), "stack": (0,), "vstack": (0,), "
            "dynamic_update_slice_in_dim": (0, 1), "dynamic_update_index_in_dim": (0, 1), "select_n": None}
 #: Products: linear in each of their operands.
 PRODUCTS = dict.fromkeys("multiply matmul dot tensordot outer inner kron convolve cross multi_dot dot_general matvec "
-                         "batch_matmul conv conv_general_dilated conv_with_general_padding conv_transpose".split(), (0, 1))
+                         "batch_matmul conv conv_general_dilated conv_with_general_padding conv_transpose convolve2d fftconvolve".split(), (0, 1))
 PRODUCTS["einsum"] = None
-#: Functions whose first operand of a pair is conjugated.
-CONJUGATED = ("vdot", "vecdot", "vecmat")
+#: Products of a pair, and which of them is conjugated.
+CONJUGATED = {"vdot": 0, "vecdot": 0, "vecmat": 0, "correlate": 1, "correlate2d": 1}
 #: Functions with a result for each of their arrays, of its type.
 APART = ("broadcast_arrays", "meshgrid")
 FILLED = frozenset("zeros ones empty full eye identity tri zeros_like ones_like full_like linspace arange".split())
@@ -62,7 +62,7 @@ def called(f, args, named):
         at = PRODUCTS[name]
         return _product(f, args, named, range(len(args)) if at is None else at)
     if name in CONJUGATED:
-        return _product(f, (conj(args[0]),) + args[1:], named, (0, 1))
+        return _product(f, [conj(x) if k == CONJUGATED[name] else x for k, x in enumerate(args)], named, (0, 1))
     fail(Unsupported, f"{name} of complex numbers is missing: use it for the real and the imaginary part, or for the absolute value")
 
 
