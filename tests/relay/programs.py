@@ -154,6 +154,45 @@ PROGRAMS = {
                       (i32(3),), (3, 7, 2, 48)),
     "std gradient cells": ("def @main(%x: float32) { let %zero = Zero(fn () -> float32 { 0f }); let %one = One(fn () -> float32 { 1f }); let %raw = Raw(%x); let %add = fn (%a: float32, %b: float32) -> float32 { %a + %b };"
                            " (@FromGradCell(@AddGradCell(%add, %zero, %raw)), @FromGradCell(@AddGradCell(%add, %one, %raw))) }", (f32(2),), (2, 3)),
+    # ---- as TVM's importers and passes print ----
+    "names with points": ("def @main(%fc.weight: Tensor[(2, 3), float32], %aten::linear_0.bias: Tensor[(3), float32]) { let %t.x = (%fc.weight, 1f); %t.x.0 + %aten::linear_0.bias * %t.x.1 }",
+                          (X, X[0]), X + X[0]),
+    "names with numbers": ("def @main(%input.1: Tensor[(2, 3), float32], %x.2 {virtual_device_=meta[VirtualDevice][0]}: float32) {\n"
+                           "  let %input = (2f, 5f); let %y.3 = (%input.1, %x.2); %y.3.0 * %y.3.1 + match %input.0 { %z => %z } * %input.1\n}", (X, f32(3)), X * 3 + 2 * X),
+    "type parameters named as functions": (
+        "type Tri[A, B, C] { One(A), Two(B, Tri[A, B, C]), Three(C, Tri[A, B, C], Tri[A, B, C]) }\n"
+        "def @a[A, B, C](%t: Tri[A, B, C]) -> int32 { match (%t) { One(_) => 1, Two(_, %b) => 10 + @b(%b), Three(_, %a, %c) => @b(%a) + @a(%c) } }\n"
+        "def @b[A, B, C](%t: Tri[A, B, C]) -> int32 { match (%t) { One(_) => 2, Two(_, %b) => 100 + @a(%b), Three(_, %a, %c) => 1000 * @a(%a) + @b(%c) } }\n"
+        "def @main(%x: float32) { let %t: Tri[float32, int32, bool] = Three(True, Two(3, One(%x)), Two(5, Two(6, One(2f)))); (@a(%t), @b(%t)) }", (f32(1),), (212, 12112)),
+    "virtual devices": ("def @main(%x {virtual_device_=VirtualDevice(device_type=1, target=Target(id=7f0, kind='llvm', keys={'cpu'}))}: Tensor[(2, 3), float32]) {\n"
+                        "  on_device(%x, virtual_device=VirtualDevice(device_type=1, virtual_device_id=0, target=Target(kind='llvm')), constrain_result=True) + 1f\n}", (X,), X + 1),
+    "a primitive function": ("def @main(%x: Tensor[(2, 3), float32], executor=meta[Executor][0]) -> Tensor[(2, 3), float32] {\n"
+                             "  %1 = fn (%p0: Tensor[(2, 3), float32] /* ty=Tensor[(2, 3), float32] */, Primitive=1, hash=\"2d1c\") -> Tensor[(2, 3), float32] { %0 = add(%p0, 1f); tanh(%0) };\n"
+                             "  %1(%x)\n}", (X,), np.tanh(X + 1)),
+    "a loop of TensorFlow": ("def @main(%x: Tensor[(2, 3), float32]) {\n  let %while_loop = fn (%i: int32, %acc: Tensor[(2, 3), float32]) {\n    %0 = less(%i, 10);\n"
+                             "    if (%0) { %1 = add(%i, 1); %2 = multiply(%acc, 1.5f); %while_loop(%1, %2) } else { (%i, %acc) }\n  };\n"
+                             "  %3 = %while_loop(0, %x); %4 = %3.0; %5 = %3.1; (%4, %5)\n}", (X,), (10, X * f32(1.5) ** 10)),
+    "a gradient by references": ("def @main(%x: Tensor[(3), float32], %y: Tensor[(3), float32]) {\n  let %r1 = ref(zeros_like(%x)); let %r3 = ref(zeros_like(%y)); let %x4 = multiply(%x, %y);\n"
+                                 "  let %r5 = ref(zeros_like(%x4)); let %x6 = ref(fn () { () }); let %x7 = exp(%x4); let %r8 = ref(zeros_like(%x7));\n"
+                                 "  let %b9 = fn () { let %u = ref_write(%r5, add(ref_read(%r5), multiply(ref_read(%r8), exp(%x4)))); let %h = ref_read(%r5);\n"
+                                 "    let %v = ref_write(%r1, add(ref_read(%r1), collapse_sum_like(multiply(%h, %y), %x)));\n"
+                                 "    let %w = ref_write(%r3, add(ref_read(%r3), collapse_sum_like(multiply(%h, %x), %y))); let %back = ref_read(%x6); %back() };\n"
+                                 "  let %s = ref_write(%r8, ones_like(%x7)); let %t = %b9(); (%x7, (ref_read(%r1), ref_read(%r3)))\n}",
+                                 (X[0], X[1]), (np.exp(X[0] * X[1]), np.exp(X[0] * X[1]) * X[1], np.exp(X[0] * X[1]) * X[0])),
+    "streams": ("type Stream[A] { SCons(A, fn () -> Stream[A]) }\ndef @from(%n: int32) -> Stream[int32] { SCons(%n, fn () -> Stream[int32] { @from(%n + 1) }) }\n"
+                "def @smap[A, B](%f: fn (A) -> B, %s: Stream[A]) -> Stream[B] { match (%s) { SCons(%x, %rest) => SCons(%f(%x), fn () -> Stream[B] { @smap(%f, %rest()) }) } }\n"
+                "def @total(%n: int32, %s: Stream[int32]) -> int32 { if (%n == 0) { 0 } else { match (%s) { SCons(%x, %rest) => %x + @total(%n - 1, %rest()) } } }\n"
+                "def @main(%k: int32) -> int32 { @total(%k, @smap(fn (%x: int32) -> int32 { %x * %x }, @from(1))) }", (i32(5),), 55),
+    "states": ("type State[S, A] { St(fn (S) -> (A, S)) }\ndef @run[S, A](%m: State[S, A], %s: S) -> (A, S) { match (%m) { St(%f) => %f(%s) } }\n"
+               "def @bind[S, A, B](%m: State[S, A], %f: fn (A) -> State[S, B]) -> State[S, B] { St(fn (%s: S) -> (B, S) { let %r = @run(%m, %s); @run(%f(%r.0), %r.1) }) }\n"
+               "def @unit[S, A](%a: A) -> State[S, A] { St(fn (%s: S) -> (A, S) { (%a, %s) }) }\ndef @tick() -> State[int32, int32] { St(fn (%s: int32) -> (int32, int32) { (%s, %s + 1) }) }\n"
+               "def @main(%n: int32) -> (int32, int32) { @run(@bind(@tick(), fn (%a: int32) { @bind(@tick(), fn (%b: int32) { @unit(%a * 10 + %b) }) }), %n) }", (i32(4),), (45, 6)),
+    "sizes that are computed": ("def @main(%x: Tensor[(4, 6), float32]) {\n  %0 = shape_of(%x, dtype=\"int64\"); let %h = divide(cast(%0, dtype=\"int32\"), 2); %1 = cast(%h, dtype=\"int64\");\n"
+                                "  %2 = dyn.ones(%1, shape=None, dtype=\"float32\"); %3 = take(%0, 0, axis=0); %4 = expand_dims(%3, axis=0); %5 = (%4, meta[relay.Constant][2]);\n"
+                                "  %6 = concatenate(%5); let %h = dyn.tile(%2, stack((2, 2)), reps=[]);\n"
+                                "  (dyn.reshape(%x + %h, strided_slice(%6, begin=[0], end=[2]), newshape=[]), dyn.broadcast_to(%3, shape_of(%x), shape=[]), dyn.topk(%x, %3, k=None, ret_type=\"values\"))\n}",
+                                (np.arange(24, dtype=f32).reshape(4, 6),), (np.arange(1, 25, dtype=f32).reshape(4, 6), np.full((4, 6), 4),
+                                                                           np.arange(24, dtype=f32).reshape(4, 6)[:, :1:-1])),
     # ---- types ----
     "named sizes": ("def @main(%x: Tensor[(n, 3), float32], %y: Tensor[(n, 3), float32]) -> Tensor[(n, 3), float32] { %x + %y }", (X, X), 2 * X),
     "open sizes": ("def @main(%x: Tensor[(?, 3), float32]) -> Tensor[(?, 3), float32] { exp(%x) }", (X,), np.exp(X)),

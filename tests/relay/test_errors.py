@@ -16,6 +16,8 @@ ERRORS = {
     "refused": ("def @main(%x: Tensor[(3), bool]) {\n  argwhere(%x);\n  random.uniform(%x)\n}",
                 [(3, "the operator `argwhere` is not supported: its result's sizes, or which of its elements count, are known at run time only"),
                  (4, "the operator `random.uniform` is not supported: Wick's random numbers are others")]),
+    "sizes of a run": ("def @main(%x: Tensor[(4), float32], %n: Tensor[(1), int64]) {\n  let %s = shape_of(%x);\n  let %s = %n;\n  dyn.reshape(%x, %s, newshape=[])\n}",
+                       [(5, "the operator `dyn.reshape` is not supported: its result's sizes are contents of operands; where constants and sizes of parameters give them")]),
     "attributes": ("def @main(%x: int32) {\n  expand_dims(%x, axes=1);\n  vision.roi_pool(%x, %x, layout=\"NHWC\")\n}",
                    [(3, "the attribute `axes` of `expand_dims` is not supported"), (4, "the attribute `layout` of `vision.roi_pool` may only be NCHW")]),
     "names": ("def @main(%x: int32) -> foo {\n  %y + @f(%z)\n}\ndef @g() { %0 }\ndef @h(%l: List[int32]) { match (%l) { Kons(_) => 1 } }",

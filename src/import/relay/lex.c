@@ -13,6 +13,7 @@ typedef struct lex {
   const char *text;
   uint32_t source, at, nbytes;
   relay_tokens out;
+  wick_list(const char *) numbered; /* names of variables that end in `.` and a number */
 } lex;
 
 static bool lex_digit(char c) { return c >= '0' && c <= '9'; }
@@ -204,6 +205,45 @@ static bool lex_signed(lex *s)
 
 /* ---- the others ---- */
 
+static const relay_token *lex_last(const lex *s)
+{
+  return s->out.n ? &s->out.at[s->out.n - 1] : NULL;
+}
+
+/* Returns whether the variable whose name ends here is declared: after `let`, or before its type or its
+ * attributes. */
+static bool lex_declares(const lex *s)
+{
+  const relay_token *last = lex_last(s);
+  uint32_t k = 0;
+  if (last && last->kind == RELAY_WORD && strcmp(last->name, "let") == 0) return true;
+  while (lex_peek(s, k) == ' ') k++;
+  bool attributes = lex_peek(s, k) == '{' && last && (last->kind == '(' || last->kind == ',');
+  return lex_peek(s, k) == ':' || attributes;
+}
+
+/* The names of variables may have parts: `%conv1.weight`, `%aten::linear_0`. A part that is a number
+ * belongs to the name where one is declared, and to names that were declared so: `%input.1`. */
+static void lex_parts(lex *s, uint32_t begin)
+{
+  for (;;) {
+    uint32_t before = s->at, skip = lex_starts(s, "::") ? 2 : lex_peek(s, 0) == '.' ? 1 : 0;
+    char c = skip ? lex_peek(s, skip) : '\0';
+    if (!lex_letter(c) && !lex_digit(c)) return;
+    s->at += skip;
+    lex_word(s);
+    if (lex_letter(c)) continue;
+    const char *name = lex_name(s, begin + 1, s->at);
+    bool known = false;
+    for (uint32_t i = 0; i < s->numbered.n; i++) known = known || s->numbered.at[i] == name;
+    if (!known && !lex_declares(s)) {
+      s->at = before;
+      return;
+    }
+    if (!known) wick_push(s->mem, &s->numbered, name);
+  }
+}
+
 static void lex_variable(lex *s, char first)
 {
   uint32_t begin = s->at++;
@@ -211,9 +251,10 @@ static void lex_variable(lex *s, char first)
   bool graph = first == '%' && lex_digit(c);
   if (graph)
     while (lex_digit(lex_peek(s, 0))) s->at++;
-  else if (lex_letter(c))
+  else if (lex_letter(c)) {
     lex_word(s);
-  else {
+    if (first == '%') lex_parts(s, begin);
+  } else {
     lex_wrong(s, begin, first == '%' ? "a name or a number follows `%`" : "a name follows `@`");
     return;
   }
@@ -272,7 +313,8 @@ static void lex_section(lex *s)
 static void lex_string(lex *s)
 {
   uint32_t begin = s->at++;
-  while (s->at < s->nbytes && s->text[s->at] != '"') s->at++;
+  char quote = s->text[begin];
+  while (s->at < s->nbytes && s->text[s->at] != quote) s->at++;
   uint32_t end = s->at;
   if (s->at == s->nbytes)
     lex_wrong(s, begin, "the string has no end");
@@ -342,7 +384,7 @@ relay_tokens wick_relay_lex(wick_lang_sources *sources, uint32_t source, wick_na
       lex_meta(&s);
     else if (lex_letter(c))
       lex_any_word(&s);
-    else if (c == '"')
+    else if (c == '"' || c == '\'')
       lex_string(&s);
     else if (c == '#')
       lex_section(&s);

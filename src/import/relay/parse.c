@@ -120,7 +120,8 @@ static const char *parse_variable(relay_parser *p, const char *name)
 {
   char *as = wick_str_dup(p->mem, name);
   if (as[0] >= 'A' && as[0] <= 'Z') as[0] = (char)(as[0] - 'A' + 'a');
-  if (wick_lang_map_get(&p->p->elements, wick_relay_intern(p, as)))
+  while (wick_lang_map_get(&p->p->elements, wick_relay_intern(p, as)) ||
+         wick_lang_map_get(&p->fixed, wick_relay_intern(p, as)))
     as = wick_str_printf(p->mem, "%s_", as);
   return wick_relay_intern(p, as);
 }
@@ -326,8 +327,7 @@ wick_ast *wick_relay_pattern(relay_parser *p)
 
 /* ---- functions ---- */
 
-/* name = value, ...: attributes of functions say how TVM compiles them. */
-static void parse_skip_attributes(relay_parser *p, int end)
+void wick_relay_skip(relay_parser *p, int end)
 {
   uint32_t depth = 0;
   while (!p->panic && !relay_is(p, RELAY_END) && (depth || !relay_is(p, end))) {
@@ -344,12 +344,15 @@ static wick_ast *parse_param(relay_parser *p)
   if (p->panic) return wick_relay_node(p, WICK_AST_ERROR, begin, 0, NULL);
   p->param = t->name;
   if (relay_take(p, '{')) {
-    parse_skip_attributes(p, '}');
+    wick_relay_skip(p, '}');
     wick_relay_need(p, '}', "`}`");
   }
   wick_ast *type = relay_take(p, ':') ? parse_annotation(p) : NULL;
   p->param = NULL;
-  return wick_relay_named(p, WICK_AST_PARAM, begin, wick_relay_declare(p, t->name), 1, &type);
+  wick_ast *n =
+      wick_relay_named(p, WICK_AST_PARAM, begin, wick_relay_declare(p, t->name), 1, &type);
+  wick_relay_bind(p, n->name, n);
+  return n;
 }
 
 static void parse_generics(relay_parser *p)
@@ -374,7 +377,7 @@ wick_ast *wick_relay_function(relay_parser *p, uint32_t begin, const char *name)
   wick_relay_need(p, '(', "`(`");
   while (!p->panic && !relay_take(p, ')')) {
     if (relay_is(p, RELAY_WORD) && relay_peek(p, 1)->kind == '=') {
-      parse_skip_attributes(p, ')');
+      wick_relay_skip(p, ')');
       continue;
     }
     wick_push(p->mem, &params, parse_param(p));

@@ -51,6 +51,14 @@ static wick_ast *expr_attribute(relay_parser *p)
     if (end == ')' && items.n == 1) return items.at[0];
     return wick_relay_node(p, WICK_AST_TUPLE, begin, items.n, items.at);
   }
+  if (t->kind == RELAY_WORD && t->name[0] >= 'A' && t->name[0] <= 'Z' &&
+      relay_peek(p, 1)->kind == '(') { /* VirtualDevice(device_type=1, ...) */
+    relay_next(p);
+    relay_next(p);
+    wick_relay_skip(p, ')');
+    wick_relay_need(p, ')', "`)`");
+    return NULL;
+  }
   (void)expr_atom(p); /* arange(..., start=1f): the same as an operand */
   return NULL;
 }
@@ -388,7 +396,9 @@ static wick_ast *expr_let(relay_parser *p)
   wick_relay_need(p, ';', "`;`");
   if (function && !p->panic && value->kind == WICK_AST_FN && wick_relay_calls(value, name))
     value = wick_relay_lift(p, begin, name, value), type = NULL;
+  wick_ast *numbers = function || p->panic ? NULL : wick_relay_numbers(p, value);
   if (!function) name = wick_relay_declare(p, t->name);
+  wick_relay_bind(p, name, numbers);
   return expr_bound(p, begin, name, type, value);
 }
 
@@ -399,8 +409,10 @@ static wick_ast *expr_graph_binding(relay_parser *p)
   relay_next(p);
   wick_ast *value = expr_binary(p, 0);
   wick_relay_need(p, ';', "`;`");
+  wick_ast *numbers = p->panic ? NULL : wick_relay_numbers(p, value);
   relay_graph g = {wick_relay_declare(p, wick_relay_intern(p, name)), value};
   wick_push(p->mem, &p->graph, g);
+  wick_relay_bind(p, g.name, numbers);
   return expr_bound(p, begin, g.name, NULL, value);
 }
 

@@ -4,53 +4,53 @@
 const relay_refused wick_relay_refused[] = {
     {"argwhere", "its result's sizes, or which of its elements count, are known at run time only"},
     {"dyn.broadcast_to",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.expand_dims",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.full",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.image.resize2d",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.nn.pad",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.nn.upsampling",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.nn.upsampling3d",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.one_hot",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.ones",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.reshape",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.sparse_to_dense",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.squeeze",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.strided_slice",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.tile",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.topk",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"dyn.zeros",
-     "its result's sizes are contents of operands; where they are constants, it is the operator "
-     "without `dyn.`"},
+     "its result's sizes are contents of operands; where constants and sizes of parameters give "
+     "them, it is the operator without `dyn.`"},
     {"memory.alloc_storage",
      "it is made by TVM's memory planning; the program before it has the operators"},
     {"memory.alloc_tensor",

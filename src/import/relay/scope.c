@@ -41,6 +41,19 @@ const char *wick_relay_local(relay_parser *p, const char *name)
   return wick_lang_map_get(&p->locals, name) ? name : NULL;
 }
 
+void wick_relay_bind(relay_parser *p, const char *name, wick_ast *value)
+{
+  if (!value) return;
+  wick_lang_entity e = {.value = value};
+  wick_lang_map_set(&p->locals, name, wick_dup(p->mem, wick_lang_entity, &e, 1), p->mem);
+}
+
+const wick_ast *wick_relay_bound(const relay_parser *p, const char *name)
+{
+  const wick_lang_entity *e = wick_lang_map_get(&p->locals, name);
+  return e ? e->value : NULL;
+}
+
 static void scope_fix(relay_parser *p, wick_lang_map *map, const char *name)
 {
   wick_lang_map_set(map, name, &scope_any, p->mem);

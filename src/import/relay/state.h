@@ -115,6 +115,9 @@ void wick_relay_leave(relay_parser *p, uint32_t mark);
 /* Declares a local; returns its name in the tree. */
 const char *wick_relay_declare(relay_parser *p, const char *name);
 const char *wick_relay_local(relay_parser *p, const char *name); /* NULL: there is none */
+/* Says what the local of this name in the tree is: a PARAM, or a constant; NULL: something else. */
+void wick_relay_bind(relay_parser *p, const char *name, wick_ast *value);
+const wick_ast *wick_relay_bound(const relay_parser *p, const char *name);
 /* Collects the names of functions, types and constructors. */
 void wick_relay_scan(relay_parser *p);
 /* What the file uses of the std library, as a USE; NULL: nothing. */
@@ -124,6 +127,8 @@ wick_ast *wick_relay_imports(relay_parser *p);
 const char *wick_relay_element(const char *dtype); /* "f32" of "float32"; NULL: there is none */
 wick_ast *wick_relay_type(relay_parser *p);
 wick_ast *wick_relay_pattern(relay_parser *p);
+/* Passes over attributes that only say how TVM compiles, up to `end`. */
+void wick_relay_skip(relay_parser *p, int end);
 /* [A](%x: T, ...) -> T { ... } */
 wick_ast *wick_relay_function(relay_parser *p, uint32_t begin, const char *name);
 
@@ -143,6 +148,9 @@ wick_ast *wick_relay_lift(relay_parser *p, uint32_t begin, const char *name, wic
 const wick_tensor *wick_relay_constant(relay_parser *p, const relay_token *t);
 
 /* ---- dynamic.c ---- */
+/* Returns the numbers that an expression is, as a constant or a tuple of them, if it is one, or computed from constants
+ * and from sizes of parameters; NULL: it is not. */
+wick_ast *wick_relay_numbers(relay_parser *p, const wick_ast *x);
 /* The operator that `dyn.NAME` is where the operands that become attributes are constants, and its arguments; NULL: it
  * is no such operator, or one of them is no constant. */
 const char *wick_relay_static(relay_parser *p, uint32_t begin, const char *name,
