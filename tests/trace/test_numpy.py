@@ -374,6 +374,35 @@ def test_indices_outside_and_masks():
         wick.function(lambda x, i: x[i:])(x, 2)
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_unique_slices(axis):
+    x = np.random.default_rng(3).integers(0, 2, (9, 2, 2)).astype(np.float32)
+    want = np.unique(x, return_index=True, return_inverse=True, return_counts=True, axis=axis)
+    n = want[0].shape[axis]
+    found = wick.function(lambda x: wnp.unique(x, True, True, True, axis, size=n))(x)
+    for f, w in zip(found, want):
+        assert np.array_equal(f, w.reshape(f.shape))
+    filled = wick.function(lambda x: wnp.unique(x, axis=axis, size=n + 1, fill_value=-1))(x)
+    assert (np.take(filled, n, axis) == -1).all() and np.array_equal(np.delete(filled, n, axis), want[0])
+    assert np.array_equal(wnp.unique(x, axis=axis), want[0])
+
+
+def test_unique_numbers_that_are_none():
+    x = np.float32([np.nan, 1, np.nan, 2, 1])
+    values, counts = wick.function(lambda x: wnp.unique(x, return_counts=True, size=4, fill_value=-1))(x)
+    np.testing.assert_array_equal(values, [1, 2, np.nan, -1])
+    assert counts.tolist() == [2, 1, 2, 0]
+    apart = wick.function(lambda x: (wnp.unique(x, size=4, equal_nan=False), wnp.unique_values(x, size=4)))(x)
+    np.testing.assert_array_equal(apart, [[1, 2, np.nan, np.nan]] * 2)
+
+
+def test_positions_of_a_mask():
+    x = np.arange(16, dtype=np.float32).reshape(4, 4) % 5
+    found = wick.function(lambda x: wnp.mask_indices(4, wnp.triu, 1) + wnp.mask_indices(4, lambda m, k: m * (x > 2), size=3))(x)
+    for f, w in zip(found, np.mask_indices(4, np.triu, 1) + tuple(p[:3] for p in np.nonzero(x > 2))):
+        assert np.array_equal(f, w)
+
+
 # ---- methods and operators ----
 
 

@@ -417,6 +417,12 @@ def triu_indices_from(x, k=0):
     return triu_indices(x.shape[-2], k, x.shape[-1])
 
 
-def mask_indices(n, mask_func, k=0):
-    """The positions that a mask like triu keeps, of a square matrix."""
-    return tuple([made(x) for x in np.nonzero(np.asarray(mask_func(np.ones((n, n), int), k)))])
+def mask_indices(n, mask_func, k=0, *, size=None):
+    """The positions that a mask like triu keeps, of a square matrix; with `size`, the mask may be a traced one."""
+    if size is not None:
+        from wick.numpy.searching import nonzero
+        return nonzero(mask_func(ones((n, n), int), k), size=size)
+    from wick.environment import ensure_compile_time_eval
+    with ensure_compile_time_eval():
+        kept = np.nonzero(np.asarray(mask_func(np.ones((n, n), int), k)))
+    return tuple([made(x) for x in kept])

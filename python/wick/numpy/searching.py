@@ -153,75 +153,109 @@ def compress(condition, x, /, axis=None, *, size=None, fill_value=0):
 # ---- sets ----
 
 
+def _rows_in_order(rows):
+    """The positions that put rows in order by their first elements, then by their second ones, ..."""
+    from wick.trace.control import fori
+    count = rows.shape[1]
+
+    def step(k, at):
+        column = ops.dynamic_index(rows, ops.binary("sub", count - 1, ops.as_elem(k, "i64")), 1)
+        return ops.gather(at, argsort(ops.gather(column, at, 0)), 0)
+
+    return fori(0, count, step, ops.iota(rows.shape[0]))
+
+
+def _new_ones(x, equal_nan):
+    """Which elements along the first axis of a sorted array differ from those before them."""
+    n = x.shape[0]
+    late, early = [ops.slice_axis(x, 0, begin, n - 1) for begin in (1, 0)]
+    different = ops.same("ne", late, early, elem="bool")
+    if equal_nan and elements.is_float(x.elem):
+        both = ops.same("and", ops.unary("isnan", late, "bool"), ops.unary("isnan", early, "bool"))
+        different = ops.same("and", different, ops.unary("not", both))
+    if x.ndim > 1:
+        from wick.numpy.reductions import any
+        different = any(different, axis=1)
+    return ops.concat([ops.full((1,), True, "bool"), different], 0)
+
+
 @api
-def _unique(x, size, fill_value):
-    """(values, positions of their first occurrences, inverse, counts), with `size` values."""
+def _unique(x, size, fill_value, axis=None, equal_nan=True):
+    """(values, positions of their first occurrences, inverse, counts), with `size` values; along an axis the values are slices."""
     x = ops.array(x)
     if size is None:
         fail(Unsupported, "the number of different values is not known when the function is compiled: give size=")
     size = ops.whole("unique: size", size)
-    flat = ops.reshape(x, (x.size,))
     if not x.size:
         fail(InvalidArgument, "unique of an array without elements")
-    values, at = _sorted(flat, 0, False)
-    at = at if x.size > 1 else ops.full((1,), 0, "i64")
-    different = ops.same("ne", ops.slice(values, (1,), (x.size - 1,)), ops.slice(values, (0,), (x.size - 1,)), elem="bool") if x.size > 1 else None
-    first = ops.full((1,), True, "bool")
-    new = ops.concat([first, different], 0) if different is not None else first
-    number = ops.binary("sub", ops.cumulative("cumsum", ops.as_elem(new, "i64"), 0), 1)
+    if axis is None:
+        count, rest = x.size, ()
+        values, at = _sorted(ops.reshape(x, (count,)), 0, False)
+        at = at if count > 1 else ops.full((1,), 0, "i64")
+    else:
+        axis = ops.axis_of("unique", axis, x.ndim)
+        moved = ops.move(x, axis, 0)
+        count, rest = moved.shape[0], moved.shape[1:]
+        rows = ops.reshape(moved, (count, math.prod(rest)))
+        at = _rows_in_order(rows)
+        values = ops.gather(rows, at, 0)
+    number = ops.binary("sub", ops.cumulative("cumsum", ops.as_elem(_new_ones(values, equal_nan), "i64"), 0), 1)
     place = ops.where(ops.binary("lt", number, size, "bool"), number, size)
-    begin = index.At(ops.full((size + 1,), x.size, "i64"))[place].min(ops.iota(x.size))
+    begin = index.At(ops.full((size + 1,), count, "i64"))[place].min(ops.iota(count))
     begin = ops.slice(begin, (0,), (size,))
     counts = index.At(ops.full((size + 1,), 0, "i64"))[place].add(1)
     counts = ops.slice(counts, (0,), (size,))
     good = ops.binary("gt", counts, 0, "bool")
     from_ = ops.where(good, begin, 0)
     fill = ops.gather(values, ops.full((), 0, "i64"), 0) if fill_value is None else fill_value
-    made = ops.where(good, ops.gather(values, from_, 0), fill)
-    inverse = index.At(ops.full((x.size,), 0, "i64"))[at].set(number)
-    return ops.as_elem(made, x.elem), ops.gather(at, from_, 0), ops.reshape(inverse, x.shape), counts
+    kept = good if axis is None else ops.reshape(good, (size, 1))
+    made = ops.as_elem(ops.where(kept, ops.gather(values, from_, 0), fill), x.elem)
+    if axis is not None:
+        made = ops.move(ops.reshape(made, (size,) + rest), 0, axis)
+    inverse = index.At(ops.full((count,), 0, "i64"))[at].set(number)
+    return made, ops.gather(at, from_, 0), ops.reshape(inverse, x.shape) if axis is None else inverse, counts
 
 
 @sized()
-def unique(x, return_index=False, return_inverse=False, return_counts=False, *, size=None, fill_value=None):
-    """The `size` least different values, in order; fewer are filled up with `fill_value` (the least value)."""
-    values, at, inverse, counts = _unique(x, size, fill_value)
+def unique(x, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, size=None, fill_value=None, sorted=True):
+    """The `size` least different values, or slices along an axis, in order; fewer are filled up with `fill_value` (the least value)."""
+    values, at, inverse, counts = _unique(x, size, fill_value, axis, equal_nan)
     more = [v for v, want in ((at, return_index), (inverse, return_inverse), (counts, return_counts)) if want]
     return (values, *more) if more else values
 
 
-@sized(numpy=lambda x: np.unique(x))
+@sized(numpy=lambda x: np.unique(x, equal_nan=False))
 def unique_values(x, /, *, size=None, fill_value=None):
     """The different values."""
-    return unique(x, size=size, fill_value=fill_value)
+    return unique(x, size=size, fill_value=fill_value, equal_nan=False)
 
 
-@sized(numpy=lambda x: _named("unique_counts", "values counts")(*np.unique(x, return_counts=True)))
+@sized(numpy=lambda x: _named("unique_counts", "values counts")(*np.unique(x, return_counts=True, equal_nan=False)))
 def unique_counts(x, /, *, size=None, fill_value=None):
     """(values, counts)"""
-    return _named("unique_counts", "values counts")(*unique(x, return_counts=True, size=size, fill_value=fill_value))
+    return _named("unique_counts", "values counts")(*unique(x, return_counts=True, size=size, fill_value=fill_value, equal_nan=False))
 
 
 def _known_inverse(x):
-    values, inverse = np.unique(x, return_inverse=True)
+    values, inverse = np.unique(x, return_inverse=True, equal_nan=False)
     return _named("unique_inverse", "values inverse_indices")(values, inverse.reshape(np.shape(x)))
 
 
 @sized(numpy=_known_inverse)
 def unique_inverse(x, /, *, size=None, fill_value=None):
     """(values, inverse_indices)"""
-    return _named("unique_inverse", "values inverse_indices")(*unique(x, return_inverse=True, size=size, fill_value=fill_value))
+    return _named("unique_inverse", "values inverse_indices")(*unique(x, return_inverse=True, size=size, fill_value=fill_value, equal_nan=False))
 
 
 def _known_all(x):
-    values, at, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    values, at, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
     return _named("unique_all", "values indices inverse_indices counts")(values, at, inverse.reshape(np.shape(x)), counts)
 
 
 @sized(numpy=_known_all)
 def unique_all(x, /, *, size=None, fill_value=None):
     """(values, indices, inverse_indices, counts)"""
-    return _named("unique_all", "values indices inverse_indices counts")(*_unique(x, size, fill_value))
+    return _named("unique_all", "values indices inverse_indices counts")(*_unique(x, size, fill_value, None, False))
 
 
 def _named(name, fields):
