@@ -1,5 +1,5 @@
 """Writes programs_expected.npz: what JAX gives for the programs that have no oracle of their own: the shapes, and of large
-arrays 200 elements. Needs jax 0.7.
+arrays 200 elements. Needs jax 0.7 or later.
 
     python tests/trace/programs_expected.py [--new]      --new keeps the results that the file has"""
 import pathlib
@@ -24,10 +24,12 @@ import numpy as np
 import programs_fields  # noqa: F401
 import programs_forms  # noqa: F401
 import programs_idioms  # noqa: F401
+import programs_kinds  # noqa: F401
 import programs_learning  # noqa: F401
 import programs_methods  # noqa: F401
 import programs_models  # noqa: F401
 import programs_names  # noqa: F401
+import programs_practice  # noqa: F401
 import programs_science  # noqa: F401
 import programs_spectral  # noqa: F401
 import programs_tutorials  # noqa: F401

@@ -11,10 +11,12 @@ import wick  # noqa: E402
 import programs_fields  # noqa: E402, F401
 import programs_forms  # noqa: E402, F401
 import programs_idioms  # noqa: E402, F401
+import programs_kinds  # noqa: E402, F401
 import programs_learning  # noqa: E402, F401
 import programs_methods  # noqa: E402, F401
 import programs_models  # noqa: E402, F401
 import programs_names  # noqa: E402, F401
+import programs_practice  # noqa: E402, F401
 import programs_science  # noqa: E402, F401
 import programs_spectral  # noqa: E402, F401
 import programs_tutorials  # noqa: E402, F401
