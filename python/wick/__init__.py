@@ -64,8 +64,9 @@ _TRACED |= {name: "control" for name in "cond switch while_loop fori scan associ
 _TRACED |= {"remat": "transform", "jacobian": "transform"}
 _ENVIRONMENT = frozenset("Array check_tracer_leaks checking_leaks checkpoint_policies clear_caches config custom_gradient default_backend default_device default_matmul_precision device_count device_get device_put devices disable_jit effects_barrier enable_checks "
                          "ensure_compile_time_eval host_count host_id io_callback local_device_count local_devices log_compiles make_jaxpr named_call "
-                         "named_scope numpy_dtype_promotion numpy_rank_promotion pmap process_count process_index pure_callback shard_map transfer_guard typeof".split())
-_MODULES = frozenset("debug dtypes experimental flatten_util image lax nn numpy ops random scipy tree tree_util typing".split())
+                         "named_scope numpy_dtype_promotion numpy_rank_promotion process_count process_index pure_callback transfer_guard typeof".split())
+_SHARDING = frozenset("NamedSharding P make_mesh set_mesh pmap shard_map".split())
+_MODULES = frozenset("custom_batching debug dtypes experimental flatten_util image lax nn numpy ops random scipy sharding tree tree_util typing".split())
 
 
 def __getattr__(name):
@@ -73,6 +74,10 @@ def __getattr__(name):
         return importlib.import_module(f"wick.{name}")
     if name in _ENVIRONMENT:
         return getattr(importlib.import_module("wick.environment"), name)
+    if name in _SHARDING:
+        return getattr(importlib.import_module("wick.sharding"), {"P": "PartitionSpec"}.get(name, name))
+    if name == "float0":
+        return importlib.import_module("wick.dtypes").float0
     if name == "ShapeDtypeStruct":
         name = "ShapeDtype"
     if name not in _TRACED:
@@ -83,7 +88,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted([*globals(), *_TRACED, *_MODULES, *_ENVIRONMENT, "ShapeDtypeStruct"])
+    return sorted([*globals(), *_TRACED, *_MODULES, *_ENVIRONMENT, *_SHARDING, "ShapeDtypeStruct", "float0"])
 
 
 def grad(source, wrt=None, of=None, cotangent=False, *, argnums=None, has_aux=False, allow_links=False, ops=None, **options):

@@ -179,5 +179,3 @@ def disable_jit(disable=True):
 
 _NO_CALLS = "a compiled function does not call Python. Return what the call needs, or compute it before"
 pure_callback, io_callback = [_refused(n, _NO_CALLS) for n in ("pure_callback", "io_callback")]
-pmap = _refused("pmap", "there is one device: use wick.vmap")
-shard_map = _refused("shard_map", "there is one device: use wick.vmap")

@@ -73,6 +73,11 @@ def div(x, y):
     return ops.binary("div", x, y)
 
 
+def with_sharding_constraint(x, shardings):
+    """x: there is one device."""
+    return x
+
+
 @api
 def erfc(x):
     """1 - erf(x), with all its digits where it is small."""

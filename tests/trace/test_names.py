@@ -364,10 +364,37 @@ def test_multinomial():
     close(np.mean(draws, axis=0) / 12, p, 0.03)
 
 
+def test_programs_for_devices_run_on_the_one():
+    P, mesh = wick.sharding.PartitionSpec, wick.make_mesh((1, 1), ("data", "model"))
+    rows = wick.sharding.NamedSharding(mesh, P("data", None))
+
+    @wick.jit(in_shardings=(rows, None), out_shardings=rows, keep_unused=True)
+    def f(x, y):
+        return lax.with_sharding_constraint(x * 2 + y, rows)
+
+    with mesh:
+        close(f(wick.device_put(X, rows), Y), X * 2 + Y)
+    both = wick.shard_map(lambda x, w: lax.psum(x @ w, "model") + lax.axis_index("data"), mesh=mesh, in_specs=(P("data", "model"), P("model")), out_specs=P("data"))
+    close(both(X, Y.T), X @ Y.T), close(run(both, X, Y.T), X @ Y.T)
+    close(wick.grad(lambda x: wnp.sum(both(x, Y.T)))(X), np.ones((3, 3)) @ Y)
+    close(wick.pmap(lambda x: lax.pmean(x * 2, "i"), axis_name="i")(X[None]), 2 * X[None])
+    assert P("a", None) == ("a", None) and mesh.shape == {"data": 1, "model": 1} and rows.is_fully_replicated
+
+    @wick.custom_batching.custom_vmap
+    def own(x):
+        return wnp.sin(x)
+
+    @own.def_vmap
+    def rule(size, batched, x):
+        return wnp.sin(x), batched[0]
+
+    close(wick.vmap(own)(X), np.sin(X)), close(wick.vmap(wick.custom_batching.sequential_vmap(own))(X), np.sin(X))
+
+
 def test_settings_that_change_results_are_refused():
     wick.config.update("jax_platform_name", "cpu")
     for call, words in ((lambda: wick.config.update("jax_enable_x64", True), "float64"), (lambda: wick.pure_callback(print, None), "Python"),
-                        (lambda: wick.pmap(abs), "wick.vmap")):
+                        (lambda: wick.pmap(lambda x: x)(X), "3 rows, there is one device: use wick.vmap"), (lambda: wick.make_mesh((2,), "x"), "2 devices, there is one")):
         with pytest.raises(wick.Unsupported, match=words):
             call()
     assert "op.sin" in wick.make_jaxpr(lambda x: wnp.sin(x))(V)

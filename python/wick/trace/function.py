@@ -391,8 +391,9 @@ def function(f=None, *, static=(), donate=(), **options):
     return made
 
 
-def jit(f=None, *, static_argnums=(), static_argnames=(), donate_argnums=(), donate_argnames=(), inline=False, **options):
-    """wick.function with the parameters' names of jax.jit."""
+def jit(f=None, *, static_argnums=(), static_argnames=(), donate_argnums=(), donate_argnames=(), inline=False, keep_unused=False,
+        in_shardings=None, out_shardings=None, device=None, backend=None, compiler_options=None, **options):
+    """wick.function with the parameters' names of jax.jit; the last ones are about devices and XLA, and have no effect."""
     both = lambda numbers, names: tuple([v for given in (numbers, names) for v in ((given,) if isinstance(given, (int, str)) else given or ())])
     return function(f, static=both(static_argnums, static_argnames), donate=both(donate_argnums, donate_argnames), **options)
 

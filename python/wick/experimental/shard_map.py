@@ -1,0 +1,2 @@
+"""Names of jax.experimental.shard_map."""
+from wick.sharding import shard_map  # noqa: F401
