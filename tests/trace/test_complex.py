@@ -166,6 +166,19 @@ def test_types():
     assert wick.function(lambda z: z * 2)(A.astype(np.complex128)).dtype == np.complex128
 
 
+def test_polynomials_correlations_and_truth():
+    z = A.copy()
+    z[0, 0] = 0
+    v, w = z[1], z[2, :3]
+    for n in (lambda n, v, w, z: [n.correlate(v, w, m) for m in ("full", "same", "valid")] + [n.correlate(w, v, "full"), n.polyadd(v, w), n.polysub(w, v), n.polymul(v, w)],
+              lambda n, v, w, z: [n.polyval(v, z), n.polyval(v.real, z), n.polyval(v[:1], z), n.polyder(v), n.polyint(v)],
+              lambda n, v, w, z: [n.any(z, axis=0), n.all(z), n.logical_not(z), n.logical_and(z, z[::-1]), n.logical_or(z, z.real), n.where(z, z.real, 2)]):
+        for found, want in zip(wick.function(lambda *a: n(wnp, *a))(v, w, z), n(np, v, w, z)):
+            assert found.shape == np.shape(want)
+            close(found, want, 1e-4)
+    assert wick.function(lambda z: wnp.nonzero(z, size=2))(z)[1].tolist() == np.nonzero(z)[1][:2].tolist()
+
+
 def test_what_has_no_meaning_is_refused():
     for f, words in ((lambda a, x: a > 1, "no order"), (lambda a, x: wnp.argmax(a), "argmax of complex"), (lambda a, x: wick.nn.relu(a), "complex"),
                      (lambda a, x: x.at[0].set(2j), "complex"), (lambda a, x: a.at[0].max(a), "at"), (lambda a, x: wnp.linalg.svd(a), "svd of complex"),

@@ -20,14 +20,14 @@ LINEAR = dict.fromkeys(
     "take_along_axis resize _triangle sum mean cumsum negative positive diff ediff1d compress nansum cumulative_sum "
     "round atleast_1d atleast_2d atleast_3d trapezoid extract fftshift ifftshift stop_gradient rev slice "
     "slice_in_dim index_in_dim dynamic_slice dynamic_slice_in_dim dynamic_index_in_dim broadcast broadcast_in_dim "
-    "optimization_barrier collapse gradient nan_to_num average".split(), (0,))
+    "optimization_barrier collapse gradient nan_to_num average polyder polyint".split(), (0,))
 LINEAR |= {"concat": (0,), "concatenate": (0,), "stack": (0,), "vstack": (0,), "hstack": (0,), "dstack": (0,), "column_stack": (0,),
-           "block": (0,), "where": (1, 2), "append": (0, 1), "insert": (0, 2), "add": (0, 1), "subtract": (0, 1),
+           "block": (0,), "where": (1, 2), "append": (0, 1), "insert": (0, 2), "add": (0, 1), "subtract": (0, 1), "polyadd": (0, 1), "polysub": (0, 1),
            "choose": (1,), "select": (1, 2), "lax.select": (1, 2), "lax.pad": (0, 1), "dynamic_update_slice": (0, 1), "fill_diagonal": (0, 1),
            "dynamic_update_slice_in_dim": (0, 1), "dynamic_update_index_in_dim": (0, 1), "select_n": None}
 #: Products: linear in each of their operands.
 PRODUCTS = dict.fromkeys("multiply matmul dot tensordot outer inner kron convolve cross multi_dot dot_general matvec "
-                         "batch_matmul conv conv_general_dilated conv_with_general_padding conv_transpose convolve2d fftconvolve".split(), (0, 1))
+                         "batch_matmul conv conv_general_dilated conv_with_general_padding conv_transpose convolve2d fftconvolve polymul".split(), (0, 1))
 PRODUCTS["einsum"] = None
 #: Products of a pair, and which of them is conjugated.
 CONJUGATED = {"vdot": 0, "vecdot": 0, "vecmat": 0, "correlate": 1, "correlate2d": 1}
@@ -55,6 +55,8 @@ def called(f, args, named):
     if name in APART:
         made = zip(args, f(*map(_real, args), **named), f(*map(_imaginary, args), **named))
         return [pair(re, im) if is_complex(x) else re for x, re, im in made]
+    if name == "where" and is_complex(args[0]):
+        return _numpy().where(~_equal(args[0], 0.0), *args[1:], **named)
     if name in LINEAR:
         at = LINEAR[name]
         return _linear(f, args, named, range(name == "select_n", len(args)) if at is None else at)
@@ -382,6 +384,19 @@ def _normal(key, shape=(), dtype=None):
     return pair(random.normal(one, shape, kind), random.normal(two, shape, kind)) * math.sqrt(0.5)
 
 
+def _polyval(p, x):
+    """Horner's rule."""
+    total = p[0]
+    for k in range(1, len(p)):
+        total = total * x + p[k]
+    return total if len(p) > 1 else total + 0 * x
+
+
+def _of_truth(name):
+    """A function of whether numbers are not 0."""
+    return lambda *args, **named: getattr(_numpy(), name)(*[~_equal(x, 0.0) if is_complex(x) else x for x in args], **named)
+
+
 _OWN = {
     "sort": _sort, "argsort": _argsort, "normal": _normal,
     "divide": _divide, "div": _divide, "reciprocal": lambda z: _divide(1.0, z), "abs": _split(_abs), "conj": conj, "angle": _split(_angle),
@@ -399,5 +414,6 @@ _OWN = {
     "allclose": lambda *a, **n: _numpy().all(_isclose(*a, **n)), "array_equal": lambda x, y: _numpy().all(_equal(x, y)), "prod": _prod, "cumulative_prod": _cumprod,
     "var": _var, "std": lambda *a, **n: _numpy().sqrt(_var(*a, **n)), "astype": _astype, "array": _array, "asarray": _array,
     "pad": _pad, "norm": _norm, "vector_norm": lambda x, **n: _numpy().linalg.vector_norm(_numpy().abs(x), **n),
+    "polyval": _polyval, **{name: _of_truth(name) for name in ("any", "all", "logical_not", "logical_and", "logical_or", "logical_xor", "nonzero")},
     "solve": _solve, "inv": _inv, "matrix_power": _matrix_power, "complex": pair, "count_nonzero": lambda z, **n: _numpy().count_nonzero(~_equal(z, 0.0), **n),
 }

@@ -296,6 +296,7 @@ def convolve(a, v, mode="full"):
     return ops.reshape(made, (count,))
 
 
+@api
 def correlate(a, v, mode="valid"):
     """The correlation of two vectors."""
     from wick.numpy.manipulation import flip
