@@ -101,6 +101,8 @@ def test_scan():
 def test_loops_with_types_that_the_body_changes():
     assert wick.function(lambda x: wick.fori(0, 3, lambda i, v: v + x, 0))(np.array(0.5)).dtype == np.float64
     assert wick.function(lambda x: wick.while_loop(lambda v: v < 3, lambda v: v + x, 0))(np.float16(1)).dtype == np.float16
+    counted = wick.function(lambda x: wick.fori(wnp.int8(2), wnp.int8(5), lambda i, v: v + i, wnp.int8(0)))(1)
+    assert counted == 9 and counted.dtype == np.int8
     moves = wick.function(lambda i: wick.while_loop(lambda i: i < 5, lambda i: i + wnp.array([1, 2])[i % 2], i))
     assert moves(np.int32(0)) == 5 and moves(np.int32(0)).dtype == np.int64
     either = wick.function(lambda i: wick.cond(i > 0, lambda: wnp.arange(3) + i, lambda: wnp.arange(3, dtype=wnp.int32)))

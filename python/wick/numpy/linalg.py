@@ -359,8 +359,8 @@ def cond(x, /):
 
 
 @api
-def expm(x, /):
-    """The exponential of a matrix: Taylor's series of a scaled matrix, squared again."""
+def expm(x, /, *, upper_triangular=False, max_squarings=16):
+    """The exponential of a matrix: Taylor's series of a scaled matrix, squared again. The named arguments have no effect."""
     from wick.trace.control import fori
     x = _matrices("expm", x, square=True)
     size = max_of(ops.reduce("sum", abs_of(x), -2))

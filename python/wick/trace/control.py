@@ -1,4 +1,6 @@
 """Branches and loops on traced values: wick.cond, switch, while_loop, fori, scan and what is made of them."""
+import numpy as np
+
 from wick.errors import InvalidArgument, TypeMismatch
 from wick.trace import elements, nest, ops, scope as scopes, tree
 from wick.trace.function import Function
@@ -246,7 +248,8 @@ def fori(lower, upper, body_fun, init_val, *, unroll=None):
     a, b = _bound("fori", lower), _bound("fori", upper)
     i = scopes.current().root.fresh("i")
     loop = _Loop("fori", init_val)
-    kind = lower.elem if isinstance(lower, Traced) else upper.elem if isinstance(upper, Traced) else elements.INT
+    typed = [x for x in (lower, upper) if isinstance(x, Traced) or (isinstance(x, (np.integer, np.ndarray)) and x.dtype != np.int64)]
+    kind = elements.of_dtype(typed[0].dtype) if typed else elements.INT
 
     def step(value):
         from wick.trace.array import Array
