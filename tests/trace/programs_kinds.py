@@ -354,3 +354,109 @@ def batches_of_all_structures(jax):
         r14 = jax.vmap(lambda k: jax.lax.fori_loop(0, k, lambda i, s: s + i * c.sum(), 0.0))(jnp.arange(4))
         return r1, r2, r3, r4, r5, r6, r7, r8, r9, r10, r11, r12, r13, r14
     return f
+
+
+
+@given(normal(3, 4), normal(4), RNG.integers(0, 5, 6))
+def methods_of_functions(jax):
+    jnp = jax.numpy
+    def f(x, v, i):
+        return (jnp.add.reduce(x, axis=1), jnp.multiply.accumulate(v), jnp.maximum.outer(v, v[:2]), jnp.add.at(jnp.zeros(5), i, 1.0, inplace=False), jnp.logaddexp.reduce(x, axis=0), jnp.subtract.outer(v, v),
+                jnp.vectorize(lambda a, b: a @ b, signature="(n),(n)->()")(x, v), jnp.vectorize(lambda a: jnp.outer(a, a), signature="(n)->(n,n)")(x), jnp.apply_over_axes(jnp.sum, x, (0, 1)), jnp.apply_along_axis(jnp.sort, 1, x),
+                jnp.add.reduceat(v, np.array([0, 2])), jnp.vectorize(lambda a, b: jnp.where(a > b, a, -b))(x, v), jnp.minimum.reduce(x, keepdims=True), jnp.frompyfunc(lambda a, b: a + 2 * b, 2, 1, identity=0)(v, v))
+    return f
+
+
+@given(normal(5, 3), normal(3), normal(2, 5))
+def structures_turned(jax):
+    jnp, tu = jax.numpy, jax.tree_util
+    def f(x, w, z):
+        p = tu.Partial(lambda a, b, c=1.0: a @ b * c, x)
+        t = {"a": [w, x], "b": (z, None)}
+        l, d = tu.tree_flatten(t)
+        inner = tu.tree_structure((0, 0))
+        outs = tu.tree_transpose(d, inner, tu.tree_map(lambda l: (l * 2, l.sum()), t))
+        return (p(w), p(w, c=2.0), jax.jit(lambda g, w: g(w))(p, w), outs, tu.tree_unflatten(d, [a + 1 for a in l]), tu.tree_all(tu.tree_map(lambda a: a.ndim > 0, t)), tu.tree_reduce(lambda a, b: a + b.sum(), t, 0.0),
+                tu.tree_map(lambda a, b: a + b, t, t), jax.tree.map(lambda *s: jnp.stack(s), *[{"q": w * k} for k in range(3)]), [tu.keystr(k) == "['a'][0]" for k, _ in tu.tree_flatten_with_path(t)[0]][:1],
+                jax.tree.leaves(jax.tree.map(lambda a: None, t)), jax.eval_shape(lambda t: tu.tree_map(lambda a: a.T, t), t)["b"][0].shape, jax.vmap(lambda t: t["q"].sum())({"q": x}))
+    return f
+
+
+@given(normal(6, 6), normal(4, 5, 3), between(7))
+def images_and_statistics(jax):
+    jnp = jax.numpy
+    def f(im, ch, p):
+        return (jax.image.resize(im, (9, 4), "bilinear"), jax.image.resize(ch, (8, 10, 3), "nearest"), jax.image.resize(im, (3, 3), "cubic"), jax.image.resize(im, (12, 12), "lanczos3", antialias=False), jax.image.scale_and_translate(im, (6, 6), (0, 1), jnp.array([1.5, 0.8]), jnp.array([0.3, -1.0]), "linear"),
+                jnp.histogramdd(jnp.stack([p, p[::-1]], 1), bins=3, range=[(0, 1), (0, 1)])[0], jnp.cov(im, aweights=jnp.arange(1.0, 7)), jnp.corrcoef(im), jnp.average(im, axis=0, weights=p[:6]), jnp.ptp(im, 1), jnp.nanvar(jnp.where(im > 1, jnp.nan, im)), jnp.quantile(im, p[:3], axis=1, method="midpoint"), jnp.digitize(p, jnp.array([0.2, 0.5])),
+                jnp.gradient(im, 0.5, axis=0), jnp.trapezoid(im, dx=0.1, axis=1), jnp.unwrap(im * 3, axis=0), jnp.interp(p, jnp.linspace(0, 1, 6), im[0], left=-1, right=9), jnp.polyfit(jnp.arange(7.0), p, 2), jnp.polyval(im[0], p), jnp.roots(jnp.array([1.0, -3, 2]), strip_zeros=False).real.sum(), jnp.packbits(im > 0, axis=1), jnp.unpackbits(jnp.array([7, 130], jnp.uint8)), jnp.lexsort((im[0], im[1])), jnp.triu_indices(3)[0], jnp.tri(3, 4, -1), jnp.vander(p, 3), jnp.i0(p), jnp.sinc(im), jnp.nan_to_num(jnp.log(im)), jnp.resize(im, (4, 10)), jnp.rot90(im, 3), jnp.roll(ch, (1, 2), (0, 2)), jnp.diff(im, 2, prepend=0.0), jnp.ediff1d(p, to_end=jnp.array([3.0])), jnp.cross(ch[0], ch[1]), jnp.choose(jnp.array([0, 1, 0]), [p[:3], p[3:6]], mode="clip"), jnp.argpartition(p, 2)[2], jnp.partition(p, 2)[2])
+    return f
+
+
+@given(normal(4, 6), np.array([2, 0, 3, 1]))
+def types_mixed(jax):
+    jnp = jax.numpy
+    def f(x, i):
+        h, b, u = x.astype(jnp.float16), x.astype(jnp.bfloat16), (x * 10).astype(jnp.int8)
+        return (h + x, b * 2, (h @ h.T).astype(jnp.float32), jnp.matmul(b, b.T, preferred_element_type=jnp.float32), u + jnp.int16(3), u // 3, u % 5, -7 // jnp.array([2, -2]), jnp.uint8(250) + jnp.arange(10, dtype=jnp.uint8), h.sum(), b.mean().astype(jnp.float32), jnp.sum(u), jnp.prod(u.astype(jnp.int32) % 3 + 1, axis=1), (x > 0) + (x > 1), (x > 0).sum(0), jnp.mean(x > 0), jnp.cumsum(x > 0, 1), jnp.exp(h), jnp.arange(3, dtype=jnp.bfloat16), jnp.linspace(0, 1, 5, dtype=jnp.float16), jnp.true_divide(u, 3), jnp.float32(u).max(), u << 1, u >> 1, ~u, jnp.where(x > 0, h, 1), jnp.where(x > 0, 1, 2.5), jnp.maximum(u, 0), jnp.clip(u, -5, 5), u.astype(bool), jnp.bitwise_count(u.astype(jnp.uint8)), jnp.abs(u), jnp.round(x, 1), jnp.sign(u), jnp.power(u.astype(jnp.int32), 2), jnp.argmax(h, 1), jnp.take(b, i, axis=0), jnp.concatenate([h, x]), jnp.stack([u.astype(jnp.int32), i[:, None] * jnp.ones((4, 6), jnp.int32)]), jax.nn.softmax(h).astype(jnp.float32).round(2), jax.lax.convert_element_type(x, jnp.int32), jax.grad(lambda h: (h * h).sum().astype(jnp.float32))(h), jnp.dot(u, u.T), jnp.einsum("ij,kj->ik", h, x), jnp.array(3) / 2, i / 2, i ** 2, i * 0.5, jnp.sqrt(i), jnp.mean(i), jnp.var(i), jnp.median(i))
+    return f
+
+
+@given(normal(8), normal(8))
+def loops_with_early_ends(jax):
+    jnp, lax = jax.numpy, jax.lax
+    def f(x, y):
+        def bisect(f, lo, hi):
+            def body(s):
+                lo, hi, n = s
+                m = 0.5 * (lo + hi)
+                return lax.cond(f(m) > 0, lambda: (lo, m, n + 1), lambda: (m, hi, n + 1))
+            return lax.while_loop(lambda s: (s[1] - s[0] > 1e-5) & (s[2] < 60), body, (jnp.float32(lo), jnp.float32(hi), 0))
+        gold = lax.fori_loop(0, 30, lambda _, s: jax.tree.map(lambda a, b: jnp.where((s[1] - s[0]) * 0.618 + s[0] > 0.3, a, b), (s[0], s[0] + (s[1] - s[0]) * 0.618), (s[1] - (s[1] - s[0]) * 0.618, s[1])), (0.0, 1.0))
+        qs = lax.while_loop(lambda s: s["lo"] < s["hi"], lambda s: (lambda m: {"lo": jnp.where(jnp.sort(x)[m] < 0.1, m + 1, s["lo"]), "hi": jnp.where(jnp.sort(x)[m] < 0.1, s["hi"], m)})((s["lo"] + s["hi"]) // 2), {"lo": 0, "hi": 8})
+        gcd = lax.while_loop(lambda s: s[1] != 0, lambda s: (s[1], s[0] % s[1]), (jnp.int32(462), jnp.int32(1071)))
+        found = lax.scan(lambda c, t: (jnp.where((c < 0) & (t[0] > 0), t[1], c), c < 0), -1, (x, jnp.arange(8)))
+        bub = lax.fori_loop(0, 8, lambda i, a: lax.fori_loop(0, 7, lambda j, a: lax.cond(a[j] > a[j + 1], lambda a: a.at[j].set(a[j + 1]).at[j + 1].set(a[j]), lambda a: a, a), a), x)
+        mask = lax.map(lambda t: lax.cond(t > 0, lambda t: jnp.sqrt(t), lambda t: -t, t), x)
+        unr = lax.scan(lambda c, t: (c * 0.9 + t, c), 0.0, x, unroll=3)
+        two = lax.scan(lambda c, t: (lax.scan(lambda d, u: (d + u * t, d), c, y)[0], c), 0.0, x)
+        em = lax.fori_loop(3, 3, lambda i, c: c + 1, 5)
+        rng = lax.fori_loop(jnp.int8(2), jnp.int8(5), lambda i, c: c + i, jnp.int8(0))
+        return bisect(lambda t: t ** 3 - 2, 0, 3), gold, qs, gcd, found, bub, mask, unr, two, em, rng
+    return f
+
+
+@given(normal(5, 5), normal(5), between(5))
+def more_linear_algebra(jax):
+    jnp, la, sl = jax.numpy, jax.numpy.linalg, jax.scipy.linalg
+    def f(a, b, d):
+        s = a @ a.T + jnp.eye(5)
+        P, L, U = sl.lu(a)
+        return (la.matrix_power(a, -2), la.slogdet(a), la.cond(s), la.pinv(a[:, :3]), la.lstsq(a[:, :2], b)[0], la.matrix_rank(a[:, :2] @ a[:2]), la.norm(a, 2), la.norm(a, -1), la.multi_dot([a, s, b]), P @ L @ U, sl.expm(jnp.triu(a) * 0.2, upper_triangular=True), sl.sqrtm(s).real, sl.polar(s)[0], sl.eigh_tridiagonal(d, b[:4], eigvals_only=True), sl.toeplitz(b, d), sl.solve_triangular(jnp.tril(s), b, lower=True, unit_diagonal=True), sl.cho_solve((sl.cholesky(s, lower=True), True), b), jnp.abs(sl.qr(a[:, :3], mode="economic")[1]), jnp.sort(la.eigvals(a).real), jnp.sort(jnp.abs(la.eigvals(a))), la.svd(a, compute_uv=False), la.eigvalsh(s), la.det(a), jnp.trace(la.inv(s)), la.tensorsolve(jnp.eye(6).reshape(2, 3, 2, 3) * 3, a[:2, :3]), la.vecdot(a, s), la.outer(b, d), la.cholesky(s, upper=True), sl.hilbert(3), sl.hadamard(4), la.matrix_norm(a, ord="nuc"), jax.lax.linalg.lu(a)[0], jax.lax.linalg.tridiagonal_solve(jnp.append(0.0, b[1:]), d + 3, jnp.append(b[:-1], 0.0), b[:, None]), jnp.kron(a[:2, :2], s[:2, :2]), jax.grad(lambda a: la.svd(a, compute_uv=False).sum())(a), jax.grad(lambda a: jnp.sum(la.eigh(a + a.T)[0] ** 3))(a), jax.grad(lambda a: sl.expm(a * 0.1).sum())(a), jax.jvp(la.inv, (s,), (a,))[1], jax.grad(lambda a: la.qr(a)[1].trace())(s), jax.vmap(la.det)(jnp.stack([a, s])))
+    return f
+
+
+@given(normal(16, 3), normal(4, 3))
+def neighbours_and_clusters(jax):
+    jnp = jax.numpy
+    def f(x, c):
+        d = jnp.linalg.norm(x[:, None] - c, axis=-1)
+        lab = d.argmin(1)
+        def fcm(u, _):
+            w = u ** 2
+            c = (w.T @ x) / w.sum(0)[:, None]
+            d = ((x[:, None] - c) ** 2).sum(-1) + 1e-6
+            u = (1 / d) / (1 / d).sum(1, keepdims=True)
+            return u, c
+        u, cs = jax.lax.scan(fcm, jax.nn.softmax(-d), None, 4)
+        ms = jax.lax.fori_loop(0, 5, lambda _, y: (lambda k: k @ x / k.sum(1, keepdims=True))(jnp.exp(-((y[:, None] - x) ** 2).sum(-1))), x)
+        knn = jax.lax.top_k(-((x[:, None] - x) ** 2).sum(-1), 4)[1][:, 1:]
+        dens = jax.nn.logsumexp(-0.5 * ((x[:, None] - x) ** 2).sum(-1), axis=1)
+        adj = jnp.zeros((16, 16), bool).at[jnp.arange(16)[:, None], knn].set(True)
+        adj = adj | adj.T
+        comp = jax.lax.while_loop(lambda s: s[1], lambda s: (lambda n: (n, (n != s[0]).any()))(jnp.minimum(s[0], jnp.where(adj, s[0][None], 99).min(1))), (jnp.arange(16), True))[0]
+        L = jnp.diag(adj.sum(1)) - adj
+        w, v = jnp.linalg.eigh(L.astype(jnp.float32))
+        sil = jax.vmap(lambda i: jnp.where(lab == lab[i], ((x - x[i]) ** 2).sum(-1), 0).sum() / jnp.maximum((lab == lab[i]).sum() - 1, 1))(jnp.arange(16))
+        code, dist = jax.scipy.cluster.vq.vq(x, c)
+        return lab, u, cs, ms, knn, dens, comp, w, sil, code, dist, jnp.bincount(lab, length=4), jax.ops.segment_sum(x, lab, 4)
+    return f

@@ -24,8 +24,16 @@ class Pair:
         self.re, self.im = re, im
 
 
+#: Complex types by those of the parts.
+_COMPLEX = {np.dtype(np.float32): np.dtype(np.complex64), np.dtype(np.float64): np.dtype(np.complex128)}
+
+
 def _paired(re, im):
     """What a node of complex numbers is with these parts."""
+    if isinstance(re, np.ndarray) and isinstance(im, np.ndarray) and re.shape == im.shape and re.dtype in _COMPLEX and re.dtype == im.dtype:
+        made = type(re)(re.shape, _COMPLEX[re.dtype])
+        made.real, made.imag = re, im
+        return made
     if isinstance(re, Traced) or isinstance(im, Traced):
         from wick.trace.complex import pair
         return pair(re, im)
