@@ -28,6 +28,9 @@ typedef struct wick_processor {
   double latency;                  /* cycles of a multiply-add */
   double loads, loads_bytes;       /* loads that begin in a cycle, and the width of each */
   double ghz;                      /* with vectors of full width, for estimates of times */
+  /* Rows in different pages that are read as fast as one, a few lines of each in turn. Processors that fetch
+   * lines ahead keep track of so many. */
+  double streams;
 } wick_processor;
 
 const char *wick_machine_name(wick_machine m); /* "x86-64" */

@@ -62,6 +62,20 @@ def test_a_processor_decides_schedules(model, tmp_path):
     assert all("schedule" in text for text in said.values())
 
 
+def test_rows_that_a_processor_reads_at_once_are_not_copied_first(tmp_path):
+    """`streams` says how many; a file that does not say it means 32."""
+    text = tmp_path / "rows.wick-text"
+    text.write_text("graph @f(%x: f32[1,96,4096], %w: f32[32,96,1]) -> f32[1,32,4096] { %0 = conv %x, %w return %0 }")
+    hand = tmp_path / "mine"
+    copied = []
+    for streams in ("", "streams 64\n", "streams 96\n", "streams 512\n"):
+        hand.write_text(HAND + streams)
+        copied.append("at panel" in wick("opt", "-p", "form_kernels", "--target", "x86-64-v3", "--tune", hand, text))
+    assert copied == [True, True, False, False]
+    hand.write_text(HAND + "streams 0\n")
+    assert 'there is no number in range for "streams"' in wick("opt", "-p", "form_kernels", "--tune", hand, text, status=1)
+
+
 def test_a_measured_processor_is_used_for_the_host(model, tmp_path):
     before = wick("compile", model, "--no-cache", "--emit", "kernels")
     said = wick("calibrate")

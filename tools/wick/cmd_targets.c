@@ -82,16 +82,19 @@ static void targets_processors_markdown(void)
        "the typical processor of that target.\n\n"
        "Caches are those of one core, the last one its share. A line has 64 bytes; its cycles are "
        "those after which the next one\narrives in a streaming read from the second cache, the "
-       "third and memory.\n\n"
-       "| processor | for | caches | line | multiply-adds per cycle | latency | loads per cycle |\n"
-       "| --- | --- | --- | --- | --- | ---: | --- |");
+       "third and memory. The rows are those that are read as fast\nas one, a few lines of each in "
+       "turn.\n\n"
+       "| processor | for | caches | line | rows | multiply-adds per cycle | latency | loads per "
+       "cycle |\n"
+       "| --- | --- | --- | --- | ---: | --- | ---: | --- |");
   const wick_processor *p;
   for (uint32_t i = 0; (p = wick_processor_row(i)); i++)
-    printf("| `%s` | %s: %s | %g, %g, %g KiB | %g, %g, %g | %g of %g bits | %g | %g of %g bits |\n",
+    printf("| `%s` | %s: %s | %g, %g, %g KiB | %g, %g, %g | %g | %g of %g bits | %g | %g of %g "
+           "bits |\n",
            p->name, wick_machine_name(p->machine), p->doc, (double)p->cache_bytes[0] / 1024,
            (double)p->cache_bytes[1] / 1024, (double)p->cache_bytes[2] / 1024, p->line[0],
-           p->line[1], p->line[2], p->products, 8 * p->products_bytes, p->latency, p->loads,
-           8 * p->loads_bytes);
+           p->line[1], p->line[2], p->streams, p->products, 8 * p->products_bytes, p->latency,
+           p->loads, 8 * p->loads_bytes);
 }
 
 static void targets_markdown(wick_arena *mem)

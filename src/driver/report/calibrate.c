@@ -43,6 +43,18 @@ static void calibrate_lines(const uint64_t *cache, double cycle, wick_arena *mem
   out[2] = fmax(hidden * wick_ceiling_line(MEMORY, mem) / cycle, out[1]);
 }
 
+/* Measures how many rows are read as fast as a few. */
+static double calibrate_streams(const uint64_t *cache, wick_arena *mem)
+{
+  enum { FEW = 16, MOST = 512, BYTES = 8 << 20 };
+  static const double slower = 1.5;
+  uint64_t nbytes = 4 * cache[1] > BYTES ? 4 * cache[1] : BYTES;
+  double few = wick_ceiling_rows(nbytes, FEW, mem);
+  uint32_t rows = FEW;
+  while (rows < MOST && wick_ceiling_rows(nbytes, 2 * rows, mem) < slower * few) rows *= 2;
+  return rows;
+}
+
 wick_status wick_calibrate(const wick_target *t, wick_guard *guard, wick_arena *mem,
                            wick_processor *out)
 {
@@ -61,5 +73,6 @@ wick_status wick_calibrate(const wick_target *t, wick_guard *guard, wick_arena *
   out->latency = 1 / (rates.dependent * cycle);
   out->loads = rates.loads * cycle;
   calibrate_lines(cache, cycle, mem, out->line);
+  out->streams = calibrate_streams(cache, mem);
   return NULL;
 }

@@ -241,6 +241,27 @@ double wick_ceiling_line(uint64_t nbytes, wick_arena *mem)
   return best / ((double)each / 64);
 }
 
+double wick_ceiling_rows(uint64_t nbytes, uint32_t rows, wick_arena *mem)
+{
+  enum { TRIES = 6, PIECE = 256 / 8 /* words */, PAGE = 4096 / 8 };
+  /* no whole number of pages: these would fall into few sets of a cache */
+  int64_t each = (int64_t)(nbytes / 8 / rows / PAGE) * PAGE + PIECE;
+  ceiling_stream s = {wick_arena_alloc(mem, (size_t)(each * rows) * 8, 64), PIECE,
+                      wick_new(mem, uint64_t, 8)};
+  memset((void *)(uintptr_t)s.memory, 1, (size_t)(each * rows) * 8);
+  double best = 1;
+  for (int try = 0; try < TRIES; try++) {
+    double begin = wick_now();
+    for (int64_t i = 0; i < each / PIECE; i++)
+      for (int64_t row = 0; row < rows; row++) {
+        int64_t at = row * (each / PIECE) + i;
+        ceiling_read(&s, 0, at, at + 1);
+      }
+    best = fmin(best, wick_now() - begin);
+  }
+  return best / ((double)each * rows * 8 / 64);
+}
+
 wick_status wick_ceiling_bytes(uint32_t threads, wick_arena *mem, double *out_bytes)
 {
   enum { TRIES = 5 };

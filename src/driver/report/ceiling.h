@@ -24,6 +24,8 @@ WICK_CHECKED wick_status wick_ceiling_pipes(const wick_target *t, wick_guard *gu
 /* Measures the seconds after which the next line of `nbytes` bytes arrives on one thread that reads
  * them in turns: the best of several tries. */
 double wick_ceiling_line(uint64_t nbytes, wick_arena *mem);
+/* The same if the bytes are in `rows` rows, of each of which four lines are read in turn. */
+double wick_ceiling_rows(uint64_t nbytes, uint32_t rows, wick_arena *mem);
 
 /* Measures the bytes a second that `threads` threads together read from memory: the best of several
  * tries. */

@@ -188,12 +188,11 @@ bool template_panel_order(const template_state *t, const template_roles *r, cons
   return outside && order_panel(t, r, fold, vectors, out) <= most;
 }
 
-/* Returns how many products there are; 0 if a size is not known, or if the vectors are in few parts of
- * the memory or in the second cache. */
-static double order_products(const template_state *t, const template_roles *r,
-                             const wick_stage *fold, const wick_node *vectors)
+/* Returns how many products there are; 0 if a size is not known, or if the vectors are in the second
+ * cache. */
+static double order_products(const template_state *t, const wick_stage *fold,
+                             const wick_node *vectors)
 {
-  enum { STREAMS = 32 };
   const wick_type_info *info = wick_info_of(t->g, vectors->in[0]);
   double products = 1;
   for (uint32_t k = 0; k < fold->naxis; k++) {
@@ -203,15 +202,14 @@ static double order_products(const template_state *t, const template_roles *r,
   for (uint32_t k = 0; k < info->rank; k++)
     if (!wick_dim_is_const(info->dim[k])) return 0;
   uint64_t bytes = wick_type_typical_nbytes(t->g->module, wick_type_of(t->g, vectors->in[0]));
-  bool far = bytes > order_cache(t) && order_parts(t, r, fold, vectors) > STREAMS;
-  return far ? products : 0;
+  return bytes > order_cache(t) ? products : 0;
 }
 
-/* Returns true if there may be a panel, and each of its elements has many uses. */
+/* Returns true if there may be a panel, and each of its elements has that many uses. */
 static bool order_panel_pays(const template_state *t, const template_roles *r,
-                             const wick_stage *fold, const wick_node *vectors, double products)
+                             const wick_stage *fold, const wick_node *vectors, double products,
+                             int uses)
 {
-  enum { USES = 16 };
   template_order order;
   if (!template_panel_order(t, r, fold, vectors, &order)) return false;
   double copies = (double)order_panel(t, r, fold, vectors, &order);
@@ -221,20 +219,26 @@ static bool order_panel_pays(const template_state *t, const template_roles *r,
                                 : 1;
     if (k != r->x) copies *= (double)wick_ceildiv_i64(template_extent(t, t->out, k), block);
   }
-  return products >= USES * copies;
+  return products >= uses * copies;
 }
 
+/* Where rows are in more parts of the memory than the processor reads at once, a tile waits for each of them, and a
+ * panel pays after a few uses. Elsewhere it pays if so many tiles use an element that those after the first
+ * have it in a nearer cache. */
 template_far template_far_of(const template_state *t, const template_roles *r,
                              const wick_stage *fold, const wick_node *vectors,
                              template_partial *out)
 {
-  enum { USES = 24 };
+  enum { SOON = 16, LATE = 56, USES = 24, STREAMS = 32 /* fewer rows are left as they are */ };
   const wick_type_info *info = wick_info_of(t->g, vectors->in[0]);
-  double products = order_products(t, r, fold, vectors), elements = 1;
-  if (products <= 0) return TEMPLATE_AS_IT_IS;
+  double products = order_products(t, fold, vectors), elements = 1;
+  int64_t parts = products > 0 ? order_parts(t, r, fold, vectors) : 0;
+  if (parts <= STREAMS) return TEMPLATE_AS_IT_IS;
+  bool waits = (double)parts > wick_target_processor(t->t)->streams,
+       panel = order_panel_pays(t, r, fold, vectors, products, waits ? SOON : LATE);
   for (uint32_t k = 0; k < info->rank; k++) elements *= (double)info->dim[k].v;
-  bool panel = order_panel_pays(t, r, fold, vectors, products);
-  if (template_partial_of(t, r, fold, vectors, out) && (!panel || products < USES * elements))
+  if (waits && template_partial_of(t, r, fold, vectors, out) &&
+      (!panel || products < USES * elements))
     return TEMPLATE_PARTIAL;
   return panel ? TEMPLATE_PANEL : TEMPLATE_AS_IT_IS;
 }

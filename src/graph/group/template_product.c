@@ -220,23 +220,24 @@ static uint32_t product_beside(const template_state *t, const wick_node *a, cons
 }
 
 /* Returns the cycles that a step waits because its vectors are in another part of the memory than those
- * of the step before it, where no cache fetches them ahead. The steps along an axis that moves by less
- * than a line share a visit. A visit was about as long as eight lines on AMD Zen 3, with 36 and 92 rows
- * of a megabyte. */
+ * of the step before it, where no cache fetches them ahead. Processors that fetch few rows ahead wait for fewer
+ * rows, too, where tiles change from one row to the next. The steps along an axis that moves by less than a line share
+ * a visit. A visit was about as long as eight lines on AMD Zen 3, with 36 and 92 rows of a megabyte. */
 static double product_visit(const template_state *t, const wick_stage *fold,
                             const wick_node *vectors)
 {
-  enum { LINES = 8 };
+  enum { LINES = 8, FEW = 32 };
   uint64_t bytes = product_bytes(t, vectors);
   uint32_t bits = wick_elem_storage[wick_info_of(t->g, vectors->in[0])->elem].bits;
-  double together = 1;
+  double together = 1, rows = 1, streams = wick_target_processor(t->t)->streams;
   bool apart = false;
   for (uint32_t k = 0; k < fold->naxis; k++) {
     if (!fold->axis[k].reduce || template_extent(t, fold, k) < 2) continue;
     bool near = wick_read_stride(t->g, vectors, fold->axis[k].sym) * bits / 8 <= WICK_LINE;
-    if (near) together *= (double)template_extent(t, fold, k);
+    *(near ? &together : &rows) *= (double)template_extent(t, fold, k);
     apart = apart || !near;
   }
+  if (streams > FEW && rows <= streams) return 0;
   bool near = 2 * bytes <= wick_target_cache(t->t, 3);
   return apart && !near ? LINES * wick_target_weights(t->t, bytes) / together : 0;
 }
