@@ -724,10 +724,45 @@ def crops(d):
             extrapolation_value=d.one(0.0, 2.5))
 
 
+def sparse_product(d, kind):
+    """A sparse matrix times a dense one. ONNX Runtime takes the former as an input in the form of coordinates, Wick as a dense tensor or as a constant."""
+    k, left, right, alpha = [d.n(1, 6) for _ in range(3)], d.one(0, 1), d.one(0, 1), d.one(1.0, 2.0)
+    k = d.one(k, k[:1] * 3)
+    shape = k[1::-1] if left else k[:2]
+    dense = (d.f(*shape) * 4).astype(kind) * (d.f(*shape) > 0.3)
+    dense = dense.astype(kind)
+    x = (d.f(*(k[:0:-1] if right else k[1:])) * 4).astype(kind)
+    at = np.argwhere(dense)
+    elem, values = helper.np_dtype_to_tensor_dtype(np.dtype(kind)), dense[tuple(at.T)]
+    tensor = helper.make_sparse_tensor(numpy_helper.from_array(values, "a"), numpy_helper.from_array(at, "at"), dense.shape)
+    node = helper.make_node("SparseToDenseMatMul", ["a", "x"], ["y"], domain="com.microsoft", transA=left, transB=right, alpha=alpha)
+    ports = [helper.make_sparse_tensor_value_info("a", elem, dense.shape)], [helper.make_tensor_value_info("x", elem, x.shape)]
+    result = [helper.make_tensor_value_info("y", elem, None)]
+
+    def bytes_of(inputs, constants):
+        graph = helper.make_graph([node], "g", inputs, result, sparse_initializer=constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=9).SerializeToString()
+
+    fed, fixed = bytes_of([*ports[0], *ports[1]], []), bytes_of(ports[1], [tensor])
+    got = wick.InferenceSession(fed, cache="").run(None, {"a": dense, "x": x})[0]
+    np.testing.assert_array_equal(wick.InferenceSession(fixed, cache="").run(None, {"x": x})[0], got)
+    oracle = (dense.T if left else dense) @ (x.T if right else x) * kind(alpha)
+    assert got.dtype == oracle.dtype
+    np.testing.assert_allclose(got, oracle, rtol=1e-4, atol=1e-4)
+    # Its types of transposed products are those without transposition, and it multiplies only f32 by alpha.
+    if len(values) and len({*k} if left or right else {0}) == 1 and (kind is np.float32 or alpha == 1):
+        coo = ort.SparseTensor.sparse_coo_from_numpy(np.array(dense.shape, np.int64), values, at.ravel().astype(np.int64), ort.OrtDevice.make("cpu", 0))
+        feeds = {"a": ort.OrtValue.ort_value_from_sparse_tensor(coo), "x": ort.OrtValue.ortvalue_from_numpy(x)}
+        want = ort.InferenceSession(fed, providers=["CPUExecutionProvider"]).run_with_ort_values(None, feeds)[0].numpy()
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
 def matrices(d):
     for kind in np.float32, np.float64:
         n = d.n(1, 6)
         compare("Inverse", [(d.f(*d.one([], [2], [2, 3]), n, n) + 3 * np.eye(n)).astype(kind)], rtol=1e-3, atol=1e-3)
+        sparse_product(d, kind)
+    sparse_product(d, np.int64)
     cost = np.round(d.f(d.n(1, 9), d.n(1, 12)) * d.one(1, 4)) if d.one(True, False) else d.f(d.n(1, 9), d.n(1, 12))
     compare("DynamicTimeWarping", [d.one(cost, cost[None])])
 

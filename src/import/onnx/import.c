@@ -101,18 +101,24 @@ static bool import_shape(wick_onnx_context *c, const wick_onnx_shape *shape, con
   return true;
 }
 
+/* A sparse tensor is an input or output as the dense tensor that it stands for. */
+static const wick_onnx_tensor_type *import_tensor_type(const wick_onnx_value_info *v)
+{
+  if (!v->type) return NULL;
+  return v->type->tensor_type ? v->type->tensor_type : v->type->sparse_tensor_type;
+}
+
 /* Finds the type of an input. Returns false after an error. */
 static bool import_type(wick_onnx_context *c, const wick_onnx_value_info *v, const char *location,
                         wick_type *out)
 {
-  const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
+  const wick_onnx_tensor_type *t = import_tensor_type(v);
   wick_elem elem;
   const char *name = wick_wire_text(c->tmp, v->name);
   if (!v->type) return wick_onnx_error(c, WICK_EPARSE, location, "it has no type"), false;
   if (!t)
-    return wick_onnx_error(
-               c, WICK_EUNSUPPORTED, location,
-               "only tensors, sequences, optionals and maps are supported, not sparse tensors"),
+    return wick_onnx_error(c, WICK_EUNSUPPORTED, location,
+                           "only tensors, sequences, optionals and maps are supported"),
            false;
   if (!wick_onnx_elem(t->elem_type, &elem))
     return wick_onnx_error(c, WICK_EUNSUPPORTED, location, "elements of type %s are not supported",
@@ -157,7 +163,7 @@ static void import_overridable(wick_onnx_context *c, const wick_onnx_value_info 
 {
   wick_arena *mem = &c->module->mem;
   const wick_onnx_tensor *t = import_initializer(c->model->graph, v->name);
-  const wick_onnx_tensor_type *type = v->type ? v->type->tensor_type : NULL;
+  const wick_onnx_tensor_type *type = import_tensor_type(v);
   const wick_onnx_shape *shape = type ? type->shape : NULL;
   wick_import_overridable o = {.name = wick_wire_text(mem, v->name)};
   size_t rank = shape ? shape->dim.n : t ? t->dims.n : 0;
@@ -180,7 +186,7 @@ static bool import_overridden_type(wick_onnx_context *c, const wick_onnx_value_i
                                    const char *location, wick_type *out)
 {
   const wick_onnx_tensor *t = import_initializer(c->model->graph, v->name);
-  const wick_onnx_tensor_type *type = v->type ? v->type->tensor_type : NULL;
+  const wick_onnx_tensor_type *type = import_tensor_type(v);
   wick_elem elem;
   if ((type && type->shape) || !t || t->dims.n > WICK_MAX_RANK ||
       !wick_onnx_elem(t->data_type, &elem))
@@ -209,7 +215,7 @@ static void import_inputs(wick_onnx_context *c, const wick_onnx_graph *g)
     else if (overridden ? import_overridden_type(c, v, location, &type)
                         : import_type(c, v, location, &type)) {
       b.v = wick_build_param(&c->b, type, WICK_IN, name);
-      if (!overridden && !v->type->tensor_type->shape && !wick_onnx_shape_given(c, name))
+      if (!overridden && !import_tensor_type(v)->shape && !wick_onnx_shape_given(c, name))
         wick_onnx_unlisted(c, location, "the model does not declare a shape: one must be given");
     }
     wick_onnx_bind(c, v->name, b);
@@ -305,7 +311,7 @@ static wick_value import_copy(wick_onnx_context *c, wick_value x, uint32_t name,
 static void import_output_type(wick_onnx_context *c, const wick_onnx_value_info *v, wick_value x,
                                const char *location)
 {
-  const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
+  const wick_onnx_tensor_type *t = import_tensor_type(v);
   wick_elem want, have = wick_built_info(&c->b, x)->elem;
   if (t && t->elem_type && (!wick_onnx_elem(t->elem_type, &want) || want != have))
     wick_onnx_error(c, WICK_ETYPE, location, "it is %s, but the model declares %s",

@@ -321,6 +321,7 @@ const wick_onnx_row wick_onnx_microsoft_rows[] = {
     SAME("Pad", 2, 3, 1, "mode:s", 11),
     ROW("QuickGelu", 1, 1, 1, "alpha:f", microsoft_quick_gelu),
     ROW("Range", 2, 3, 1, "", microsoft_range),
+    ROW("SparseToDenseMatMul", 2, 2, 1, "alpha:f transA:i transB:i", microsoft_matmul),
     ROW("TransposeMatMul", 2, 2, 1, "alpha:f transA:i transB:i", microsoft_matmul),
     SAME("Trilu", 1, 2, 1, "upper:i", 14),
     ROW("UnfoldTensor", 1, 1, 1, "dim:i size:i! step:i", microsoft_unfold),
