@@ -21,13 +21,15 @@ static void cost_steps(void **state)
     wick_cost_tile tile;
     double cycles;
   } rows[] = {
-      {{2, 12, 24, 0, 0}, 12.3},      /* multiply-adds */
-      {{1, 28, 28, 0, 1}, 14.8},      /* loads */
-      {{1, 2, 2, 0, 0}, 4.3},         /* the latency of a chain */
-      {{7, 3, 21, 500000, 0}, 10.8},  /* from the second cache, after the multiply-adds */
-      {{7, 3, 21, 2000000, 0}, 24.8}, /* from the third cache */
-      {{2, 12, 24, 0, 3}, 14.3},      /* every third element: two shuffles for each vector */
-      {{1, 15, 15, 0, 3}, 10.425},    /* and three loads */
+      {{2, 12, 24, 0, 0, 0}, 12.3},         /* multiply-adds */
+      {{1, 28, 28, 0, 1, 0}, 14.8},         /* loads */
+      {{1, 2, 2, 0, 0, 0}, 4.3},            /* the latency of a chain */
+      {{7, 3, 21, 500000, 0, 0}, 10.8},     /* from the second cache, after the multiply-adds */
+      {{7, 3, 21, 2000000, 0, 0}, 24.8},    /* from the third cache */
+      {{2, 12, 24, 0, 3, 0}, 14.3},         /* every third element: two shuffles for each vector */
+      {{1, 15, 15, 0, 3, 0}, 10.425},       /* and three loads */
+      {{7, 3, 21, 2000000, 0, 0.5}, 12.55}, /* every second step has new lines */
+      {{9, 1, 9, 0, 0, 0.4}, 8.675},        /* loads that cross the ends of lines */
   };
   for (size_t i = 0; i < WICK_COUNT(rows); i++) {
     double got = wick_cost_step(&t, &rows[i].tile);

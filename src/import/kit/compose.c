@@ -1,6 +1,7 @@
 /* Helpers for operators of a format that are compositions of several operators of Wick. */
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "import/kit/emit.h"
 
