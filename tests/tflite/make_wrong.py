@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes models that are wrong, which LiteRT refuses: ellipses.tflite, a slice with three ellipses, axes.tflite, one with thirty new
-axes, and bools.tflite, a quantized sum whose result is of truth values. Needs ai-edge-litert."""
+axes, bools.tflite, a quantized sum whose result is of truth values, and missing.tflite, an operator without its first operand. Needs ai-edge-litert."""
 
 import pathlib
 
@@ -23,3 +23,6 @@ strided("axes", 16, 31, ellipsisMask=1, newAxisMask=0x7FFFFFFE)
 numbers = (Tensor([2], "i1", ([0.5], [3], 0), np.zeros(2, "i1")) for _ in range(2))
 case = Case("ADD", 2, list(numbers), [Tensor([2], "?")], options("AddOptions"))
 (FOLDER / "bools.tflite").write_bytes(model([case]))
+
+case = Case("LOGICAL_AND", 1, [None, Tensor([2], "?", None, np.zeros(2, "?"))], [Tensor([2], "?")], options("LogicalAndOptions"))
+(FOLDER / "missing.tflite").write_bytes(model([case]))

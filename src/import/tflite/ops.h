@@ -41,7 +41,7 @@ static inline const wick_tflite_op *wick_tflite_op_of(const wick_import_node *n)
 {
   return ((const wick_tflite_at *)n->data)->op;
 }
-/* The tensors of operand i, which must be present, and of result k. */
+/* The tensors of operand i and of result k; one without a name if it is absent. */
 const wick_tflite_tensor *wick_tflite_in(const wick_import_node *n, uint32_t i);
 const wick_tflite_tensor *wick_tflite_out(const wick_import_node *n, uint32_t k);
 /* Options, by their field's number. */

@@ -8,17 +8,20 @@
 
 /* ---- nodes ---- */
 
+static const wick_tflite_tensor tflite_absent = {.name = ""};
+
 const wick_tflite_tensor *wick_tflite_in(const wick_import_node *n, uint32_t i)
 {
   const wick_tflite_at *at = n->data;
-  return &at->body->g->tensor[at->op->in[i]];
+  bool absent = i >= at->op->nin || at->op->in[i] < 0;
+  return absent ? &tflite_absent : &at->body->g->tensor[at->op->in[i]];
 }
 
 const wick_tflite_tensor *wick_tflite_out(const wick_import_node *n, uint32_t k)
 {
-  static const wick_tflite_tensor absent = {.name = ""};
   const wick_tflite_at *at = n->data;
-  return k >= at->op->nout || at->op->out[k] < 0 ? &absent : &at->body->g->tensor[at->op->out[k]];
+  bool absent = k >= at->op->nout || at->op->out[k] < 0;
+  return absent ? &tflite_absent : &at->body->g->tensor[at->op->out[k]];
 }
 
 int64_t wick_tflite_byte(const wick_import_node *n, uint32_t field)
