@@ -18,7 +18,7 @@ static _Atomic bool seen_nearest;
 static int32_t fail_from = TASKS; /* tasks from here on fail */
 static pthread_t caller;
 static wick_pool *seen_pool;        /* NULL, or the pool of the session */
-static bool seen_free;              /* nobody had it during the last run */
+static _Atomic bool seen_free;      /* nobody had it during the last run */
 static _Atomic bool seen_elsewhere; /* a thread other than the caller's has run tasks */
 
 static bool rounds_to_nearest(void)
