@@ -594,8 +594,25 @@ def experts(d):
 
 # ---- searches ----
 
+def search(op, operands, constants, outputs, attributes, given):
+    """Compares the texts and, if there are several, their scores. ONNX Runtime leaves what follows the end of all
+    sequences of a greedy search as it is in memory: it is not compared. It needs min_length, which is optional."""
+    bytes_, feeds = model(op, [np.zeros(1, np.int32) if a is None and k == 2 else a for k, a in enumerate(operands)], constants, outputs, attributes)
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    expected = ort.InferenceSession(bytes_, options, providers=["CPUExecutionProvider"]).run(None, feeds)
+    bytes_, feeds = model(op, operands, constants, outputs, attributes)
+    got = wick.InferenceSession(bytes_, cache="").run(None, feeds)
+    n = most = int(operands[1][0])
+    while len(outputs) == 1 and n > given and (got[0][..., n - 1] == attributes["pad_token_id"]).all():
+        n -= 1
+    n = min(n + 1, most)
+    assert got[0].shape == expected[0].shape and (got[0][..., :n] == expected[0][..., :n]).all(), op
+    if len(outputs) > 1:
+        np.testing.assert_allclose(got[1], expected[1], rtol=1e-4, atol=1e-4)
+
+
 def searches(d):
-    """ONNX Runtime leaves what follows the end of all sequences as it is in memory: it is not compared."""
     words, b, s, beams = d.n(9, 12), d.n(1, 2), d.n(1, 3), d.n(1, 3)
     most, pad = s + d.n(1, 3), d.one(0, words - 1)
     number = lambda v, kind=np.int32: np.array([v], kind)  # noqa: E731
@@ -607,16 +624,21 @@ def searches(d):
             ("GreedySearch", [ids, number(most), least, penalty, *masks], [1], 1, {}),
             ("Sampling", [ids, number(most), least, penalty, *masks, None, number(3)], [1], 1, dict(top_p=1e-6, custom=d.one(0, 1), temperature=0.7)),
             ("BeamSearch", [ids, number(most), least, number(beams), number(d.n(1, beams)), by, penalty, *masks], [1, 3, 4], 2, dict(early_stopping=d.one(0, 1)))):
-        bytes_, feeds = model(op, operands, constants, [True] * results, {**more, **extra})
-        expected = ort.InferenceSession(bytes_, providers=["CPUExecutionProvider"]).run(None, feeds)
-        got = wick.InferenceSession(bytes_, cache="").run(None, feeds)
-        n = most
-        while results == 1 and n > s and (got[0][..., n - 1] == pad).all():
-            n -= 1
-        n = min(n + 1, most)
-        assert got[0].shape == expected[0].shape and (got[0][..., :n] == expected[0][..., :n]).all(), op
-        if results > 1:
-            np.testing.assert_allclose(got[1], expected[1], rtol=1e-4, atol=1e-4)
+        search(op, operands, constants, [True] * results, {**more, **extra}, s)
+
+
+def translations(d):
+    """Searches with an encoder. Encoders that only give keys and values have the decoder called for the first word, too."""
+    first = d.one(True, False)
+    net = generators.Translator(d, d.n(9, 12), d.n(1, 2), 4, layers=d.n(1, 2), hidden=first and d.one(True, False), whole=d.one(True, False))
+    words, b, s, beams, pad = net.words, d.n(1, 2), d.n(1, 4), d.n(1, 3), d.one(0, 3)
+    number = lambda v, kind=np.int32: np.array([v], kind)  # noqa: E731
+    masks = [d.maybe(d.i(0, 9, words, kind=np.int32)), d.maybe(d.i(0, 9, b, words, kind=np.int32)), d.maybe((np.arange(s) >= d.i(0, s, b, 1)).astype(np.int32))]
+    ids = np.where(np.arange(s) < d.i(0, s, b, 1), pad, d.i(0, words, b, s)).astype(np.int32)
+    operands = [ids, number(d.n(3, 5)), d.maybe(number(d.n(0, 3))), number(beams), number(d.n(1, beams)), number(d.one(0.5, 1.0, 2.0), np.float32), number(d.one(1.0, 1.5), np.float32), *masks]
+    search("BeamSearch", operands, [1, 3, 4], [True] * 2, dict(
+        encoder=net.encoder(first), decoder=net.decoder(), model_type=1, decoder_start_token_id=d.n(0, words - 1), eos_token_id=d.n(0, words - 1), pad_token_id=pad,
+        early_stopping=d.one(0, 1), **d.one({}, {"no_repeat_ngram_size": d.n(1, 2)})), 1)
 
 
 # ---- streams, images, matrices ----
@@ -767,7 +789,7 @@ def matrices(d):
     compare("DynamicTimeWarping", [d.one(cost, cost[None])])
 
 
-@pytest.mark.parametrize("kind", [words, rotary_streams, decoders, quantized_experts, searches, streams, causal_convolutions, diffusion, channels_last, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
+@pytest.mark.parametrize("kind", [words, rotary_streams, decoders, quantized_experts, searches, translations, streams, causal_convolutions, diffusion, channels_last, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
                                   linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens, hashes, sparse_attention, blocks_of_rows, masked_pools, bifurcations, tokenizers], ids=lambda f: f.__name__)
 def test_random(kind):
     for seed in range(COUNT):
@@ -801,4 +823,11 @@ def test_what_is_refused():
     fails("GroupQueryAttention", [x, x, x], "input 5 is missing", num_heads=2, kv_num_heads=2)
     fails("BiasGelu", [x], "1 inputs, expected 2")
     fails("SkipLayerNormalization", [x, x, d.f(8)], 'attribute "axis"', axis=1)
+    net, ids, one = generators.Translator(d, 9, 1, 4), d.i(0, 9, 1, 3, kind=np.int32), np.array([4], np.int32)
+    given, ends = [ids, one, None, one // 4, one // 4], dict(eos_token_id=1, pad_token_id=0)
+    both = dict(encoder=net.encoder(False), decoder=net.decoder(), **ends)
+    for words, attributes in (("model_type 3 is not supported", dict(both, model_type=3)), ('"encoder" is missing', dict(decoder=both["decoder"], model_type=1, **ends)),
+                              ('"decoder_start_token_id" is missing', dict(both, encoder=net.encoder(), model_type=1)), ("do not fit its decoder's 4 keys", dict(both, model_type=1, decoder_start_token_id=1)),
+                              ("its decoder has 4 inputs and 2 outputs", dict(both, decoder=generators.decoder(d, 9, 1, 4), model_type=1, decoder_start_token_id=1))):
+        refuses("BeamSearch", model("BeamSearch", given, [1, 3, 4], [True], attributes)[0], words)
     refuses("Tokenizer", tokenizer(np.array(["aba"], object), mark=0, mincharnum=1, separators=["(a)b\\1"]), "the pattern has a back reference")

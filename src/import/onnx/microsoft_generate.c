@@ -27,31 +27,34 @@ wick_value wick_microsoft_generate_beams(wick_microsoft_generate *g, wick_value 
 
 /* ---- the first call ---- */
 
-static const wick_onnx_graph *generate_graph(wick_onnx_op *o, const char *name)
+const wick_onnx_graph *wick_microsoft_generate_graph(const wick_onnx_op *o, const char *name)
 {
   const wick_onnx_attr *a = wick_onnx_attr_find(o, name);
   return a ? a->g : NULL;
 }
 
-/* An empty cache: [2, rows, heads, 0, size], by the type that the graph declares for its input. */
-static wick_value generate_cache(wick_microsoft_generate *g, const wick_onnx_value_info *v)
+wick_value wick_microsoft_generate_cache(wick_microsoft_generate *g, const wick_onnx_value_info *v)
 {
   const wick_onnx_tensor_type *t = v->type ? v->type->tensor_type : NULL;
   const wick_onnx_shape *s = t ? t->shape : NULL;
+  uint32_t heads = g->axis + 1, rank = g->axis + 4;
   wick_elem elem;
-  if (!s || s->dim.n != 5 || s->dim.at[2].dim_value < 1 || s->dim.at[4].dim_value < 1 ||
-      !wick_onnx_elem(t->elem_type, &elem) || !wick_elem_is_float(elem)) {
+  if (!s || s->dim.n != rank || s->dim.at[heads].dim_value < 1 ||
+      s->dim.at[heads + 2].dim_value < 1 || !wick_onnx_elem(t->elem_type, &elem) ||
+      !wick_elem_is_float(elem)) {
     wick_onnx_fail(
         g->o, WICK_EUNSUPPORTED,
-        "input \"%s\" of its decoder is no cache of floats [2, batch, heads, length, size] "
+        "input \"%s\" of its decoder is no cache of floats [%sbatch, heads, length, size] "
         "with known numbers of heads and their size",
-        wick_onnx_name(g->o->c, v->name));
+        wick_onnx_name(g->o->c, v->name), g->axis ? "2, " : "");
     return (wick_value){0};
   }
-  const wick_dim dim[] = {wick_dim_const(2), g->rows, wick_dim_const(s->dim.at[2].dim_value),
-                          wick_dim_const(0), wick_dim_const(s->dim.at[4].dim_value)};
+  wick_dim dim[5] = {wick_dim_const(2)};
+  dim[g->axis] = g->rows, dim[heads] = wick_dim_const(s->dim.at[heads].dim_value);
+  dim[heads + 1] = wick_dim_const(0),
+              dim[heads + 2] = wick_dim_const(s->dim.at[heads + 2].dim_value);
   wick_value zero = wick_build_const(g->b, wick_type_tensor(g->o->c->module, elem, 0, NULL), 0, 0);
-  return wick_emit_expand(g->b, zero, 5, dim);
+  return wick_emit_expand(g->b, zero, rank, dim);
 }
 
 /* Ids, positions and mask of the tokens that are given. Padding is masked unless a mask is given; it has
@@ -76,20 +79,35 @@ static void generate_prompt(wick_microsoft_generate *g)
   g->tokens = wick_build_cast(b, g->feed[0], WICK_I64);
 }
 
+/* Finds the numbers of sequences and of tokens that are given. */
 static bool generate_lengths(wick_microsoft_generate *g)
 {
+  static const struct {
+    const char *what;
+    uint32_t operand, rank;
+  } ids[] = {{"input_ids", 0, 2}, {NULL, 0, 2}, {"decoder_input_ids", 10, 2}};
   wick_onnx_op *o = g->o;
+  uint32_t rank = g->kind == WICK_MICROSOFT_AUDIO ? 3 : 2, at = ids[g->kind].operand;
   const wick_type_info *t = wick_onnx_info(o, 0);
-  if (t->rank != 2) {
-    wick_onnx_fail(o, WICK_ETYPE, "input_ids has rank %u, expected 2", t->rank);
+  if (t->rank != rank) {
+    wick_onnx_fail(o, WICK_ETYPE, "input_ids has rank %u, expected %u", t->rank, rank);
     return false;
   }
   if (!wick_onnx_one(o, 1, "max_length", 0, &g->most)) return false;
-  if (!wick_dim_is_const(t->dim[1]))
-    return wick_onnx_must_be_known(o, "the number of given tokens", t->dim[1]);
-  g->start = g->length = t->dim[1].v;
   g->batch = t->dim[0];
   g->rows = wick_dim_mul(o->c->module->dims, g->batch, wick_dim_const(g->beams));
+  g->start = 1;
+  if (ids[g->kind].what && wick_onnx_has(o, at)) {
+    t = wick_onnx_info(o, at);
+    if (t->rank != 2) {
+      wick_onnx_fail(o, WICK_ETYPE, "%s has rank %u, expected 2", ids[g->kind].what, t->rank);
+      return false;
+    }
+    if (!wick_dim_is_const(t->dim[1]))
+      return wick_onnx_must_be_known(o, "the number of given tokens", t->dim[1]);
+    g->start = t->dim[1].v;
+  }
+  g->length = g->start;
   if (g->start < 1 || g->most <= g->start || g->most - g->start > GENERATE_STEPS) {
     wick_onnx_fail(o, WICK_ERANGE,
                    "max_length is %lld with %lld given tokens, expected 1 to %d more",
@@ -99,62 +117,85 @@ static bool generate_lengths(wick_microsoft_generate *g)
   return true;
 }
 
+/* Reads model_type, which must be one of those that the operator has. */
+static bool generate_kind(wick_microsoft_generate *g)
+{
+  int64_t least = 0;
+  while (!(g->kinds >> least & 1)) least++;
+  g->kind = wick_onnx_int(g->o, "model_type", least);
+  if (g->kind >= 0 && g->kind < 32 && g->kinds >> g->kind & 1) return true;
+  wick_onnx_fail(g->o, WICK_EUNSUPPORTED, "model_type %lld is not supported", (long long)g->kind);
+  return false;
+}
+
+/* A decoder alone: begins with empty caches. */
+static bool generate_alone(wick_microsoft_generate *g)
+{
+  wick_onnx_op *o = g->o;
+  g->first = wick_microsoft_generate_graph(o, "init_decoder");
+  if (!g->first) g->first = g->decoder;
+  if (g->decoder->input.n <= GENERATE_FEEDS || g->decoder->output.n + 2 != g->decoder->input.n ||
+      g->first->input.n != g->decoder->input.n || g->first->output.n != g->decoder->output.n) {
+    wick_onnx_fail(
+        o, WICK_EUNSUPPORTED,
+        "its decoder has %zu inputs and %zu outputs, expected ids, positions, a mask and "
+        "caches, and numbers and these caches",
+        g->decoder->input.n, g->decoder->output.n);
+    return false;
+  }
+  g->cache = GENERATE_FEEDS, g->ncache = g->nfeed - GENERATE_FEEDS, g->axis = 1;
+  generate_prompt(g);
+  for (uint32_t k = GENERATE_FEEDS; k < g->nfeed; k++)
+    if (!(g->feed[k] = wick_microsoft_generate_cache(g, &g->decoder->input.at[k])).id) return false;
+  return true;
+}
+
 bool wick_microsoft_generate_begin(wick_microsoft_generate *g)
 {
   wick_onnx_op *o = g->o;
   g->b = o->b;
   g->eos = wick_onnx_int(o, "eos_token_id", 0), g->pad = wick_onnx_int(o, "pad_token_id", 0);
-  g->decoder = generate_graph(o, "decoder");
-  g->first = generate_graph(o, "init_decoder");
-  if (!g->first) g->first = g->decoder;
-  if (wick_onnx_int(o, "model_type", 0)) {
-    wick_onnx_fail(o, WICK_EUNSUPPORTED,
-                   "model_type %lld (an encoder and a decoder) is not supported, only 0",
-                   (long long)wick_onnx_int(o, "model_type", 0));
+  g->decoder = g->first = wick_microsoft_generate_graph(o, "decoder");
+  if (!g->decoder) {
+    wick_onnx_fail(o, WICK_EPARSE, "its decoder is no graph");
     return false;
   }
-  if (!g->decoder || g->decoder->input.n <= GENERATE_FEEDS ||
-      g->decoder->output.n + 2 != g->decoder->input.n || g->first->input.n != g->decoder->input.n ||
-      g->first->output.n != g->decoder->output.n) {
-    wick_onnx_fail(
-        o, WICK_EUNSUPPORTED,
-        "its decoder has %zu inputs and %zu outputs, expected ids, positions, a mask and "
-        "caches, and numbers and these caches",
-        g->decoder ? g->decoder->input.n : 0, g->decoder ? g->decoder->output.n : 0);
-    return false;
-  }
-  if (!generate_lengths(g)) return false;
+  if (!generate_kind(g) || !generate_lengths(g)) return false;
   g->nfeed = (uint32_t)g->decoder->input.n;
   g->feed = wick_new(o->c->tmp, wick_value, g->nfeed);
-  generate_prompt(g);
-  for (uint32_t k = GENERATE_FEEDS; k < g->nfeed; k++) {
-    g->feed[k] = generate_cache(g, &g->decoder->input.at[k]);
-    if (!g->feed[k].id) return false;
-  }
   g->zero = wick_build_const(g->b, wick_type_tensor(o->c->module, WICK_F32, 0, NULL), 0, 0);
-  return !g->b->status;
+  bool alone = g->kind == WICK_MICROSOFT_DECODER;
+  return (alone ? generate_alone(g) : wick_microsoft_generate_encode(g)) && !g->b->status;
 }
 
 /* ---- calls ---- */
 
-wick_value wick_microsoft_generate_call(wick_microsoft_generate *g)
+wick_value wick_microsoft_generate_last(wick_microsoft_generate *g, wick_value numbers)
 {
-  wick_onnx_op *o = g->o;
   wick_builder *b = g->b;
-  const wick_onnx_graph *graph = g->length == g->start ? g->first : g->decoder;
-  wick_value *out = wick_new(o->c->tmp, wick_value, graph->output.n);
-  if (b->status || !wick_onnx_subgraph(o, graph, g->nfeed, g->feed, out)) return (wick_value){0};
-  for (uint32_t k = GENERATE_FEEDS; k < g->nfeed; k++) g->feed[k] = out[k + 1 - GENERATE_FEEDS];
-  const wick_type_info *t = wick_built_info(b, out[0]);
+  if (b->status) return (wick_value){0};
+  const wick_type_info *t = wick_built_info(b, numbers);
   if (t->rank != 3 || !wick_elem_is_float(t->elem)) {
-    wick_onnx_fail(o, WICK_ETYPE, "its decoder gives %s of rank %u, expected floats of rank 3",
+    wick_onnx_fail(g->o, WICK_ETYPE, "its graph gives %s of rank %u, expected floats of rank 3",
                    wick_elem_name(t->elem), t->rank);
     return (wick_value){0};
   }
   wick_dim one = wick_dim_const(1);
-  wick_dim last = wick_dim_sub(o->c->module->dims, t->dim[1], one);
-  wick_value y = wick_emit_squeeze(b, wick_emit_slice(b, out[0], 1, last, one), 1);
+  wick_dim last = wick_dim_sub(g->o->c->module->dims, t->dim[1], one);
+  wick_value y = wick_emit_squeeze(b, wick_emit_slice(b, numbers, 1, last, one), 1);
   return wick_build_cast(b, y, WICK_F32);
+}
+
+wick_value wick_microsoft_generate_call(wick_microsoft_generate *g)
+{
+  wick_onnx_op *o = g->o;
+  bool first = g->length == g->start;
+  const wick_onnx_graph *graph = first ? g->first : g->decoder;
+  if (first && g->given.id) return g->given;
+  wick_value *out = wick_new(o->c->tmp, wick_value, graph->output.n);
+  if (g->b->status || !wick_onnx_subgraph(o, graph, g->nfeed, g->feed, out)) return (wick_value){0};
+  for (uint32_t k = 0; k < g->ncache; k++) g->feed[g->cache + k] = out[1 + k];
+  return wick_microsoft_generate_last(g, out[0]);
 }
 
 /* Multiplies or divides the numbers of all tokens that occur, so that they become smaller. */
@@ -208,15 +249,16 @@ void wick_microsoft_generate_append(wick_microsoft_generate *g, wick_value next,
   const wick_dim column[] = {g->rows, wick_dim_const(1)};
   if (from.id) {
     g->tokens = wick_emit_gather(b, WICK_OP_gather, g->tokens, from, 0);
-    for (uint32_t k = GENERATE_FEEDS; k < g->nfeed; k++)
-      g->feed[k] = wick_emit_gather(b, WICK_OP_gather, g->feed[k], from, 1);
+    for (uint32_t k = g->cache; k < g->cache + g->ncache; k++)
+      g->feed[k] = wick_emit_gather(b, WICK_OP_gather, g->feed[k], from, g->axis);
   }
   next = wick_build_reshape(b, next, 2, column);
   g->tokens = wick_build_concat(b, 1, 2, (wick_value[]){g->tokens, next});
-  g->feed[0] = wick_build_cast(b, next, WICK_I32);
+  g->feed[0] = wick_build_cast(b, g->whole ? g->tokens : next, WICK_I32);
+  g->length++;
+  if (g->kind != WICK_MICROSOFT_DECODER) return;
   g->feed[1] = g->place;
   g->place = wick_emit_by(b, WICK_OP_add, g->place, 1);
   wick_value on = wick_emit_expand(b, wick_emit_number(b, g->feed[0], 1), 2, column);
   g->feed[2] = wick_build_concat(b, 1, 2, (wick_value[]){g->feed[2], on});
-  g->length++;
 }

@@ -35,7 +35,8 @@ static void search_next(wick_microsoft_generate *g, wick_value next, wick_value 
 static void search_greedy(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
-  wick_microsoft_generate g = {.o = o, .beams = 1, .at_vocab = 4, .at_prefix = 5, .at_mask = 6};
+  wick_microsoft_generate g = {
+      .o = o, .kinds = 1, .beams = 1, .at_vocab = 4, .at_prefix = 5, .at_mask = 6};
   wick_value ended = {0};
   if (!wick_microsoft_generate_begin(&g)) return;
   while (g.length < g.most) {
@@ -106,7 +107,8 @@ static wick_value search_drawn(wick_microsoft_generate *g, wick_value scores)
 static void search_sampled(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
-  wick_microsoft_generate g = {.o = o, .beams = 1, .at_vocab = 4, .at_prefix = 5, .at_mask = 6};
+  wick_microsoft_generate g = {
+      .o = o, .kinds = 1, .beams = 1, .at_vocab = 4, .at_prefix = 5, .at_mask = 6};
   wick_value ended = {0}, scores = {0};
   double temperature = wick_onnx_float(o, "temperature", 1),
          presence = wick_onnx_float(o, "presence_penalty", 0);
@@ -294,7 +296,8 @@ static bool search_beams_begin(search_beams *s)
 static void search_by_beams(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
-  search_beams s = {.g = {.o = o, .at_vocab = 7, .at_prefix = 8, .at_mask = 9}};
+  search_beams s = {
+      .g = {.o = o, .kinds = (uint32_t)o->row->arg, .at_vocab = 7, .at_prefix = 8, .at_mask = 9}};
   int64_t returned;
   if (!search_beams_begin(&s) || !wick_onnx_one(o, 4, "num_return_sequences", 1, &returned)) return;
   uint32_t steps = (uint32_t)(s.g.most - s.g.start);
@@ -320,7 +323,7 @@ static void search_by_beams(wick_onnx_op *o)
   "no_repeat_ngram_size:i pad_token_id:i! vocab_size:i "
 
 const wick_onnx_row wick_onnx_microsoft_search_rows[] = {
-    ROW("BeamSearch", 5, 12, 3, DECODER "early_stopping:i", search_by_beams),
+    {"com.microsoft.BeamSearch", 1, {2, 12}, 3, DECODER "early_stopping:i", search_by_beams, 0, 3},
     ROW("GreedySearch", 2, 7, 1, DECODER, search_greedy),
     ROW("Sampling", 2, 9, 2,
         DECODER "custom:i filter_value:f min_tokens_to_keep:i presence_penalty:f temperature:f "
