@@ -641,6 +641,35 @@ def translations(d):
         early_stopping=d.one(0, 1), **d.one({}, {"no_repeat_ngram_size": d.n(1, 2)})), 1)
 
 
+def transcriptions(d):
+    """Searches of audio: prompts, temperature, and the rules of timestamps, whose ids are the last ones."""
+    net = generators.Translator(d, d.n(24, 40), d.n(1, 2), 4, layers=d.n(1, 2), audio=d.n(2, 4), hidden=d.one(True, False), whole=d.one(True, False))
+    words, b, beams, rules = net.words, d.n(1, 2), d.n(1, 3), d.one(0, 1)
+    number = lambda v, kind=np.int32: np.array([v], kind)  # noqa: E731
+    prompt = d.one(None, d.i(0, words, b, d.n(1, 6), kind=np.int32))
+    start, begin = 1 if prompt is None else prompt.shape[1], words // 2
+    ids = dict(zip(("transcribe_token_id", "translate_token_id", "start_of_lm_token_id", "no_timestamps_token_id"), range(begin - 4, begin)))
+    operands = [d.f(b, net.audio, d.n(1, 5)), number(start + d.n(2, 6)), number(d.n(0, 3)), number(beams), number(d.n(1, beams)), number(d.one(0.5, 1.0), np.float32), number(1, np.float32)]
+    attributes = dict(encoder=net.encoder(), decoder=net.decoder(), model_type=2, eos_token_id=begin - 6, decoder_start_token_id=d.n(0, begin - 7), pad_token_id=begin - 6, early_stopping=d.one(0, 1))
+    search("BeamSearch", [*operands, None, None, None, prompt], [1, 3, 4], [True] * 2, attributes, start)
+    operands += [None, None, None, prompt, number(rules), None, None, d.maybe(number(0.7, np.float32))]
+    search("WhisperBeamSearch", operands, [1, 3, 4, 11], [True] * 2, dict(attributes, beginning_timestamp_token_id=begin, **ids), start)
+
+
+def test_silence():
+    """ONNX Runtime's CPU provider leaves the probability of silence as it is in memory: the encoder's numbers say it."""
+    d = Draw(0)
+    net = generators.Translator(d, 11, 2, 4, audio=3)
+    x, prompt = d.f(2, 3, 4), d.i(0, 11, 2, 3, kind=np.int32)
+    number = lambda v: np.array([v], np.int32)  # noqa: E731
+    bytes_, feeds = model("WhisperBeamSearch", [x, number(5), None, number(3), number(1), *[None] * 5, prompt], [1, 3, 4], [True, False, False, False, True], dict(
+        encoder=net.encoder(), decoder=net.decoder(), eos_token_id=1, pad_token_id=0, no_speech_token_id=4))
+    encoder = helper.make_model(net.encoder(), opset_imports=[helper.make_opsetid("", 18)], ir_version=9).SerializeToString()
+    numbers = ort.InferenceSession(encoder, providers=["CPUExecutionProvider"]).run(["logits"], {"encoder_input_ids": x, "decoder_input_ids": prompt})[0][:, -1]
+    share = np.exp(numbers) / np.exp(numbers).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(wick.InferenceSession(bytes_, cache="").run(None, feeds)[1], share[:, 4], rtol=1e-4)
+
+
 # ---- streams, images, matrices ----
 
 def streams(d):
@@ -789,7 +818,7 @@ def matrices(d):
     compare("DynamicTimeWarping", [d.one(cost, cost[None])])
 
 
-@pytest.mark.parametrize("kind", [words, rotary_streams, decoders, quantized_experts, searches, translations, streams, causal_convolutions, diffusion, channels_last, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
+@pytest.mark.parametrize("kind", [words, rotary_streams, decoders, quantized_experts, searches, translations, transcriptions, streams, causal_convolutions, diffusion, channels_last, crops, matrices, gelu, norms, embeddings, quantized_embeddings, products, convolutions, moves, attention, multi_head, grouped, quantized_attention,
                                   linear_attention, rotary, elementwise_bytes, products_of_bytes, convolutions_of_bytes, recurrent_bytes, few_bits, experts, tokens, hashes, sparse_attention, blocks_of_rows, masked_pools, bifurcations, tokenizers], ids=lambda f: f.__name__)
 def test_random(kind):
     for seed in range(COUNT):
@@ -830,4 +859,6 @@ def test_what_is_refused():
                               ('"decoder_start_token_id" is missing', dict(both, encoder=net.encoder(), model_type=1)), ("do not fit its decoder's 4 keys", dict(both, model_type=1, decoder_start_token_id=1)),
                               ("its decoder has 4 inputs and 2 outputs", dict(both, decoder=generators.decoder(d, 9, 1, 4), model_type=1, decoder_start_token_id=1))):
         refuses("BeamSearch", model("BeamSearch", given, [1, 3, 4], [True], attributes)[0], words)
+    bytes_ = model("WhisperBeamSearch", [d.f(1, 3, 4), *given[1:], *[None] * 8, ids], [1, 3, 4], [True], dict(both, encoder=net.encoder()))[0]
+    refuses("WhisperBeamSearch", bytes_, "cross_qk and extra_decoding_ids are not supported")
     refuses("Tokenizer", tokenizer(np.array(["aba"], object), mark=0, mincharnum=1, separators=["(a)b\\1"]), "the pattern has a back reference")

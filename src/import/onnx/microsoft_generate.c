@@ -240,6 +240,12 @@ wick_value wick_microsoft_generate_processed(wick_microsoft_generate *g, wick_va
     wick_value keep = wick_build2(b, WICK_OP_or, other, enough);
     scores = generate_masked(g, scores, wick_build_cast(b, keep, WICK_I32));
   }
+  if (g->kind == WICK_MICROSOFT_AUDIO && wick_onnx_has(o, 14)) {
+    wick_value by = wick_build_cast(b, wick_onnx_scalar(o, 14), WICK_F32);
+    wick_value one = wick_emit_number(b, by, 1), is = wick_emit_by(b, WICK_OP_gt, by, 0);
+    scores = wick_build2(b, WICK_OP_div, scores, wick_build3(b, WICK_OP_where, is, by, one));
+  }
+  if (g->kind == WICK_MICROSOFT_AUDIO) scores = wick_microsoft_generate_stamped(g, scores);
   return scores;
 }
 

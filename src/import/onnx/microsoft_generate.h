@@ -52,7 +52,10 @@ wick_value wick_microsoft_generate_cache(wick_microsoft_generate *g, const wick_
 /* The numbers of the last token, f32 [rows, vocabulary], of those of all, [rows, length, vocabulary].
  * Returns 0 after a failure. */
 wick_value wick_microsoft_generate_last(wick_microsoft_generate *g, wick_value numbers);
-/* Calls the encoder and prepares the first call of the decoder. Returns false after a failure. */
+/* microsoft_whisper.c: what timestamps require of the next token, if the operand logits_processor asks for
+ * it. */
+wick_value wick_microsoft_generate_stamped(wick_microsoft_generate *g, wick_value scores);
+/* microsoft_encoder.c: calls the encoder and prepares the first call of the decoder. Returns false after a failure. */
 bool wick_microsoft_generate_encode(wick_microsoft_generate *g);
 /* An i64[] constant. */
 wick_value wick_microsoft_generate_number(wick_microsoft_generate *g, int64_t i);

@@ -142,6 +142,7 @@ typedef struct search_beams {
       best; /* f32 [batch, beams], of those that have ended, the best one first; -inf: none */
   wick_value text;    /* i64 [batch, beams, most], these */
   wick_value penalty; /* f32[] */
+  wick_value numbers; /* f32 [rows, words], the decoder's first ones */
 } search_beams;
 
 static wick_value search_shaped(search_beams *s, wick_value x, wick_dim d0, wick_dim d1)
@@ -247,6 +248,7 @@ static wick_value search_step(search_beams *s)
     wick_onnx_fail(g->o, WICK_EUNSUPPORTED, "the number of words must be known, and 2 or more");
     return (wick_value){0};
   }
+  if (!s->numbers.id) s->numbers = x;
   wick_emit e = wick_emit_begin(b, WICK_OP_log_softmax);
   wick_emit_set_int(&e, "axis", -1);
   x = wick_microsoft_generate_processed(g, wick_emit_end1(&e, x));
@@ -293,12 +295,37 @@ static bool search_beams_begin(search_beams *s)
   return !b->status;
 }
 
+/* The probability that a word of Whisper's that says that nobody speaks is the first one, f32 [batch]. */
+static wick_value search_silence(search_beams *s)
+{
+  wick_onnx_op *o = s->g.o;
+  int64_t id = wick_onnx_int(o, "no_speech_token_id", -1);
+  if (id < 0 || id >= s->words.v) {
+    wick_onnx_fail(o, WICK_ERANGE, "no_speech_token_id is %lld, expected a word: there are %lld",
+                   (long long)id, (long long)s->words.v);
+    return (wick_value){0};
+  }
+  const wick_dim all[] = {s->batch, s->beams, s->words};
+  wick_dim one = wick_dim_const(1);
+  wick_emit e = wick_emit_begin(s->b, WICK_OP_softmax);
+  wick_emit_set_int(&e, "axis", -1);
+  wick_value x = wick_build_reshape(s->b, wick_emit_end1(&e, s->numbers), 3, all);
+  x = wick_emit_slice(s->b, wick_emit_slice(s->b, x, 1, wick_dim_const(0), one), 2,
+                      wick_dim_const(id), one);
+  return wick_build_reshape(s->b, x, 1, &s->batch);
+}
+
 static void search_by_beams(wick_onnx_op *o)
 {
   wick_builder *b = o->b;
   search_beams s = {
       .g = {.o = o, .kinds = (uint32_t)o->row->arg, .at_vocab = 7, .at_prefix = 8, .at_mask = 9}};
   int64_t returned;
+  if (wick_onnx_has(o, 13) || wick_onnx_int(o, "decoder_output_cross_qk", 0) ||
+      wick_microsoft_wants(o, 3)) {
+    wick_onnx_fail(o, WICK_EUNSUPPORTED, "cross_qk and extra_decoding_ids are not supported");
+    return;
+  }
   if (!search_beams_begin(&s) || !wick_onnx_one(o, 4, "num_return_sequences", 1, &returned)) return;
   uint32_t steps = (uint32_t)(s.g.most - s.g.start);
   wick_value *scores = wick_new(o->c->tmp, wick_value, steps);
@@ -312,6 +339,7 @@ static void search_by_beams(wick_onnx_op *o)
   o->out[0] = wick_build_cast(b, wick_emit_slice(b, s.text, 1, zero, few), WICK_I32);
   if (o->nout > 1) o->out[1] = wick_emit_slice(b, s.best, 1, zero, few);
   if (wick_microsoft_wants(o, 2)) o->out[2] = wick_build_concat(b, 0, steps, scores);
+  if (wick_microsoft_wants(o, 4)) o->out[4] = search_silence(&s);
 }
 
 #define ROW(name, least, most, nout, attrs, import)                                                \
@@ -323,11 +351,21 @@ static void search_by_beams(wick_onnx_op *o)
   "no_repeat_ngram_size:i pad_token_id:i! vocab_size:i "
 
 const wick_onnx_row wick_onnx_microsoft_search_rows[] = {
-    {"com.microsoft.BeamSearch", 1, {2, 12}, 3, DECODER "early_stopping:i", search_by_beams, 0, 3},
+    {"com.microsoft.BeamSearch", 1, {2, 12}, 3, DECODER "early_stopping:i", search_by_beams, 0, 7},
     ROW("GreedySearch", 2, 7, 1, DECODER, search_greedy),
     ROW("Sampling", 2, 9, 2,
         DECODER "custom:i filter_value:f min_tokens_to_keep:i presence_penalty:f temperature:f "
                 "top_p:f",
         search_sampled),
+    {"com.microsoft.WhisperBeamSearch",
+     1,
+     {2, 15},
+     5,
+     DECODER "beginning_timestamp_token_id:i decoder_output_cross_qk:i early_stopping:i "
+             "no_speech_token_id:i no_timestamps_token_id:i start_of_lm_token_id:i "
+             "transcribe_token_id:i translate_token_id:i",
+     search_by_beams,
+     0,
+     4},
     {0},
 };
