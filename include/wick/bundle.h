@@ -55,7 +55,8 @@
  *                               ELIMIT the bytes of the object that there is no room for, or 0 if
  *                               calls are nested too deep
  *   NAME_FAILURE_OF(arena)      the size of what was indexed, or the number of elements; 0: unknown
- *   NAME_FAILURE_TEXT(arena)    the text of an assertion that does not hold, with {} for values; NULL
+ *   NAME_FAILURE_TEXT(arena)    the text of an assertion that does not hold, with {} for values; or
+ *                               why data was refused before the program ran; NULL
  *
  * and if it is a program whose functions are called:
  *
@@ -86,7 +87,8 @@
  * building data, the call, and reading. NAME.h has functions for this, of each type:
  *
  *   NAME_begin(arena)               makes the heap empty; before anything else, and after a call that
- *                                   failed. Without it a call returns EINVAL
+ *                                   failed. Without it a call returns EINVAL, also one that only
+ *                                   gives data
  *   NAME_TYPE_CTOR(arena, f0, ...)  a value with that constructor: of numbers, of the addresses of
  *                                   tensors, which are copied, and of data. 0 if the heap is full, or
  *                                   if a field is 0; a call with it returns EINVAL

@@ -22,6 +22,11 @@ enum {
   WICK_BUNDLE_HEAP_SMALL = 1 << 13
 };
 
+typedef struct wick_codegen_object { /* an input of a bundle that is an object */
+  uint32_t input;
+  uint64_t offset; /* in the mutable data */
+} wick_codegen_object;
+
 typedef struct wick_codegen_options {
   wick_codegen_output output;
   bool direct;   /* entries call their kernels themselves (codegen/abi.h): bundles */
@@ -31,11 +36,10 @@ typedef struct wick_codegen_options {
   const char *bundle;
   wick_span constants; /* of a bundle: stored in the object as NAME_constants, unless at is NULL */
   uint64_t heap_bytes; /* of a bundle: for objects, in the arena, before the scratch memory */
-  /* of a bundle that takes or gives data: its caller makes the heap; the offsets of its inputs that are
-   * objects, in the mutable data */
+  /* of a bundle that takes or gives data: its caller makes the heap; the inputs that are objects */
   bool keeps_heap;
   uint32_t nobject;
-  const uint64_t *object;
+  const wick_codegen_object *object;
   uint64_t recursion_bytes; /* of a bundle: of its caller's stack, for recursion; 0: the default */
   /* With `bundle`: 8 bytes follow the object, the most stack that a call uses, or 0 if it is not
    * known. They include WICK_STACK_OUTSIDE bytes for external functions. */

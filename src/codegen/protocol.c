@@ -39,7 +39,8 @@ wick_status wick_request_write(const wick_request *r, wick_arena *mem, wick_text
   if (r->options.heap_bytes)
     wick_text_printf(out, "heap %llu\n", (unsigned long long)r->options.heap_bytes);
   for (uint32_t i = 0; i < r->options.nobject; i++)
-    wick_text_printf(out, "object %llu\n", (unsigned long long)r->options.object[i]);
+    wick_text_printf(out, "object %u %llu\n", r->options.object[i].input,
+                     (unsigned long long)r->options.object[i].offset);
   if (r->options.recursion_bytes)
     wick_text_printf(out, "recursion %llu\n", (unsigned long long)r->options.recursion_bytes);
   if (r->options.constants.at)
@@ -58,7 +59,7 @@ typedef struct protocol_reader {
   wick_request *r;
   wick_arena *mem;
   wick_list(const char *) only;
-  wick_list(uint64_t) object;
+  wick_list(wick_codegen_object) object;
   bool has_target, has_constants;
 } protocol_reader;
 
@@ -80,6 +81,15 @@ static bool protocol_output(const char *name, wick_codegen_options *o)
   return false;
 }
 
+static bool protocol_object(protocol_reader *p, const char *line)
+{
+  char *end;
+  wick_codegen_object o = {.input = (uint32_t)strtoul(line, &end, 10)};
+  if (*end != ' ') return false;
+  o.offset = strtoull(end + 1, NULL, 10);
+  return wick_push(p->mem, &p->object, o), true;
+}
+
 static bool protocol_line(protocol_reader *p, const char *line)
 {
   for (uint32_t i = 0; i < WICK_COUNT(protocol_flags); i++)
@@ -99,8 +109,7 @@ static bool protocol_line(protocol_reader *p, const char *line)
     return p->r->options.heap_bytes = strtoull(line, NULL, 10), true;
   if (protocol_word(&line, "recursion"))
     return p->r->options.recursion_bytes = strtoull(line, NULL, 10), true;
-  if (protocol_word(&line, "object"))
-    return wick_push(p->mem, &p->object, strtoull(line, NULL, 10)), true;
+  if (protocol_word(&line, "object")) return protocol_object(p, line);
   if (protocol_word(&line, "only")) return wick_push(p->mem, &p->only, line), true;
   if (protocol_word(&line, "memory")) return p->r->memory_bytes = strtoull(line, NULL, 10), true;
   return false;

@@ -356,9 +356,9 @@ static wick_status bundle_recursion(wick_compilation *c, const wick_frame *frame
 /* Says where inputs are that are objects. */
 static void bundle_objects(wick_compilation *c, const wick_bundle *b, wick_codegen_options *o)
 {
-  uint64_t *object = wick_new(&c->mem, uint64_t, b->ninput + 1u);
+  wick_codegen_object *object = wick_new(&c->mem, wick_codegen_object, b->ninput + 1u);
   for (uint32_t i = 0; i < b->ninput; i++)
-    if (b->io[i].data) object[o->nobject++] = b->offset[i];
+    if (b->io[i].data) object[o->nobject++] = (wick_codegen_object){i, b->offset[i]};
   o->object = object;
   o->keeps_heap = wick_bundle_has_data(b);
 }

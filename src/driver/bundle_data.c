@@ -248,7 +248,16 @@ void wick_bundle_data(const wick_bundle *b, const char *macro, wick_text *out)
     if (b->io[i].data)
       wick_text_printf(out, " *   %s_%s_%u: %s\n", macro, i < b->ninput ? "INPUT" : "OUTPUT",
                        i < b->ninput ? i : i - b->ninput, data_type_word(&h, b->io[i].data));
-  wick_text_add(out, " * See wick/bundle.h. */\n");
+  wick_text_printf(
+      out,
+      " * %s_begin(arena) makes the arena's heap empty: before the first value is built and "
+      "before\n"
+      " * the first call, and after a call that failed. Without it a call returns\n"
+      " * WICK_BUNDLE_EINVAL. Values are counted: a call and a constructor take over the "
+      "references\n"
+      " * that they get, an output has one, %s_retain adds one, and %s_release gives one back.\n"
+      " * wick/bundle.h says more. */\n",
+      b->name, b->name, b->name);
   data_heap(&h);
   data_functions(&h);
   for (uint32_t i = 0; i < h.types.n; i++) data_type(&h, h.types.at[i]);

@@ -8,6 +8,8 @@ from bundles import CC, HOST, NAMES, Bundle
 MACHINES = [HOST, *(NAMES[n] for n in ("armv8-a", "rv64gc", "cortex-m0", "cortex-m4", "cortex-m55"))]
 
 PROGRAM = """
+use option { Option }
+
 type List[a] { Nil, Cons(a, List[a]) }
 type Tree { Leaf(i64), Node(Tree, bool, Tree) }
 type Net { End, Layer(f32[2, 2], f32[2], Net) }
@@ -49,6 +51,10 @@ fn step(n: Net, x: f32[2], y: f32[2]) -> (f32, Net) {
 }
 
 fn same(l: List[i64]) { l }
+
+fn upto(n: i64) -> List[i64] { if n == 0 { Nil } else { Cons(n, upto(n - 1)) } }
+fn comb(n: i64) -> Tree { if n == 0 { Leaf(0) } else { Node(comb(n - 1), n > 2, Leaf(n)) } }
+fn make(n: i64) { (upto(n), if n > 0 { Some(f32(n) + 0.5) } else { None }, comb(n)) }
 """
 
 START = """
@@ -131,6 +137,54 @@ int main(void)
 SAME = START + "int main(void) { net_begin(arena); *NET_INPUT_0(data) = net_List_i64_Cons(arena, 4, 1); return RUN() || net_List_i64_Cons_0(arena, *NET_OUTPUT_0(data)) != 4; }\n"
 
 
+# The record of a failure is read where the arena was full of other bytes before.
+REFUSED = (
+    START
+    + """
+#include <string.h>
+static int says(const char *text) { return NET_FAILURE_TEXT(arena) && strstr(NET_FAILURE_TEXT(arena), text) && !NET_FAILURE_PLACE(arena); }
+int main(void)
+{
+  memset(arena, 0x5a, sizeof arena);
+  *NET_INPUT_0(data) = net_List_i64_Cons(arena, 1, 0);
+  CHECK(RUN() == WICK_BUNDLE_EINVAL && says("net_begin(arena)") && NET_FAILURE_NCALL(arena) == 0);
+  net_begin(arena);
+  *NET_INPUT_0(data) = NET_List_i64_Nil;
+  *NET_INPUT_1(data) = 0;
+  CHECK(RUN() == WICK_BUNDLE_EINVAL && says("input 1 is no value") && NET_FAILURE_DETAIL(arena) == 1);
+  *NET_INPUT_0(data) = 20;
+  CHECK(RUN() == WICK_BUNDLE_EINVAL && says("input 0 is no value") && NET_FAILURE_DETAIL(arena) == 0);
+  *NET_INPUT_0(data) = NET_List_i64_Nil;
+  *NET_INPUT_1(data) = net_Tree_Leaf(arena, 7);
+  CHECK(RUN() == 0 && *NET_OUTPUT_0(data) == NET_List_i64_Nil && *NET_OUTPUT_1(data) == 7);
+  return 0;
+}
+"""
+)
+
+# A bundle that only gives data.
+MADE = (
+    START
+    + """
+#include <string.h>
+int main(void)
+{
+  *NET_INPUT_0(data) = 3;
+  CHECK(RUN() == WICK_BUNDLE_EINVAL && strstr(NET_FAILURE_TEXT(arena), "net_begin(arena)"));
+  net_begin(arena);
+  CHECK(RUN() == 0);
+  long long l = *NET_OUTPUT_0(data), s = *NET_OUTPUT_1(data), t = *NET_OUTPUT_2(data);
+  for (int i = 3; i > 0; i--, l = net_List_i64_Cons_1(arena, l))
+    CHECK(net_is(arena, l) == NET_List_i64_IS_Cons && net_List_i64_Cons_0(arena, l) == i);
+  CHECK(l == NET_List_i64_Nil);
+  CHECK(net_is(arena, s) == NET_Option_f32_IS_Some && net_Option_f32_Some_0(arena, s) == 3.5f);
+  CHECK(net_Tree_Leaf_0(arena, net_Tree_Node_2(arena, t)) == 3 && net_is(arena, net_Tree_Node_0(arena, t)) == NET_Tree_IS_Node);
+  return 0;
+}
+"""
+)
+
+
 def built(folder, entry, text, target, *more):
     target.want()
     (folder / "p.wick").write_text(PROGRAM)
@@ -165,6 +219,16 @@ def test_a_network_is_trained(target, tmp_path):
         layers = [[p - 0.1 * g for p, g in zip(layer, grad)] for layer, grad in zip(layers, grads)]
     want = {"FIRST": losses[0], "LAST": losses[-1], "W0": layers[0][0][0, 0], "W3": layers[0][0][1, 1]}
     built(tmp_path, "step", TRAINED, target, *(f"-D{k}={v}f" for k, v in want.items()))
+
+
+@pytest.mark.parametrize("target", MACHINES, ids=repr)
+def test_data_that_is_refused_says_why(target, tmp_path):
+    built(tmp_path, "main", REFUSED, target)
+
+
+@pytest.mark.parametrize("target", MACHINES, ids=repr)
+def test_data_that_is_only_given(target, tmp_path):
+    built(tmp_path, "make", MADE, target)
 
 
 def test_data_that_only_passes(tmp_path):

@@ -63,13 +63,19 @@ static void bundle_float_end(bundle *b)
 
 /* ---- the arguments ---- */
 
-/* Emits `if (bad) return code`. */
-static void bundle_refuse(const bundle *b, LLVMValueRef bad, int code)
+static LLVMValueRef bundle_fault(const bundle *b);
+
+/* Emits `if (bad) return code`. If there is a text, it is written into the record of a failure. */
+static void bundle_refuse(const bundle *b, LLVMValueRef bad, int code, const char *text,
+                          uint32_t detail)
 {
   emit *e = b->e;
   LLVMBasicBlockRef stop = emit_block(e, ""), on = emit_block(e, "");
   LLVMBuildCondBr(e->b, bad, stop, on);
   LLVMPositionBuilderAtEnd(e->b, stop);
+  if (text)
+    emit_failure_record(e, bundle_fault(b), emit_i64(e, 0), (wick_loc){0}, text, code,
+                        emit_i64(e, detail), 0);
   LLVMBuildRet(e->b, LLVMConstInt(LLVMInt32TypeInContext(e->context), (unsigned)code, false));
   LLVMPositionBuilderAtEnd(e->b, on);
 }
@@ -96,9 +102,9 @@ static void bundle_check(const bundle *b, uint32_t v)
                none = LLVMConstNull(emit_word(e)),
                low = LLVMConstInt(emit_word(e), WICK_BUNDLE_ALIGN - 1, false);
   if (bundle_bytes(b, v))
-    bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntEQ, word, none, ""), WICK_BUNDLE_ENULL);
+    bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntEQ, word, none, ""), WICK_BUNDLE_ENULL, NULL, 0);
   LLVMValueRef rest = LLVMBuildAnd(e->b, word, low, "");
-  bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntNE, rest, none, ""), WICK_BUNDLE_EALIGN);
+  bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntNE, rest, none, ""), WICK_BUNDLE_EALIGN, NULL, 0);
 }
 
 static void bundle_slot(const bundle *b, uint32_t i, LLVMValueRef x)
@@ -148,9 +154,15 @@ static void bundle_check_objects(const bundle *b)
                end = bundle_load(b, heap, offsetof(wick_heap, end)),
                least = emit_i64(e, sizeof(wick_heap)),
                size = emit_i64(e, (int64_t)e->options->heap_bytes);
-  bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntNE, end, size, ""), WICK_BUNDLE_EINVAL);
+  const char *begin = wick_str_printf(e->mem, "the heap has not begun: call %s_begin(arena) first",
+                                      e->options->bundle);
+  bundle_refuse(b, LLVMBuildICmp(e->b, LLVMIntNE, end, size, ""), WICK_BUNDLE_EINVAL, begin, 0);
   for (uint32_t i = 0; i < e->options->nobject; i++) {
-    LLVMValueRef v = bundle_load(b, LLVMGetParam(e->function, 1), e->options->object[i]);
+    const wick_codegen_object *object = &e->options->object[i];
+    const char *text = wick_str_printf(
+        e->mem, "input %u is no value of the arena's heap, or 0 because the heap was full",
+        object->input);
+    LLVMValueRef v = bundle_load(b, LLVMGetParam(e->function, 1), object->offset);
     LLVMValueRef odd = LLVMBuildTrunc(e->b, v, LLVMInt1TypeInContext(e->context), "");
     LLVMValueRef rest = LLVMBuildAnd(e->b, v, emit_i64(e, 7), "");
     LLVMValueRef apart = LLVMBuildICmp(e->b, LLVMIntNE, rest, emit_i64(e, 0), "");
@@ -158,7 +170,8 @@ static void bundle_check_objects(const bundle *b)
     LLVMValueRef after = LLVMBuildICmp(e->b, LLVMIntUGE, v, top, "");
     LLVMValueRef outside = LLVMBuildOr(e->b, before, after, "");
     LLVMValueRef bad = LLVMBuildOr(e->b, apart, outside, "");
-    bundle_refuse(b, LLVMBuildAnd(e->b, bad, LLVMBuildNot(e->b, odd, ""), ""), WICK_BUNDLE_EINVAL);
+    bundle_refuse(b, LLVMBuildAnd(e->b, bad, LLVMBuildNot(e->b, odd, ""), ""), WICK_BUNDLE_EINVAL,
+                  text, object->input);
   }
 }
 

@@ -146,6 +146,9 @@ void emit_check(emit *e, wick_loc loc, LLVMValueRef condition, int64_t code, LLV
 void emit_status(emit *e, wick_loc loc, LLVMValueRef status);
 /* Ends a procedure with a failure. */
 void emit_failed(emit *e, wick_loc loc, int64_t code, LLVMValueRef detail, int64_t of);
+/* Writes all members of a wick_fault; loc, text: 0 and NULL for none. */
+void emit_failure_record(emit *e, LLVMValueRef fault, LLVMValueRef task, wick_loc loc,
+                         const char *text, int64_t code, LLVMValueRef detail, int64_t of);
 /* Emits the functions that write failures, after LLVM's pipeline for procedures. */
 void emit_failures(emit *e);
 /* Makes a wick_stack without a limit, of a kernel that calls procedures which can fail. */

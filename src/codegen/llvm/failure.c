@@ -252,24 +252,30 @@ static void failure_unless_worse(emit *e, LLVMBasicBlockRef on)
   LLVMPositionBuilderAtEnd(e->b, write);
 }
 
-/* Writes a failure of the current task, and jumps to `on`. */
-static void failure_write(emit *e, wick_loc loc, const char *text, int64_t code,
-                          LLVMValueRef detail, int64_t of, LLVMBasicBlockRef on)
+void emit_failure_record(emit *e, LLVMValueRef fault, LLVMValueRef task, wick_loc loc,
+                         const char *text, int64_t code, LLVMValueRef detail, int64_t of)
 {
-  failure_unless_worse(e, on);
   const struct {
     uint32_t member;
     LLVMValueRef x;
   } part[] = {{FAILURE_CODE, emit_i64(e, code)},
-              {FAILURE_TASK, e->task},
+              {FAILURE_TASK, task},
               {FAILURE_DETAIL, detail},
               {FAILURE_OF, emit_i64(e, of)},
               {FAILURE_NCALL, emit_i64(e, 0)},
               {FAILURE_PLACE, failure_place(e, loc)},
               {FAILURE_TEXT, failure_text(e, text)}};
   for (uint32_t i = 0; i < WICK_COUNT(part); i++)
-    LLVMSetVolatile(LLVMBuildStore(e->b, part[i].x, failure_field(e, e->fault, part[i].member)),
+    LLVMSetVolatile(LLVMBuildStore(e->b, part[i].x, failure_field(e, fault, part[i].member)),
                     part[i].member == FAILURE_CODE);
+}
+
+/* Writes a failure of the current task, and jumps to `on`. */
+static void failure_write(emit *e, wick_loc loc, const char *text, int64_t code,
+                          LLVMValueRef detail, int64_t of, LLVMBasicBlockRef on)
+{
+  failure_unless_worse(e, on);
+  emit_failure_record(e, e->fault, e->task, loc, text, code, detail, of);
   LLVMBuildBr(e->b, on);
 }
 
