@@ -48,7 +48,8 @@ typedef struct template_roles {
   int64_t parts;  /* registers that a vector needs while it is used: 2 if it is widened */
   /* bounds of the number of positions if x is none and the number is dynamic; else 0 */
   int64_t least, most;
-  /* the vectors along v are contiguous in runs of that many, which a tile does not cross; 0: everywhere */
+  /* the vectors along v are contiguous in runs of that many, of which a tile has a part or several whole ones; 0:
+   * everywhere */
   int64_t run;
 } template_roles;
 

@@ -93,6 +93,12 @@ static double tile_sizes_cost(const template_state *t, const template_tile *all,
   return cost;
 }
 
+/* Returns true if `n` vectors are neither a part of a block of the weights nor whole blocks. */
+static bool tile_parts_blocks(const template_roles *r, int64_t n)
+{
+  return r->run && r->run % n && n % r->run;
+}
+
 /* Returns the cheapest tile that fits into the registers, of which template_spare is left over.
  * Vectors along two axes are used only if they cover the second of these axes, and only if each
  * vector is used several times. Otherwise vectors are read in their order in memory. */
@@ -111,7 +117,7 @@ static template_tile tile_search(const template_state *t, int64_t spare, const t
           if (r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers) break;
           /* several rows only if a tile has whole rows */
           if (x.th > 1 && x.tw != all->tw) continue;
-          if (r->run && r->run % x.vb) continue;
+          if (tile_parts_blocks(r, x.vb)) continue;
           if (x.ob > 1 && (x.vb != all->vb || (r->own * all->vb > 1 && !both))) continue;
           double cost = tile_sizes_cost(t, all, &x, r, stream);
           if (cost < least * 0.999) best = x, least = cost;
@@ -137,7 +143,7 @@ template_tile template_tile_best(template_state *t, int64_t spare, const templat
   int64_t registers = t->t->nvector ? t->t->nvector : 8;
   t->refused = x.ob < 1 || x.vb < 1 || x.th < 1 || x.tw < 1 ||
                r->own * x.ob * x.vb * (x.th * x.tw + r->parts) + spare > registers ||
-               (x.th > 1 && x.tw != all->tw) || (r->run && r->run % x.vb);
+               (x.th > 1 && x.tw != all->tw) || tile_parts_blocks(r, x.vb);
   return t->refused ? (template_tile){1, 1, 1, 1} : x;
 }
 
