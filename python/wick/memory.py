@@ -45,11 +45,11 @@ class Results:
     def _unused(self, nbytes):
         for _ in range(KEPT):
             try:
-                block, begin = self._kept.popleft()  # no other thread takes it now
+                block, begin = self._kept.pop()  # the last one used, which the caches have; no other thread takes it now
             except IndexError:
                 return None
             if block.nbytes == nbytes:
                 if sys.getrefcount(block) == ALONE:
                     return block, begin
-                self._kept.append((block, begin))
+                self._kept.appendleft((block, begin))
         return None

@@ -52,6 +52,15 @@ def test_memory_serves_again(session):
     assert len(seen) <= 4
 
 
+def test_memory_used_last_serves_first(session):
+    """The caches have it."""
+    held = session.run(None, {"x": numbers(0)})
+    last = [address(a) for a in session.run(None, {"x": numbers(1)})]
+    del held
+    for k in range(4):
+        assert [address(a) for a in session.run(None, {"x": numbers(k)})] == last
+
+
 @pytest.mark.parametrize("keep", [lambda a: a[5:], lambda a: a.reshape(2, -1).T, memoryview, lambda a: a.view("i4"),
                                   lambda a: np.frombuffer(a, "u1")],
                          ids=["slice", "transposed", "memoryview", "other type", "buffer"])  # fmt: skip
