@@ -38,6 +38,7 @@
 #include "graph/intern_strings.h"
 #include "graph/layout/assign_layouts.h"
 #include "graph/licm.h"
+#include "graph/merge_branches.h"
 #include "graph/merge_loops.h"
 #include "graph/outline_loops.h"
 #include "graph/partial_eval.h"
@@ -94,6 +95,8 @@ const wick_pass wick_passes[] = {
      "computes what depends on constants alone"},
     {"fold_scale", WICK_GRAPH, wick_pass_fold_scale, WICK_ROUNDING,
      "multiplies factors per channel into the weights of the product before or after them"},
+    {"merge_branches", WICK_GRAPH, wick_pass_merge_branches, WICK_ROUNDING,
+     "makes one product of branches that multiply the same tensor by constants and are added"},
     {"fold_scatter", WICK_GRAPH, wick_pass_fold_scatter, WICK_ROUNDING,
      "adds the updates of scatters to the tensor that their sum is added to"},
     {"grad", WICK_GRAPH, wick_pass_grad, WICK_EXACT,
@@ -261,6 +264,8 @@ static const wick_step passes_graph[] = {
     {"raise_activation", NULL},
     {"fold_requantize", NULL},
     {"fold_scale", NULL},
+    {"merge_branches", NULL},
+    {"fold_scale", NULL}, /* what follows the merged products */
     {"fold_scatter", NULL},
     {"absorb_transpose", NULL},
     {"fuse_channel_shuffle", NULL},

@@ -139,24 +139,11 @@ static wick_value fold_scatter_sum(fold_scatter *s, const wick_node *n)
   return none;
 }
 
-/* Numbers the regions: nodes have equal numbers if they are in the same one. */
-static const uint32_t *fold_scatter_regions(const wick_func *f, wick_arena *mem)
-{
-  uint32_t *region = wick_new(mem, uint32_t, f->nnode), nregion = 0;
-  for (uint32_t i = 0; i < f->nnode; i++)
-    for (uint32_t r = 0; r < f->node[i].nregion; r++) {
-      const wick_region *x = &f->node[i].region[r];
-      nregion++;
-      for (uint32_t k = x->begin; k < x->end; k++) region[k] = nregion;
-    }
-  return region;
-}
-
 wick_status wick_pass_fold_scatter(const wick_pass_context *pass, const wick_func *f,
                                    wick_func **out)
 {
   fold_scatter s = {.k = wick_match_begin(f, pass->mem), .c = wick_copy_begin(f, pass->mem)};
-  s.region = fold_scatter_regions(f, pass->mem);
+  s.region = wick_match_regions(f, pass->mem);
   for (uint32_t i = 0; i < f->nnode; i++) {
     const wick_node *n = &f->node[i];
     wick_value v = fold_scatter_sum(&s, n);

@@ -100,3 +100,15 @@ bool wick_match_along(const wick_match *k, wick_value v, uint32_t rank, uint32_t
   for (int64_t i = 0; i < extent; i++) out[i] = wick_load_elem(t->elem, c->data, (uint64_t)i).f;
   return true;
 }
+
+const uint32_t *wick_match_regions(const wick_func *f, wick_arena *mem)
+{
+  uint32_t *region = wick_new(mem, uint32_t, f->nnode), nregion = 0;
+  for (uint32_t i = 0; i < f->nnode; i++)
+    for (uint32_t r = 0; r < f->node[i].nregion; r++) {
+      const wick_region *x = &f->node[i].region[r];
+      nregion++;
+      for (uint32_t k = x->begin; k < x->end; k++) region[k] = nregion;
+    }
+  return region;
+}

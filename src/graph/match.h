@@ -37,4 +37,7 @@ bool wick_match_number(const wick_match *k, wick_value v, double *out);
 bool wick_match_along(const wick_match *k, wick_value v, uint32_t rank, uint32_t axis,
                       int64_t extent, double *out);
 
+/* Numbers the regions: nodes have equal numbers if they are in the same one. Returns one per node. */
+const uint32_t *wick_match_regions(const wick_func *f, wick_arena *mem);
+
 #endif
