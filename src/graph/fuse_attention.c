@@ -2,14 +2,17 @@
  * queries. */
 #include "graph/fuse_attention.h"
 
+#include <string.h>
+
 #include "graph/match.h"
 #include "ir/copy.h"
 
 typedef struct fuse_attention_found {
   wick_value q, k, v, mask; /* k as it is multiplied: [.., d, keys]; mask 0: none */
-  wick_value empty;         /* marks queries whose result is 0; 0: none */
-  bool guarded;             /* the result is 0 where the weights are NaN */
-  bool inverse;             /* the mask selects scores where it is false */
+  wick_value shaped; /* the keys after a reshape of the dimensions before the last two; 0: none */
+  wick_value empty;  /* marks queries whose result is 0; 0: none */
+  bool guarded;      /* the result is 0 where the weights are NaN */
+  bool inverse;      /* the mask selects scores where it is false */
   double scale, fill;
   int64_t m, n, d, e; /* sizes, for the cost estimates */
   wick_dim keys;
@@ -92,19 +95,34 @@ static bool fuse_attention_sizes(const wick_match *k, const wick_node *n, fuse_a
   return true;
 }
 
+/* Removes a factor of all elements of *v, queries or keys, which is applied to the scores. */
+static void fuse_attention_unscale(const wick_match *k, wick_value *v, fuse_attention_found *a)
+{
+  const wick_node *n = fuse_attention_from(k, *v);
+  double by;
+  if (!n || n->op != WICK_OP_mul) return;
+  uint32_t number = wick_match_number(k, n->in[1], &by) ? 1 : 0;
+  if (wick_match_number(k, n->in[number], &by) &&
+      wick_match_same_shape(k, n->in[1 - number], n->first))
+    a->scale *= by, *v = n->in[1 - number];
+}
+
+/* Returns true if the node is a reshape that keeps the last two dimensions. */
+static bool fuse_attention_regroups(const wick_match *k, const wick_node *n)
+{
+  if (!n || n->op != WICK_OP_reshape) return false;
+  const wick_type_info *x = wick_info_of(k->f, n->in[0]), *y = wick_info_of(k->f, n->first);
+  return x->rank >= 2 && y->rank >= 2 && wick_dim_eq(x->dim[x->rank - 1], y->dim[y->rank - 1]) &&
+         wick_dim_eq(x->dim[x->rank - 2], y->dim[y->rank - 2]);
+}
+
 /* Returns true if the keys are a transpose of the last two dimensions, and the last dimension was
- * not moved before that, so that the rest is a view. A factor of all keys is applied to the scores.
- */
+ * not moved before that, so that the rest is a view. */
 static bool fuse_attention_is_turned(const wick_match *k, fuse_attention_found *a)
 {
   const wick_node *n = wick_match_node(k, a->k);
-  double by;
-  if (n && n->op == WICK_OP_mul && fuse_attention_from(k, a->k)) {
-    uint32_t number = wick_match_number(k, n->in[1], &by) ? 1 : 0;
-    if (!wick_match_number(k, n->in[number], &by) ||
-        !wick_match_same_shape(k, n->in[1 - number], n->first))
-      return false;
-    a->scale *= by, a->k = n->in[1 - number];
+  if (fuse_attention_regroups(k, n)) {
+    a->shaped = a->k, a->k = n->in[0];
     n = wick_match_node(k, a->k);
   }
   uint32_t rank = wick_info_of(k->f, a->k)->rank;
@@ -154,6 +172,8 @@ static bool fuse_attention_find(const wick_match *k, const wick_node *n, fuse_at
   const wick_node *products = fuse_attention_products(k, softmax->in[0], a);
   if (!products || !wick_match_same_shape(k, products->first, softmax->first)) return false;
   a->q = products->in[0], a->k = products->in[1], a->v = n->in[1];
+  fuse_attention_unscale(k, &a->q, a);
+  fuse_attention_unscale(k, &a->k, a);
   return fuse_attention_sizes(k, n, a) && fuse_attention_is_turned(k, a);
 }
 
@@ -199,9 +219,21 @@ static int64_t fuse_attention_block(const wick_dims *t, const fuse_attention_fou
 
 /* ---- building ---- */
 
+/* Builds the keys, [.., keys, d]. */
+static wick_value fuse_attention_keys(wick_copier *c, const fuse_attention_found *a)
+{
+  wick_value keys = wick_build_swap(&c->b, c->to[a->k.id]);
+  if (!a->shaped.id) return keys;
+  const wick_type_info *t = wick_info_of(c->f, a->shaped);
+  wick_dim dim[WICK_MAX_RANK];
+  memcpy(dim, t->dim, t->rank * sizeof *dim);
+  dim[t->rank - 1] = t->dim[t->rank - 2], dim[t->rank - 2] = t->dim[t->rank - 1];
+  return wick_build_reshape(&c->b, keys, t->rank, dim);
+}
+
 static void fuse_attention_build(wick_copier *c, const wick_node *n, const fuse_attention_found *a)
 {
-  wick_value in[4] = {c->to[a->q.id], wick_build_swap(&c->b, c->to[a->k.id]), c->to[a->v.id],
+  wick_value in[4] = {c->to[a->q.id], fuse_attention_keys(c, a), c->to[a->v.id],
                       a->mask.id ? c->to[a->mask.id] : (wick_value){0}};
   if (a->inverse) in[3] = wick_build1(&c->b, WICK_OP_not, in[3]);
   wick_attr attr[] = {
