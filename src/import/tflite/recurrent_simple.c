@@ -152,11 +152,11 @@ static wick_value simple_rnn_run(simple_rnn *l, wick_value x, wick_value aux)
       return x;
     }
   l->x = wick_recurrent_product(n, x, l->w, l->asymmetric);
+  l->x = wick_build2(b, WICK_OP_add, l->x, n->in[l->bias]);
   if (aux.id) {
     wick_value more = wick_recurrent_product(n, aux, l->aux_w, l->asymmetric);
     l->x = wick_build2(b, WICK_OP_add, l->x, more);
   }
-  l->x = wick_build2(b, WICK_OP_add, l->x, n->in[l->bias]);
   if (b->status) return x;
   wick_value state = n->in[l->state];
   l->steps = wick_built_info(b, x)->dim[0];
