@@ -175,6 +175,50 @@ wick_value wick_fixed_mul_up(wick_builder *b, wick_value x, uint32_t n, const wi
   return fixed_mul(b, x, n, f, zero, false);
 }
 
+/* y / 2^right, ties away from zero, where y has the half that rounds already and is not above the
+ * largest number. The sign may be that of x, of which y is a positive part: 0 is rounded to 0 with
+ * any. */
+static wick_value fixed_away(wick_builder *b, wick_value y, wick_value x, int64_t right)
+{
+  wick_value sign = wick_emit_by(b, WICK_OP_shift_right, x, 31);
+  y = wick_build2(b, WICK_OP_add, y, sign);
+  return wick_emit_by(b, WICK_OP_shift_right, y, (double)right);
+}
+
+/* x * 2^left * m is a number of 40 bits and more, but what is left of it is (x * m + half) >> low for
+ * low = 31 - left, and with m = high * 2^low + rest this is x * high + ((x * rest + half) >> low). */
+wick_value wick_fixed_mul_left(wick_builder *b, wick_value x, int bits, int left, wick_fixed f)
+{
+  int low = 31 - left;
+  if (b->status) return x;
+  if (f.shift > 0 || f.multiplier < 0 || bits > left || bits + left > 30) {
+    x = wick_emit_by(b, WICK_OP_mul, x, (double)((int64_t)1 << left));
+    return wick_fixed_mul(b, x, 1, &f);
+  }
+  int64_t right = -f.shift, high = f.multiplier >> low, rest = f.multiplier - (high << low);
+  if (!rest && high % ((int64_t)1 << right) == 0) /* nothing is rounded */
+    return wick_emit_by(b, WICK_OP_mul, x, (double)(high >> right));
+  wick_value y = wick_emit_by(b, WICK_OP_mul, x, (double)high);
+  if (rest) {
+    wick_value part = wick_emit_by(b, WICK_OP_mul, x, (double)rest);
+    part = wick_emit_by(b, WICK_OP_add, part, (double)((int64_t)1 << (low - 1)));
+    part = wick_emit_by(b, WICK_OP_shift_right, part, low);
+    y = wick_build2(b, WICK_OP_add, y, part);
+  }
+  if (!right) return y;
+  y = wick_emit_by(b, WICK_OP_add, y, (double)((int64_t)1 << (right - 1)));
+  return fixed_away(b, y, x, right);
+}
+
+wick_value wick_fixed_mul_below(wick_builder *b, wick_value x, int bits, wick_fixed f)
+{
+  int64_t right = -f.shift;
+  if (b->status || bits > 30 || right < 1 || right > 30) return wick_fixed_mul(b, x, 1, &f);
+  int64_t m = f.multiplier, half = (int64_t)1 << (right - 1);
+  wick_value y = fixed_high(b, x, 1, &m, ((int64_t)1 << 30) + half * ((int64_t)1 << 31), 31);
+  return fixed_away(b, y, x, right);
+}
+
 /* (x * m + half) >> right in i64, with one number for each factor. Shifts are those of a processor,
  * modulo 64. */
 static wick_value fixed_product(wick_builder *b, wick_value x, uint32_t n, const int64_t *m,

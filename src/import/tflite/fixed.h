@@ -22,8 +22,12 @@ int64_t wick_fixed_number(int64_t x, wick_fixed f);
 /* x, integers, times f; the result is i32 for x in i32, else i64. With n > 1 factors there is one for each index of the last
  * axis. */
 wick_value wick_fixed_mul(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f);
-/* The same plus `zero`, a zero point, but ties are rounded upwards, also those of negative numbers.
- */
+/* x * 2^left * f, for x in i32 from -2^bits to 2^bits - 1: the same number, of two products of 32 bits
+ * where that is enough. */
+wick_value wick_fixed_mul_left(wick_builder *b, wick_value x, int bits, int left, wick_fixed f);
+/* x * f for x in i32 from -2^bits to 2^bits: with fewer steps for up to 30 bits. */
+wick_value wick_fixed_mul_below(wick_builder *b, wick_value x, int bits, wick_fixed f);
+/* x times f plus `zero`, a zero point, but ties are rounded upwards, also those of negative numbers. */
 wick_value wick_fixed_mul_up(wick_builder *b, wick_value x, uint32_t n, const wick_fixed *f,
                              int64_t zero);
 /* The same, rounded once, ties upwards. Results that need more than 32 bits are the least number. */

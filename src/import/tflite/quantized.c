@@ -61,6 +61,24 @@ static wick_value quantized_centre(wick_import_node *n, uint32_t i)
   return t->quant.zero[0] ? wick_emit_by(n->b, WICK_OP_sub, x, (double)t->quant.zero[0]) : x;
 }
 
+/* Operand i without its zero point is in [-2^bits, 2^bits). */
+static int quantized_bits(const wick_import_node *n, uint32_t i)
+{
+  const wick_tflite_tensor *t = wick_tflite_in(n, i);
+  int64_t lo, hi, zero = t->quant.zero[0];
+  int bits = 0;
+  wick_tflite_limits(t->elem, &lo, &hi);
+  while (bits < 31 && (hi - zero >= (int64_t)1 << bits || lo - zero < -((int64_t)1 << bits)))
+    bits++;
+  return bits;
+}
+
+/* Operand i without its zero point, times 2^left * f. */
+static wick_value quantized_left(wick_import_node *n, uint32_t i, int left, wick_fixed f)
+{
+  return wick_fixed_mul_left(n->b, quantized_centre(n, i), quantized_bits(n, i), left, f);
+}
+
 static double quantized_scale(const wick_tflite_tensor *t) { return t->quant.scale[0]; }
 
 /* ---- functions of one operand ---- */
@@ -271,10 +289,7 @@ static void quantized_common(wick_import_node *n, int left, wick_value *a, wick_
   double twice = 2 * (s0 > s1 ? s0 : s1);
   wick_fixed f[2] = {wick_fixed_of(s0 / twice), wick_fixed_of(s1 / twice)};
   wick_value v[2];
-  for (uint32_t k = 0; k < 2; k++) {
-    v[k] = wick_emit_by(n->b, WICK_OP_mul, quantized_centre(n, k), (double)((int64_t)1 << left));
-    v[k] = wick_fixed_mul(n->b, v[k], 1, &f[k]);
-  }
+  for (uint32_t k = 0; k < 2; k++) v[k] = quantized_left(n, k, left, f[k]);
   *a = v[0], *b = v[1], *out_twice = twice;
 }
 
@@ -309,7 +324,9 @@ static void quantized_add(wick_import_node *n)
   if (quantized_add_shifted(n, op, lo, hi)) return;
   quantized_common(n, left, &a, &b, &twice);
   wick_fixed f = wick_fixed_of(twice / ((double)((int64_t)1 << left) * quantized_scale(y)));
-  wick_value sum = wick_fixed_mul(n->b, wick_build2(n->b, op, a, b), 1, &f);
+  /* each is at most half of what is shifted */
+  int bits = left + (int)wick_max_i64(quantized_bits(n, 0), quantized_bits(n, 1));
+  wick_value sum = wick_fixed_mul_below(n->b, wick_build2(n->b, op, a, b), bits, f);
   n->out[0] = wick_fixed_end(n->b, sum, y->quant.zero[0], lo, hi, y->elem);
 }
 
@@ -321,7 +338,8 @@ static void quantized_mul(wick_import_node *n)
   wick_fixed f = wick_fixed_of((double)((float)s0 * (float)s1 / (float)quantized_scale(y)));
   wick_tflite_range(n, wick_tflite_byte(n, 0), &lo, &hi);
   wick_value a = quantized_centre(n, 0), b = quantized_centre(n, 1);
-  wick_value v = wick_fixed_mul(n->b, wick_build2(n->b, WICK_OP_mul, a, b), 1, &f);
+  int bits = quantized_bits(n, 0) + quantized_bits(n, 1);
+  wick_value v = wick_fixed_mul_below(n->b, wick_build2(n->b, WICK_OP_mul, a, b), bits, f);
   n->out[0] = wick_fixed_end(n->b, v, y->quant.zero[0], lo, hi, y->elem);
 }
 
@@ -342,11 +360,11 @@ static void quantized_squared_difference(wick_import_node *n)
 
 static void quantized_compare(wick_import_node *n)
 {
+  enum { LEFT = 8 };
   wick_value v[2];
   for (uint32_t k = 0; k < 2; k++) {
     wick_fixed f = wick_fixed_of(quantized_scale(wick_tflite_in(n, k)));
-    v[k] = wick_emit_by(n->b, WICK_OP_mul, quantized_centre(n, k), 256);
-    v[k] = wick_fixed_mul(n->b, v[k], 1, &f);
+    v[k] = quantized_left(n, k, LEFT, f);
   }
   n->out[0] = wick_build2(n->b, n->row->op, v[0], v[1]);
 }
