@@ -1,5 +1,5 @@
 /* Imports LSTM, GRU and RNN: one operator of Wick for each direction, and the concatenation of
- * their results. */
+ * their results; and LSTM with attention, a loop over its steps. */
 #include <ctype.h>
 #include <string.h>
 
@@ -198,18 +198,25 @@ static wick_value recurrent_lengthen(recurrent *r, wick_value y)
 
 /* ---- a layer ---- */
 
-static wick_value recurrent_direction(recurrent *r, wick_value x, int64_t direction, bool reverse)
+/* Sets the operands of one direction but the first. */
+static void recurrent_operands(recurrent *r, int64_t direction, wick_value *in)
 {
   wick_onnx_op *o = r->o;
-  uint32_t axis = r->batch_first ? 1 : 0, nin = 3;
-  wick_value in[RECURRENT_MOST] = {x,
-                                   recurrent_part(r, 1, 0, 3, direction, "W"),
-                                   recurrent_part(r, 2, 0, 3, direction, "R"),
-                                   recurrent_part(r, 3, 0, 2, direction, "B"),
-                                   wick_onnx_has(o, 4) && !r->equal ? o->in[4] : (wick_value){0},
-                                   recurrent_part(r, 5, axis, 3, direction, "initial_h"),
-                                   recurrent_part(r, 6, axis, 3, direction, "initial_c"),
-                                   recurrent_part(r, 7, 0, 2, direction, "P")};
+  uint32_t axis = r->batch_first ? 1 : 0;
+  in[1] = recurrent_part(r, 1, 0, 3, direction, "W");
+  in[2] = recurrent_part(r, 2, 0, 3, direction, "R");
+  in[3] = recurrent_part(r, 3, 0, 2, direction, "B");
+  in[4] = wick_onnx_has(o, 4) && !r->equal ? o->in[4] : (wick_value){0};
+  in[5] = recurrent_part(r, 5, axis, 3, direction, "initial_h");
+  in[6] = recurrent_part(r, 6, axis, 3, direction, "initial_c");
+  in[7] = recurrent_part(r, 7, 0, 2, direction, "P");
+}
+
+static wick_value recurrent_direction(recurrent *r, const wick_value *in, int64_t direction,
+                                      bool reverse)
+{
+  wick_onnx_op *o = r->o;
+  uint32_t nin = 3;
   for (uint32_t i = 3; i < RECURRENT_MOST; i++)
     if (in[i].id) nin = i + 1;
   wick_emit e = wick_emit_begin(o->b, r->kind->op);
@@ -257,7 +264,9 @@ static void recurrent_layer(wick_onnx_op *o, const recurrent_kind *kind)
   recurrent_lengths(&r, x);
   x = recurrent_shorten(&r, x);
   for (int64_t d = 0; d < r.directions; d++) {
-    wick_value y = recurrent_direction(&r, x, d, way == 1 || d == 1);
+    wick_value in[RECURRENT_MOST] = {x};
+    recurrent_operands(&r, d, in);
+    wick_value y = recurrent_direction(&r, in, d, way == 1 || d == 1);
     if (o->failed || o->b->status || !y.id) return;
     for (uint32_t k = 0; k <= kind->nstate; k++) {
       wick_value v = {y.id + k};
@@ -273,6 +282,198 @@ static void recurrent_layer(wick_onnx_op *o, const recurrent_kind *kind)
 static void recurrent_import_lstm(wick_onnx_op *o) { recurrent_layer(o, &recurrent_lstm); }
 static void recurrent_import_gru(wick_onnx_op *o) { recurrent_layer(o, &recurrent_gru); }
 static void recurrent_import_rnn(wick_onnx_op *o) { recurrent_layer(o, &recurrent_rnn); }
+
+/* ---- LSTM with attention to a memory (Bahdanau, Cho and Bengio 2014), of com.microsoft ---- */
+
+/* Operands. */
+enum {
+  WRAPPED_QUERY = 8,
+  WRAPPED_MEMORY_LAYER,
+  WRAPPED_V,
+  WRAPPED_MEMORY,
+  WRAPPED_LENGTHS,
+  WRAPPED_LAYER
+};
+
+/* A direction: the cell reads an input and what the attention gave in the step before. */
+typedef struct recurrent_wrapped {
+  recurrent *r;
+  int64_t direction;
+  wick_value cell[RECURRENT_MOST];
+  wick_value query, v, layer; /* weights; layer: 0 without one */
+  wick_value keys, values;    /* [batch, memory steps, depth] */
+  wick_value valid;           /* which steps of the memory there are; 0: all */
+  wick_value lengths;         /* of the sequences, i64; 0: all are whole */
+} recurrent_wrapped;
+
+/* Which of `steps` come before the lengths, [batch, steps]. */
+static wick_value wrapped_valid(wick_builder *b, wick_value lengths, wick_dim steps)
+{
+  wick_value at = wick_build_cast(b, wick_emit_count_along(b, steps, 1, 2), WICK_I64);
+  return wick_build2(b, WICK_OP_lt, at, wick_emit_unsqueeze(b, lengths, 1));
+}
+
+static wick_value wrapped_lengths(wick_onnx_op *o, uint32_t i)
+{
+  return wick_onnx_has(o, i) ? wick_build_cast(o->b, o->in[i], WICK_I64) : (wick_value){0};
+}
+
+static void wrapped_memory(recurrent_wrapped *w)
+{
+  wick_onnx_op *o = w->r->o;
+  wick_builder *b = o->b;
+  wick_value memory_layer = recurrent_part(w->r, WRAPPED_MEMORY_LAYER, 0, 3, w->direction, "MW");
+  w->query = recurrent_part(w->r, WRAPPED_QUERY, 0, 3, w->direction, "QW");
+  w->v = recurrent_part(w->r, WRAPPED_V, 0, 2, w->direction, "V");
+  w->layer = recurrent_part(w->r, WRAPPED_LAYER, 0, 3, w->direction, "AW");
+  if (o->failed || b->status) return;
+  w->values = o->in[WRAPPED_MEMORY];
+  wick_value lengths = wrapped_lengths(o, WRAPPED_LENGTHS);
+  if (lengths.id) {
+    w->valid = wrapped_valid(b, lengths, wick_onnx_info(o, WRAPPED_MEMORY)->dim[1]);
+    wick_value zero = wick_emit_number(b, w->values, 0);
+    wick_value deep = wick_emit_unsqueeze(b, w->valid, 2);
+    w->values = wick_build3(b, WICK_OP_where, deep, w->values, zero);
+  }
+  w->keys = wick_build2(b, WICK_OP_matmul, w->values, memory_layer);
+}
+
+/* What the attention gives for a hidden state. */
+static wick_value wrapped_attend(recurrent_wrapped *w, wick_value h)
+{
+  wick_builder *b = w->r->o->b;
+  wick_value q = wick_emit_unsqueeze(b, wick_build2(b, WICK_OP_matmul, h, w->query), 1);
+  wick_value s = wick_build1(b, WICK_OP_tanh, wick_build2(b, WICK_OP_add, w->keys, q));
+  s = wick_emit_reduce1(b, WICK_OP_reduce_sum, wick_build2(b, WICK_OP_mul, s, w->v), 2, false);
+  if (w->valid.id) /* weights of what is far below all scores are 0 */
+    s = wick_build3(b, WICK_OP_where, w->valid, s, wick_emit_number(b, s, -3e38));
+  wick_emit e = wick_emit_begin(b, WICK_OP_softmax);
+  wick_emit_set_int(&e, "axis", 1);
+  s = wick_emit_unsqueeze(b, wick_emit_end1(&e, s), 1);
+  const wick_value part[] = {h,
+                             wick_emit_squeeze(b, wick_build2(b, WICK_OP_matmul, s, w->values), 1)};
+  if (b->status || !w->layer.id) return part[1];
+  return wick_build2(b, WICK_OP_matmul, wick_build_concat(b, 1, 2, part), w->layer);
+}
+
+/* The states h, c and the attention after a step; next[3] becomes the result of the step. */
+static void wrapped_step(recurrent_wrapped *w, wick_value x, wick_value at, const wick_value *state,
+                         wick_value *next)
+{
+  wick_builder *b = w->r->o->b;
+  const wick_value part[] = {wick_build2(b, WICK_OP_dynamic_index, x, at), state[2]};
+  wick_value in[RECURRENT_MOST];
+  for (uint32_t k = 0; k < RECURRENT_MOST; k++) in[k] = w->cell[k];
+  if (b->status) return;
+  in[0] = wick_emit_unsqueeze(b, wick_build_concat(b, 1, 2, part), 0);
+  in[4] = (wick_value){0}, in[5] = state[0], in[6] = state[1];
+  wick_value y = recurrent_direction(w->r, in, w->direction, false);
+  if (b->status || w->r->o->failed) return;
+  next[0] = next[3] = (wick_value){y.id + 1}, next[1] = (wick_value){y.id + 2};
+  if (w->lengths.id) { /* states stay after the end, and results are 0 */
+    wick_value live = wick_build2(b, WICK_OP_lt, at, w->lengths);
+    live = wick_emit_unsqueeze(b, live, 1);
+    for (uint32_t k = 0; k < 2; k++)
+      next[k] = wick_build3(b, WICK_OP_where, live, next[k], state[k]);
+    next[3] = wick_build3(b, WICK_OP_where, live, next[3], wick_emit_number(b, next[3], 0));
+  }
+  next[2] = wrapped_attend(w, next[0]);
+}
+
+/* Zeros [batch, units], if the operand that would say otherwise is missing. */
+static wick_value wrapped_zeros(recurrent *r, wick_value given, wick_dim units)
+{
+  wick_onnx_op *o = r->o;
+  const wick_dim dim[] = {wick_onnx_info(o, 0)->dim[1], units};
+  if (given.id || o->b->status) return given;
+  return wick_emit_expand(o->b, wick_emit_number(o->b, o->in[0], 0), 2, dim);
+}
+
+/* Runs the steps; state: h, c and the attention. Returns all results [steps, batch, units]. */
+static wick_value wrapped_loop(recurrent_wrapped *w, wick_value x, wick_value *state)
+{
+  enum { STATES = 3 };
+  wick_onnx_op *o = w->r->o;
+  wick_builder *b = o->b;
+  wick_dim steps = wick_onnx_info(o, 0)->dim[0];
+  wick_value in[1 + STATES] = {wick_onnx_size(o, steps)}, out[2 + STATES] = {{0}}, param[STATES];
+  wick_type type[1 + STATES] = {wick_type_tensor(o->c->module, WICK_I64, 0, NULL)};
+  if (b->status) return x;
+  for (uint32_t k = 0; k < STATES; k++)
+    in[1 + k] = state[k], type[1 + k] = wick_built_type(b, state[k]);
+  const wick_attr attr[] = {
+      [WICK_ATTR_loop_stacked] = {.i = 1}, [WICK_ATTR_loop_most] = {.n = 1, .dims = &steps}};
+  wick_build_open(b, WICK_OP_loop, 1 + STATES, in, attr, 0, NULL);
+  wick_value at = wick_region_begin(b, 1 + STATES, type);
+  if (b->status) return x;
+  for (uint32_t k = 0; k < STATES; k++) param[k] = (wick_value){at.id + 1 + k};
+  wrapped_step(w, x, at, param, out + 1);
+  if (b->status || o->failed) return x;
+  out[0] = wick_build_const(b, wick_type_tensor(o->c->module, WICK_BOOL, 0, NULL), 0, 1);
+  wick_yield(b, 2 + STATES, out);
+  wick_value last = wick_build_close(b);
+  for (uint32_t k = 0; k < STATES; k++) state[k] = (wick_value){last.id + k};
+  return (wick_value){last.id + STATES};
+}
+
+/* Turns each sequence of [steps, batch, ...] around. */
+static wick_value wrapped_turn(recurrent_wrapped *w, wick_value x)
+{
+  wick_onnx_op *o = w->r->o;
+  const wick_dim *dim = wick_onnx_info(o, 0)->dim;
+  wick_value in[] = {x, w->lengths};
+  if (!in[1].id) in[1] = wick_emit_expand(o->b, wick_onnx_size(o, dim[0]), 1, &dim[1]);
+  if (o->b->status || o->failed) return x;
+  wick_onnx_as(o, "ReverseSequence", 10, 2, in);
+  return o->out[0];
+}
+
+static void wrapped_check(recurrent *r)
+{
+  wick_onnx_op *o = r->o;
+  static const char *const name[] = {"QW", "MW", "V", "M"};
+  recurrent_check(r);
+  for (uint32_t k = 0; k < WICK_COUNT(name); k++)
+    if (!wick_onnx_has(o, WRAPPED_QUERY + k))
+      wick_onnx_fail(o, WICK_EPARSE, "%s is missing", name[k]);
+  if (o->failed) return;
+  const wick_type_info *m = wick_onnx_info(o, WRAPPED_MEMORY), *weight = wick_onnx_info(o, 2);
+  if (m->rank != 3 || weight->rank != 3)
+    wick_onnx_fail(o, WICK_ETYPE, "M has rank %u and R %u, expected 3", m->rank, weight->rank);
+  for (uint32_t k = 4; k <= WRAPPED_LENGTHS; k += WRAPPED_LENGTHS - 4)
+    if (wick_onnx_has(o, k) && wick_onnx_info(o, k)->rank != 1)
+      wick_onnx_fail(o, WICK_ETYPE, "lengths have rank %u, expected 1", wick_onnx_info(o, k)->rank);
+}
+
+static void recurrent_import_wrapped(wick_onnx_op *o)
+{
+  int way = wick_onnx_word(o, "direction", "forward reverse bidirectional");
+  recurrent r = {.o = o, .kind = &recurrent_lstm, .directions = way == 2 ? 2 : 1};
+  wick_value part[3][2] = {{{0}}};
+  wrapped_check(&r);
+  for (int64_t d = 0; d < r.directions && !o->failed && !o->b->status; d++) {
+    recurrent_wrapped w = {.r = &r, .direction = d, .lengths = wrapped_lengths(o, 4)};
+    bool reverse = way == 1 || d == 1;
+    recurrent_operands(&r, d, w.cell);
+    wrapped_memory(&w);
+    if (o->failed || o->b->status) return;
+    wick_dim units = wick_onnx_info(o, 2)->dim[2],
+             depth = w.layer.id ? wick_built_info(o->b, w.layer)->dim[1]
+                                : wick_onnx_info(o, WRAPPED_MEMORY)->dim[2];
+    wick_value state[3];
+    state[0] = wrapped_zeros(&r, w.cell[5], units);
+    state[1] = wrapped_zeros(&r, w.cell[6], units);
+    state[2] = wrapped_zeros(&r, (wick_value){0}, depth);
+    wick_value x = reverse ? wrapped_turn(&w, o->in[0]) : o->in[0];
+    wick_value y = wrapped_loop(&w, x, state);
+    if (o->failed || o->b->status) return;
+    part[0][d] = recurrent_place(&r, reverse ? wrapped_turn(&w, y) : y, 1);
+    for (uint32_t k = 1; k < 3; k++) part[k][d] = recurrent_place(&r, state[k - 1], 0);
+  }
+  if (o->failed || o->b->status) return;
+  for (uint32_t k = 0; k < 3 && k < o->nout; k++)
+    o->out[k] = recurrent_join(&r, part[k], k == 0 ? 1 : 0);
+}
 
 #define RECURRENT_ATTRS                                                                            \
   "activation_alpha:F activation_beta:F activations:S clip:f direction:s hidden_size:i"
@@ -294,5 +495,13 @@ const wick_onnx_row wick_onnx_recurrent_rows[] = {
     RECURRENT_ROW("RNN", 1, 6, 2, " output_sequence:i", recurrent_import_rnn),
     RECURRENT_ROW("RNN", 7, 6, 2, "", recurrent_import_rnn),
     RECURRENT_ROW("RNN", 14, 6, 2, " layout:i", recurrent_import_rnn),
+    {"com.microsoft.AttnLSTM",
+     1,
+     {3, 14},
+     3,
+     RECURRENT_ATTRS " input_forget:i",
+     recurrent_import_wrapped,
+     0,
+     0},
     {0},
 };
