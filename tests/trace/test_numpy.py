@@ -462,3 +462,17 @@ def test_floor_divide_at_the_limits(dtype):
     np.testing.assert_array_equal(found, want)
     kept = ~np.isnan(want)
     assert np.array_equal(np.signbit(found[kept]), np.signbit(want[kept]))
+
+
+@pytest.mark.parametrize("elem", ["int8", "int16", "int32", "int64", "uint8", "uint32", "uint64"])
+def test_division_by_powers_of_two(elem):
+    """They are shifts and masks, of negative numbers, too."""
+    limits = np.iinfo(elem)
+    x = np.array([limits.min, limits.min + 1, limits.max, 0, 1, 3, 64, 100], elem)
+    x = np.concatenate([x, -x])
+    f = wick.function(lambda x: [(x // y, x % y, *divmod(x, y)) for y in (1, 2, 4, 64)])
+    text = f.lower(x).text
+    assert "op.div" not in text and "op.mod" not in text
+    for y, found in zip((1, 2, 4, 64), f(x)):
+        for a, b in zip(found, (x // y, x % y) * 2):
+            assert a.dtype == b.dtype and np.array_equal(a, b)
