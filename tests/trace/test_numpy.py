@@ -476,3 +476,21 @@ def test_division_by_powers_of_two(elem):
     for y, found in zip((1, 2, 4, 64), f(x)):
         for a, b in zip(found, (x // y, x % y) * 2):
             assert a.dtype == b.dtype and np.array_equal(a, b)
+
+
+WEAK = {
+    "set": lambda n, x: x.at[0].set(0.1), "add": lambda n, x: x.at[1:].add(0.1), "multiply": lambda n, x: x.at[np.array([0, 1])].multiply(0.1),
+    "stack": lambda n, x: n.stack([x[0], 0.1]), "append": lambda n, x: n.append(x, 0.1), "array": lambda n, x: n.array([x[0], 0.1]),
+    "put": lambda n, x: n.put(x, n.array([1]), 0.1, inplace=False), "linspace": lambda n, x: n.linspace(x[0], 0.1, 5),
+    "where": lambda n, x: n.where(x > 0.5, x, 0.1), "full_like": lambda n, x: n.full_like(x, 0.1),
+}
+
+
+@pytest.mark.parametrize("name", WEAK)
+def test_numbers_of_python_keep_their_digits(name):
+    """In arrays of f64 they are no f32 that were converted."""
+    x = np.array([0.3, 0.7, 0.2, 0.9])
+    f = wick.function(lambda x: WEAK[name](wnp, x))
+    assert ": f32" not in f.lower(x).text
+    found = f(x)
+    assert found.dtype == np.float64 and (name in ("add", "multiply") or 0.1 in found)

@@ -181,6 +181,8 @@ def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True, 
     num = ops.whole("linspace: num", num)
     elem = elem_of(dtype, elements.FLOAT)
     if is_traced(start, stop):
+        if dtype is None:
+            elem = ops.floating(ops.convert(start, stop)[0]).elem
         start, stop = ops.as_elem(start, elem), ops.as_elem(stop, elem)
         step = (stop - start) / max(1, num - 1 if endpoint else num)
         shape = ops.broadcast_shapes("linspace", start.shape, stop.shape)

@@ -84,6 +84,8 @@ def as_elem(x, elem, weak=False):
     x = array(x)
     if x.elem == elem:
         return x if x.weak == weak else type(x)(x.scope, x.name, elem, x.shape, weak)
+    if x.weak and elements.is_float(elem) and elements.is_float(x.elem) and isinstance(getattr(x, "given", None), float):
+        return number(x.given, elem, weak)
     return emit(f"{elem}({name_of(x)})", elem, x.shape, weak)
 
 

@@ -124,7 +124,7 @@ def fail(kind, message):
 class Traced:
     """An array of a program that is being recorded; wick.trace.array gives it operators and methods."""
 
-    __slots__ = ("scope", "name", "elem", "shape", "weak", "__weakref__")
+    __slots__ = ("scope", "name", "elem", "shape", "weak", "given", "__weakref__")  # given: the number of Python that a literal was, with all its digits
 
     def __init__(self, scope, name, elem, shape, weak=False):
         self.scope, self.name, self.elem, self.shape, self.weak = scope, name, elem, shape, weak
@@ -217,7 +217,9 @@ def number(value, elem, weak=False):
     digits = _digits(value, elem)
     if digits is None:
         return _unwritable(value, elem, weak)
-    return _array_class()(scope, digits if elem == "bool" else f"({digits} : {elem})", elem, (), weak)
+    made = _array_class()(scope, digits if elem == "bool" else f"({digits} : {elem})", elem, (), weak)
+    made.given = value
+    return made
 
 
 def is_literal(x):
@@ -227,7 +229,9 @@ def is_literal(x):
 
 def literal_again(x):
     """A literal in the current scope."""
-    return _array_class()(_state.scope, x.name, x.elem, x.shape, x.weak)
+    made = _array_class()(_state.scope, x.name, x.elem, x.shape, x.weak)
+    made.given = getattr(x, "given", None)
+    return made
 
 
 def _unwritable(value, elem, weak):
