@@ -74,7 +74,7 @@ def _shift(t, last, steps):
     return d + wnp.where((steps % 10) == 9, other, near)
 
 
-def _schur(a):
+def schur_of_matrix(a):
     """(t, q): a triangle with a @ q = q @ t."""
     n = a.shape[-1]
     eps = float(elements.finfo(a.elem).eps)
@@ -132,14 +132,14 @@ def _vectors(t, q):
 
 def of_matrix(a):
     """(values [2, n], vectors [2, n, n])"""
-    t, q = _schur(a)
+    t, q = schur_of_matrix(a)
     return wnp.stack([wnp.diagonal(t[0]), wnp.diagonal(t[1])]), _vectors(t, q)
 
 
 @custom_jvp
 def values_of_matrix(a):
     """The eigenvalues [2, n]."""
-    t, _ = _schur(a)
+    t, _ = schur_of_matrix(a)
     return wnp.stack([wnp.diagonal(t[0]), wnp.diagonal(t[1])])
 
 

@@ -1,10 +1,13 @@
 """Linear algebra, as in jax.scipy.linalg."""
+import math
+
 import numpy as np
 
 from wick import numpy as wnp
 from wick.errors import InvalidArgument
 from wick.numpy.linalg import cho_solve, det, eigh as _eigh, expm, inv, norm, pinv, solve_triangular as _triangular  # noqa: F401
 from wick.numpy import linalg as _own
+from wick.scipy.matrix_functions import funm, rsf2csf, schur  # noqa: F401
 from wick.trace import ops, spelling
 from wick.trace.control import fori
 from wick.trace.custom import custom_vjp
@@ -280,6 +283,49 @@ def helmert(n, full=False):
     made[0] = 1
     made /= np.linalg.norm(made, axis=1, keepdims=True)
     return wnp.asarray((made if full else made[1:]).astype(np.float32))
+
+
+@api
+def fiedler(a):
+    """The distances |a[i] - a[j]|."""
+    a = ops.array(a)
+    return wnp.abs(a[..., :, None] - a[..., None, :])
+
+
+@api
+def fiedler_companion(a):
+    """A matrix of five diagonals whose characteristic polynomial has the coefficients a, the first one of which is not 0."""
+    a = ops.floating(a)
+    a, n = a / a[0], a.shape[0] - 1
+    made = wnp.zeros((n, n), dtype=a.dtype)
+    if n < 2:
+        return -a[1:, None][:n]
+    at = lambda first, last: np.arange(first, last, 2)
+    made = made.at[at(3, n), at(1, n - 2)].set(1.0).at[at(2, n), at(1, n - 1)].set(-a[3::2])
+    made = made.at[at(0, n - 2), at(2, n)].set(1.0).at[at(0, n - 1), at(1, n)].set(-a[2::2])
+    return made.at[0, 0].set(-a[1]).at[1, 0].set(1.0)
+
+
+@api
+def leslie(f, s):
+    """The first row f, and s below the diagonal."""
+    f, s = ops.convert(f, s)
+    return wnp.diag(s, -1).at[0].set(f)
+
+
+def invhilbert(n):
+    """The inverse of hilbert(n), whose elements are whole numbers."""
+    term = lambda i, j: (-1) ** (i + j) * (i + j - 1) * math.comb(n + i - 1, n - j) * math.comb(n + j - 1, n - i) * math.comb(i + j - 2, i - 1) ** 2
+    return wnp.asarray(np.array([[float(term(i, j)) for j in range(1, n + 1)] for i in range(1, n + 1)], np.float32))
+
+
+def invpascal(n, kind="symmetric"):
+    """The inverse of pascal(n, kind)."""
+    lower = np.array([[float((-1) ** (i - j) * math.comb(i, j)) for j in range(n)] for i in range(n)])
+    made = {"lower": lambda: lower, "upper": lambda: lower.T, "symmetric": lambda: lower.T @ lower}
+    if kind not in made:
+        raise InvalidArgument(f"invpascal: kind is {kind!r}, expected 'symmetric', 'lower' or 'upper'")
+    return wnp.asarray(made[kind]().astype(np.float32))
 
 
 def dft(n, scale=None):

@@ -7,6 +7,7 @@ from wick.errors import InvalidArgument
 from wick.lax import erf, erf_inv as erfinv, erfc  # noqa: F401
 from wick import nn
 from wick.nn import logsumexp, sigmoid as expit  # noqa: F401
+from wick.scipy.special_complex import dawsn, sph_harm_y, wofz  # noqa: F401
 from wick.scipy.special_series import boxcox, boxcox1p, comb, erfcx, fresnel, hyp1f1, hyp2f1, owens_t, sici  # noqa: F401
 from wick.trace import ops, spelling
 from wick.trace.control import fori, scan
