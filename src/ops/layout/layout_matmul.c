@@ -184,26 +184,38 @@ static bool layout_matmul_alone(const wick_layouts *s, wick_value v)
   return true;
 }
 
+/* Returns how much the reads of a plain matrix wait, in reads of its lines from the second cache. A tile of rows
+ * reads a line of each row; such lines share few sets of the caches, and rows of a page and more are not
+ * prefetched (of the ceiling, on Zen 3: 128 x 768 x 768 66 %, packed 91; 128 x 1024 x 1024 35 and 70; 32 x 64 x 1024
+ * 38 and 98). Vectors of a whole line have tiles of more rows, and wait only if the lines leave the first cache before
+ * the next tile reads them (on Zen 5: 64 x 512 x 512 126 us, packed 160; 128 x 1024 x 1024 1.09 ms and 1.23;
+ * 100 x 2048 x 512 1.12 and 0.92; 256 x 2048 x 2048 13.9 and 9.7). */
+static double layout_matmul_waits(const wick_target *t, double rows, const int64_t *wd)
+{
+  enum { LINE = 64, PAGE = 4096 };
+  const double kept = 2.0 / 3; /* of the first cache, beside the rows of the other factor */
+  if (t->vector_bytes < LINE) return rows / MATMUL_TILE * (wd[1] * 4 < PAGE ? 1 : 2);
+  return rows / (t->nvector - 3) * LINE * (double)wd[0] /
+         (kept * (double)wick_target_processor(t)->cache_bytes[0]);
+}
+
 /* Returns true if the rows together save more than it takes to pack the weights, of all products of a
  * batch. Of a batch, matrices that are small stay in the caches as they are, and results of short sums
  * would have to be moved out of blocks (32 x 197 x 64 x 197: 2.3 ms, packed 3.7; 3 x 271 x 433 x 1179: 19.2 and
- * 15.0). A tile of rows reads a line
- * of each row of a plain matrix; such lines share few sets of the caches, and rows of a page and more are not
- * prefetched (of the ceiling, on Zen 3: 128 x 768 x 768 66 %, packed 91; 128 x 1024 x 1024 35 and 70; 32 x 64 x 1024
- * 38 and 98). Packing a line costs as much as 6 such reads from the second cache, and 11 from the third. It is
+ * 15.0). Packing a line costs as much as 6 such reads from the second cache, and 11 from the third. It is
  * `free` if many steps or runs share it, or if it takes the place of a transposition. */
 static bool layout_matmul_is_worth(const wick_layouts *s, const wick_type_info *x, uint32_t batch,
                                    const int64_t *wd, int64_t v, bool free)
 {
-  enum { SHORT = 32, LONG = 128, SMALL = 4, PAGE = 4096 };
+  enum { SHORT = 32, LONG = 128, SMALL = 4 };
   const uint64_t *cache = wick_target_processor(s->target)->cache_bytes;
   uint64_t nbytes = (uint64_t)(wd[0] * wd[1]) * 4;
-  double tiles = layout_matmul_rows(s, x, batch) / MATMUL_TILE, all = (double)nbytes;
-  if (wd[0] < SHORT || nbytes <= cache[0] || tiles < 1) return false;
+  double rows = layout_matmul_rows(s, x, batch), all = (double)nbytes;
+  if (wd[0] < SHORT || nbytes <= cache[0] || rows < MATMUL_TILE) return false;
   if (batch && (SMALL * nbytes <= cache[1] || (wd[0] < LONG && wd[1] % v))) return false;
   for (uint32_t k = 0; k < batch; k++)
     all *= (double)wick_dim_typical(s->c.f->module->dims, x->dim[k]);
-  return free || tiles * (wd[1] * 4 < PAGE ? 1 : 2) > (all <= (double)cache[1] ? 6 : 11);
+  return free || layout_matmul_waits(s->target, rows, wd) > (all <= (double)cache[1] ? 6 : 11);
 }
 
 /* Returns true if sums along the rows of the matrix that is transposed take less time than packing it:
