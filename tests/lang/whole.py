@@ -272,6 +272,12 @@ def adjoint():
     return *g, *g
 
 
+def own_rules():
+    numbers = (1.5**4, 4 * 1.5**3 * 2.0, 12 * 0.5**2, 4 * 0.5**3, 12 * 0.5**2)  # of x^4
+    both = 6 * 1.5**2 * 0.5, 12 * 1.5 * 0.5 * 2.0 + 6 * 1.5**2 * 3.0  # of 6 x^2 y
+    return *numbers, *both, 12 * 0.5 * 0.4, 12 * 0.5, 24 * np.array([0.5, 2.0]), 2.0**3 * 0.5, 2.0**3 * 3.0
+
+
 def encoded(table, left, right, unary):
     leaf = list(table)
     node = lambda a, b: np.tanh(left @ a + right @ b)  # noqa: E731
@@ -311,7 +317,7 @@ def batched():
 
 DERIVED = {
     "ctc": ctcs, "inside": grammar, "memory_network": memory_network, "graph_attention": graph_attention, "equilibrium": equilibrium,
-    "adjoint": adjoint, "hessian_trees": hessian_trees, "selective_scan": scans, "batched_data": batched,
+    "adjoint": adjoint, "own_rules": own_rules, "hessian_trees": hessian_trees, "selective_scan": scans, "batched_data": batched,
     "straight_through": None, "experts": None, "transducer": None, "unit_graph": None,
 }  # fmt: skip
 

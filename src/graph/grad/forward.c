@@ -3,6 +3,7 @@
 
 #include "graph/grad/activity.h"
 #include "graph/grad/shadow.h"
+#include "graph/grad/transform.h"
 #include "ir/call.h"
 #include "ir/copy.h"
 #include "ir/replay.h"
@@ -218,6 +219,15 @@ static void forward_callee(forward *w, const wick_node *n)
   }
 }
 
+/* Builds the tangents of a with_vjp, which has been built, from those of its operands. */
+static bool forward_with_vjp(forward *w, const wick_node *n, const wick_value *tangent)
+{
+  wick_value *in = wick_new(w->b->mem, wick_value, n->nin + 1u);
+  for (uint32_t k = 0; k < n->nin; k++) in[k] = forward_to(w, n->in[k]);
+  return wick_tangent_with_vjp(w->b, n, in, forward_to(w, n->first), tangent,
+                               &w->tangent[n->first.id]);
+}
+
 /* ---- references ---- */
 
 /* The shadow of a reference holds the tangents of what it holds. */
@@ -280,7 +290,8 @@ static void forward_node(forward *w, uint32_t i)
     if (!any || !needed || b->status) return;
     wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u);
     for (uint32_t k = 0; k < n->nin; k++) in[k] = w->tangent[n->in[k].id];
-    wick_tangent_of_node(b, b->nodes.n - 1, in, &w->tangent[n->first.id]);
+    if (n->op != WICK_OP_with_vjp || !forward_with_vjp(w, n, in))
+      wick_tangent_of_node(b, b->nodes.n - 1, in, &w->tangent[n->first.id]);
   }
 }
 

@@ -87,6 +87,39 @@ static void transform_enter(wick_builder *b, const wick_func *f, wick_value *in)
     in[k] = wick_shadow_enter(b, f, k, in[k], outside);
 }
 
+/* Builds f, which transform_begin returned, on `in`; then from the cotangents of its results, or of 1 for
+ * the first one, those of its active parameters, in the order of `by`. */
+static void transform_pull(wick_reverse *r, wick_builder *b, const wick_func *f,
+                           const wick_attr *by, const char *prefix, const wick_value *in,
+                           const bool *active, const wick_value *dout, wick_value *out,
+                           wick_value *got)
+{
+  uint32_t nout = wick_return(f)->nin, ntype = 0, begin = b->nodes.n, nof = 0, nwrt = 0;
+  wick_value *of = wick_new(b->mem, wick_value, nout + 1u),
+             *seed = wick_new(b->mem, wick_value, nout + 1u),
+             *wrt = wick_new(b->mem, wick_value, by->n + 1);
+  wick_reverse_walk w = {.r = r, .b = b, .prefix = prefix, .ntype = &ntype};
+  if (!b->status) wick_reverse_body(&w, f, in, active, NULL, out);
+  if (r->status) b->status = r->status;
+  if (b->status) return;
+  for (uint32_t i = 0; i < by->n; i++)
+    if (active[by->ints[i]]) wrt[nwrt++] = in[by->ints[i]];
+  uint32_t end = b->nodes.n;
+  for (uint32_t k = 0; k < nout && dout; k++)
+    if (dout[k].id) of[nof] = out[k], seed[nof++] = dout[k];
+  if (!dout) of[nof] = out[0], seed[nof++] = wick_grad_fill(b, out[0], 1);
+  const wick_grad_request q = {.begin = begin,
+                               .end = end,
+                               .nof = nof,
+                               .of = of,
+                               .cotangent = seed,
+                               .nwrt = nwrt,
+                               .wrt = wrt,
+                               .nown = w.own.n,
+                               .own = w.own.at};
+  wick_grad_build(b, &q, got);
+}
+
 void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
 {
   wick_builder *b = &c->b;
@@ -94,34 +127,15 @@ void wick_expand_value_and_grad(wick_copier *c, const wick_node *n)
   const wick_func *f = transform_callee(c, n);
   const wick_attr *by = &n->attr[WICK_ATTR_value_and_grad_wrt];
   if (!f || b->status) return;
-  uint32_t nout = wick_return(f)->nin, ntype = 0, nwrt = 0;
+  uint32_t nout = wick_return(f)->nin;
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u), *out = &c->to[n->first.id],
-             *wrt = wick_new(b->mem, wick_value, by->n + 1),
              *got = wick_new(b->mem, wick_value, by->n + 1);
   bool *active = wick_new(b->mem, bool, f->nparam + 1);
   const char *prefix = transform_prefix(b, f);
   transform_operands(c, n, n->nin, in);
   f = transform_begin(&r, b, f, by, prefix, active);
   transform_enter(b, f, in);
-  uint32_t begin = b->nodes.n;
-  wick_reverse_walk w = {.r = &r, .b = b, .prefix = prefix, .ntype = &ntype};
-  if (!b->status) wick_reverse_body(&w, f, in, active, NULL, out);
-  if (r.status) b->status = r.status;
-  if (b->status) return;
-  for (uint32_t i = 0; i < by->n; i++)
-    if (active[by->ints[i]]) wrt[nwrt++] = in[by->ints[i]];
-  uint32_t end = b->nodes.n;
-  wick_value seed = wick_grad_fill(b, out[0], 1);
-  const wick_grad_request q = {.begin = begin,
-                               .end = end,
-                               .nof = 1,
-                               .of = out,
-                               .cotangent = &seed,
-                               .nwrt = nwrt,
-                               .wrt = wrt,
-                               .nown = w.own.n,
-                               .own = w.own.at};
-  wick_grad_build(b, &q, got);
+  transform_pull(&r, b, f, by, prefix, in, active, NULL, out, got);
   for (uint32_t k = 0; k < nout && !b->status; k++)
     out[k] = wick_shadow_leave(b, out[k], wick_type_of(c->f, (wick_value){n->first.id + k}));
   for (uint32_t i = 0, at = 0; i < by->n && !b->status; i++) {
@@ -260,4 +274,49 @@ void wick_expand_jvp(wick_copier *c, const wick_node *n)
   }
   for (uint32_t k = 0; k < nout && !b->status; k++)
     out[k] = wick_shadow_leave(b, out[k], wick_type_of(c->f, (wick_value){n->first.id + k}));
+}
+
+/* ---- with_vjp in forward mode ---- */
+
+/* Returns whether cotangents of the other function's parameters can be built: not of data, whose cotangents
+ * have another type, and not beside references, whose shadows hold tangents. */
+static bool transform_is_linear(const wick_module *m, const wick_func *g)
+{
+  bool is = true;
+  for (uint32_t k = 0; k < g->nparam && is; k++) {
+    wick_type t = g->value[1 + k].type;
+    is = !wick_shadow_changes(m, t) &&
+         (wick_type_get(m, t)->kind != WICK_DATA || !wick_has_cotangent(m, t));
+  }
+  return is;
+}
+
+bool wick_tangent_with_vjp(wick_builder *b, const wick_node *n, const wick_value *in,
+                           wick_value first, const wick_value *tangent, wick_value *out)
+{
+  const wick_func *g = wick_module_find(b->module, n->attr[WICK_ATTR_with_vjp_vjp].s);
+  if (b->status || !g || g->level != WICK_GRAPH || !transform_is_linear(b->module, g)) return false;
+  uint32_t nparam = g->nparam, at = n->nin, nth = 0, nout = wick_return(g)->nin;
+  wick_value *arg = wick_new(b->mem, wick_value, nparam + 1),
+             *dout = wick_new(b->mem, wick_value, nout + 1u),
+             *made = wick_new(b->mem, wick_value, nout + 1u),
+             *got = wick_new(b->mem, wick_value, nparam + 1);
+  wick_attr by = {0};
+  int64_t *list = wick_new(b->mem, int64_t, nparam + 1u);
+  bool *active = wick_new(b->mem, bool, nparam + 1), any = false;
+  for (uint32_t k = 0; k < n->nin; k++) arg[k] = in[k];
+  for (uint32_t k = 0; k < n->nout && at < nparam; k++)
+    if (wick_grad_has(b, (wick_value){first.id + k}))
+      list[by.n++] = at, arg[at++] = wick_grad_fill(b, (wick_value){first.id + k}, 0);
+  for (uint32_t k = (uint32_t)n->attr[WICK_ATTR_with_vjp_constants].i; k < n->nin; k++)
+    if (wick_grad_has(b, in[k])) any = any || tangent[k].id, dout[nth++] = tangent[k];
+  if (!any) return true; /* all that has a tangent is constant */
+  by.ints = list;
+  const char *prefix = transform_prefix(b, g);
+  wick_reverse r;
+  g = transform_begin(&r, b, g, &by, prefix, active);
+  transform_pull(&r, b, g, &by, prefix, arg, active, dout, made, got);
+  for (uint32_t k = 0, i = 0; k < n->nout && !b->status; k++)
+    if (wick_grad_has(b, (wick_value){first.id + k})) out[k] = got[i++];
+  return true;
 }
