@@ -48,6 +48,7 @@
 #include "graph/raise_softmax.h"
 #include "graph/region_dce.h"
 #include "graph/separate_pools.h"
+#include "graph/shift_weights.h"
 #include "graph/simplify.h"
 #include "graph/sink_constructs.h"
 #include "graph/sink_data_movement.h"
@@ -107,6 +108,8 @@ const wick_pass wick_passes[] = {
      "keeps the narrow numbers of weights until they are packed"},
     {"fold_requantize", WICK_GRAPH, wick_pass_fold_requantize, WICK_ROUNDING,
      "merges the factors after an integer sum into one, and adds the bias as an integer"},
+    {"shift_weights", WICK_GRAPH, wick_pass_shift_weights, WICK_EXACT,
+     "takes a number off weights of 9 bits, so that they fit in bytes"},
     {"absorb_transpose", WICK_GRAPH, wick_pass_absorb_transpose, WICK_ROUNDING,
      "permutes the rows of a constant factor instead of the columns of the other one"},
     {"fuse_channel_shuffle", WICK_GRAPH, wick_pass_fuse_channel_shuffle, WICK_EXACT,
@@ -287,6 +290,7 @@ static const wick_step passes_graph[] = {
     {"sink_data_movement", NULL},
     {"delay_casts", NULL},
     {"simplify", NULL},
+    {"shift_weights", NULL},
     {"assign_layouts", NULL},
     {"decompose_resize", NULL},
     {"turn_slices", NULL},
