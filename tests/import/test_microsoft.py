@@ -595,8 +595,9 @@ def experts(d):
 # ---- searches ----
 
 def search(op, operands, constants, outputs, attributes, given):
-    """Compares the texts and, if there are several, their scores. ONNX Runtime leaves what follows the end of all
-    sequences of a greedy search as it is in memory: it is not compared. It needs min_length, which is optional."""
+    """Compares the texts and, if there are several, their scores and those of all words in each step. ONNX Runtime leaves what
+    follows the end of all sequences of a greedy search as it is in memory, and the words' scores in steps after it: these are
+    not compared. It needs min_length, which is optional."""
     bytes_, feeds = model(op, [np.zeros(1, np.int32) if a is None and k == 2 else a for k, a in enumerate(operands)], constants, outputs, attributes)
     options = ort.SessionOptions()
     options.log_severity_level = 3
@@ -610,6 +611,10 @@ def search(op, operands, constants, outputs, attributes, given):
     assert got[0].shape == expected[0].shape and (got[0][..., :n] == expected[0][..., :n]).all(), op
     if len(outputs) > 1:
         np.testing.assert_allclose(got[1], expected[1], rtol=1e-4, atol=1e-4)
+    if len(outputs) > 2:
+        steps = int((got[0] != attributes["pad_token_id"]).any(axis=(0, 1)).nonzero()[0].max(initial=given)) + 1 - given
+        assert got[2].shape == expected[2].shape and got[2].shape[0] == most - given, op
+        np.testing.assert_allclose(got[2][:steps], expected[2][:steps], rtol=1e-4, atol=1e-4)
 
 
 def searches(d):
@@ -623,7 +628,7 @@ def searches(d):
     for op, operands, constants, results, extra in (
             ("GreedySearch", [ids, number(most), least, penalty, *masks], [1], 1, {}),
             ("Sampling", [ids, number(most), least, penalty, *masks, None, number(3)], [1], 1, dict(top_p=1e-6, custom=d.one(0, 1), temperature=0.7)),
-            ("BeamSearch", [ids, number(most), least, number(beams), number(d.n(1, beams)), by, penalty, *masks], [1, 3, 4], 2, dict(early_stopping=d.one(0, 1)))):
+            ("BeamSearch", [ids, number(most), least, number(beams), number(d.n(1, beams)), by, penalty, *masks], [1, 3, 4], 3, dict(early_stopping=d.one(0, 1)))):
         search(op, operands, constants, [True] * results, {**more, **extra}, s)
 
 
@@ -636,7 +641,7 @@ def translations(d):
     masks = [d.maybe(d.i(0, 9, words, kind=np.int32)), d.maybe(d.i(0, 9, b, words, kind=np.int32)), d.maybe((np.arange(s) >= d.i(0, s, b, 1)).astype(np.int32))]
     ids = np.where(np.arange(s) < d.i(0, s, b, 1), pad, d.i(0, words, b, s)).astype(np.int32)
     operands = [ids, number(d.n(3, 5)), d.maybe(number(d.n(0, 3))), number(beams), number(d.n(1, beams)), number(d.one(0.5, 1.0, 2.0), np.float32), number(d.one(1.0, 1.5), np.float32), *masks]
-    search("BeamSearch", operands, [1, 3, 4], [True] * 2, dict(
+    search("BeamSearch", operands, [1, 3, 4], [True] * 3, dict(
         encoder=net.encoder(first), decoder=net.decoder(), model_type=1, decoder_start_token_id=d.n(0, words - 1), eos_token_id=d.n(0, words - 1), pad_token_id=pad,
         early_stopping=d.one(0, 1), **d.one({}, {"no_repeat_ngram_size": d.n(1, 2)})), 1)
 
@@ -651,9 +656,9 @@ def transcriptions(d):
     ids = dict(zip(("transcribe_token_id", "translate_token_id", "start_of_lm_token_id", "no_timestamps_token_id"), range(begin - 4, begin)))
     operands = [d.f(b, net.audio, d.n(1, 5)), number(start + d.n(2, 6)), number(d.n(0, 3)), number(beams), number(d.n(1, beams)), number(d.one(0.5, 1.0), np.float32), number(1, np.float32)]
     attributes = dict(encoder=net.encoder(), decoder=net.decoder(), model_type=2, eos_token_id=begin - 6, decoder_start_token_id=d.n(0, begin - 7), pad_token_id=begin - 6, early_stopping=d.one(0, 1))
-    search("BeamSearch", [*operands, None, None, None, prompt], [1, 3, 4], [True] * 2, attributes, start)
+    search("BeamSearch", [*operands, None, None, None, prompt], [1, 3, 4], [True] * 3, attributes, start)
     operands += [None, None, None, prompt, number(rules), None, None, d.maybe(number(0.7, np.float32))]
-    search("WhisperBeamSearch", operands, [1, 3, 4, 11], [True] * 2, dict(attributes, beginning_timestamp_token_id=begin, **ids), start)
+    search("WhisperBeamSearch", operands, [1, 3, 4, 11], [True] * 3, dict(attributes, beginning_timestamp_token_id=begin, **ids), start)
 
 
 def test_silence():
