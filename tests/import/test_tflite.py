@@ -65,6 +65,7 @@ WRONG = {
     "ellipses": "(STRIDED_SLICE): it has 3 ellipses, at most one is possible",
     "axes": "(STRIDED_SLICE): its rank is 46, the most is 16",
     "bools": "(ADD): it is not supported for quantized i8",
+    "coupled": "(LSTM): with twelve intermediate results it is supported with an input gate",
     "missing": "(LOGICAL_AND): operand 0 is missing",
 }
 

@@ -23,6 +23,7 @@ LAYERS = {
     "svdf_float": ("SVDF", lambda c: c.operands[0].dtype == np.float32 and c.operands[1].dtype == np.float32 and c.options[1].rank > 1),
     "svdf_int8": ("SVDF", lambda c: c.operands[0].dtype == np.int8 and c.options[1].rank > 1),
     "lstm_int8": ("UNIDIRECTIONAL_SEQUENCE_LSTM", lambda c: c.operands[0].dtype == np.int8 and has(c, 11) and has(c, 16) and has(c, 21) and c.operands[0].shape[0] > 1),
+    "lstm_eight": ("LSTM", lambda c: len(c.intermediates) == 12 and has(c, 9) and c.operands[0].shape[0] > 1 and c.operands[18].shape[1] > 3),
     "bidirectional": ("BIDIRECTIONAL_SEQUENCE_LSTM", lambda c: has(c, 39) and has(c, 41) and c.operands[1] is None and c.options[1].timeMajor),
 }
 

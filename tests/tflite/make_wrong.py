@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Writes models that are wrong, which LiteRT refuses: ellipses.tflite, a slice with three ellipses, axes.tflite, one with thirty new
-axes, bools.tflite, a quantized sum whose result is of truth values, and missing.tflite, an operator without its first operand. Needs ai-edge-litert."""
+axes, bools.tflite, a quantized sum whose result is of truth values, missing.tflite, an operator without its first operand, and
+coupled.tflite, an LSTM of 8 bits with twelve intermediate results and without an input gate, which ends LiteRT. Needs ai-edge-litert."""
 
 import pathlib
 
 import numpy as np
+import tflite_recurrent
 from tflite_build import Case, Tensor, constant, model, options
 
 FOLDER = pathlib.Path(__file__).parents[1] / "fuzz" / "tflite"  # also seeds of the fuzzer
@@ -26,3 +28,7 @@ case = Case("ADD", 2, list(numbers), [Tensor([2], "?")], options("AddOptions"))
 
 case = Case("LOGICAL_AND", 1, [None, Tensor([2], "?", None, np.zeros(2, "?"))], [Tensor([2], "?")], options("LogicalAndOptions"))
 (FOLDER / "missing.tflite").write_bytes(model([case]))
+
+case = tflite_recurrent.lstm_eight(np.random.default_rng(1))
+case.operands[1] = case.operands[5] = case.operands[9] = case.operands[12] = case.operands[20] = None
+(FOLDER / "coupled.tflite").write_bytes(model([case]))

@@ -130,6 +130,8 @@ def lstm_options(rng, kind, layer, projection, **more):
 def lstm(rng, name):
     if name == "LSTM" and rng.random() < 0.2:
         return lstm_basic_fixed(rng) if rng.random() < 0.5 else lstm_basic(rng)
+    if name == "LSTM" and rng.random() < 0.2:
+        return lstm_eight(rng)
     if rng.random() < 0.4:
         return lstm_fixed(rng, name)
     layer, major = Layer(rng), bool(rng.integers(0, 2))
@@ -167,12 +169,15 @@ def lstm_basic_fixed(rng):
     return Case("LSTM", 2, [x, last, w, bias, cell], results, options("LSTMOptions", fusedActivationFunction=4, kernelType=1))
 
 
-def lstm_fixed(rng, name):
-    """In 8 bits, with a cell of 16 bits."""
+def lstm_fixed(rng, name, most=5, whole=False):
+    """In 8 bits, with a cell of 16 bits; `whole`: with all gates, normalized, and a projection with a bias."""
     layer, major = Layer(rng), bool(rng.integers(0, 2))
     layer.hybrid = layer.asymmetric = False
     steps, batch, inputs = (int(v) for v in rng.integers(1, 6, 3))
     cell = Cell(layer, inputs, True)
+    if whole:
+        cell.coupled, cell.projection, cell.norm, cell.gates = False, True, True, [True] * 4
+        cell.cells, cell.units = (int(n) for n in rng.integers(1, most + 1, 2))
     cells, units = cell.cells, min(cell.units, cell.cells)
 
     def q(low, high, zero=0):
@@ -190,7 +195,7 @@ def lstm_fixed(rng, name):
     state = q(0.004, 0.01, zero_point(rng, "i1"))
     operands = [x, *(w(cells, inputs) if g else None for g in cell.gates), *(w(cells, units) if g else None for g in cell.gates)]
     operands += [w(cells, dtype="i2", low=1e-5, high=5e-5) if cell.peephole and on else None for on in (not cell.coupled, True, True)]
-    operands += [*(bias(cells) if g else None for g in cell.gates), w(units, cells) if cell.projection else None, bias(units) if cell.projection and layer.flag(0.5) else None]
+    operands += [*(bias(cells) if g else None for g in cell.gates), w(units, cells) if cell.projection else None, bias(units) if cell.projection and (whole or layer.flag(0.5)) else None]
     operands += [variable([batch, units], "i1", state), variable([batch, cells], "i2", ([2.0 ** -int(rng.integers(9, 16))], [0], 0))]
     operands += [w(cells, dtype="i2", low=2e-5, high=6e-5) if cell.norm and g else None for g in cell.gates]
     hidden = q(0.004, 0.01, zero_point(rng, "i1")) if cell.projection else state
@@ -199,6 +204,19 @@ def lstm_fixed(rng, name):
     o = options("LSTMOptions", **fields) if name == "LSTM" else options("UnidirectionalSequenceLSTMOptions", timeMajor=major, **fields)
     case = Case(name, 4 if name == "LSTM" else 3, operands, [Tensor([], "i1", state)], o, intermediates=[*inner, Tensor([], "i1", hidden)])
     case.frames = 3
+    return case
+
+
+def lstm_eight(rng):
+    """In 8 bits, with a cell of 16 bits and products of 8 bits. LiteRT needs an input gate, normalization, and a projection with a bias."""
+    case = lstm_fixed(rng, "LSTM", most=int(rng.choice([5, 40])), whole=True)
+    case.operands[19] = variable(case.operands[19].shape, "i2", ([2.0**-15], [0], 0))
+    case.options[1].cellClip = f32(rng.choice([0, 0.6, 1.5]))
+
+    def scale(low, high):
+        return ([f32(10.0 ** rng.uniform(low, high))], [zero_point(rng, "i1")], 0)
+
+    case.intermediates = [Tensor([], "i1", scale(-5, -3) if k % 3 == 0 else scale(-2.3, -0.7)) for k in range(12)]
     return case
 
 

@@ -119,17 +119,21 @@ static bool recurrent_lstm_begin(wick_lstm *l)
 static wick_value recurrent_lstm(wick_lstm *l, wick_value x, wick_value aux)
 {
   wick_import_node *n = l->n;
-  bool fixed = wick_tflite_is_quantized(wick_lstm_tensor(l, WICK_LSTM_X));
-  if (n->b->status || (fixed && !wick_lstm_fixed_begin(l))) return x;
+  bool fixed = wick_tflite_is_quantized(wick_lstm_tensor(l, WICK_LSTM_X)),
+       eight = fixed && l->eight;
+  if (n->b->status || (fixed && !(eight ? wick_lstm_eight_begin : wick_lstm_fixed_begin)(l)))
+    return x;
+  wick_recurrent_step *step = eight   ? wick_lstm_eight_step
+                              : fixed ? wick_lstm_fixed_step
+                                      : recurrent_lstm_step;
   if (fixed)
-    wick_lstm_fixed_products(l, x);
+    (eight ? wick_lstm_eight_products : wick_lstm_fixed_products)(l, x);
   else
     recurrent_lstm_products(l, x, aux);
   wick_value state[] = {wick_lstm_in(l, WICK_LSTM_STATE), wick_lstm_in(l, WICK_LSTM_CELL)};
   if (n->b->status) return x;
   wick_dim steps = wick_built_info(n->b, x)->dim[0];
-  wick_value y = wick_recurrent_loop(n, steps, 2, state,
-                                     fixed ? wick_lstm_fixed_step : recurrent_lstm_step, l);
+  wick_value y = wick_recurrent_loop(n, steps, 2, state, step, l);
   wick_tflite_update(n, l->at[WICK_LSTM_STATE], state[0]);
   wick_tflite_update(n, l->at[WICK_LSTM_CELL], state[1]);
   return y;
@@ -198,6 +202,7 @@ static void recurrent_one_lstm(wick_import_node *n)
     return;
   }
   recurrent_lstm_operands(n, &l);
+  l.eight = wick_tflite_op_of(n)->nintermediate == WICK_LSTM_EIGHT;
   if (!wick_import_rank(n, WICK_LSTM_X, 2, 2) || !recurrent_lstm_begin(&l)) return;
   wick_value x = wick_emit_unsqueeze(n->b, n->in[WICK_LSTM_X], 0);
   n->out[0] = wick_emit_squeeze(n->b, recurrent_lstm(&l, x, (wick_value){0}), 0);

@@ -53,10 +53,15 @@ enum {
   WICK_LSTM_OPERANDS = WICK_LSTM_AUX_W + WICK_LSTM_GATES
 };
 
+/* The intermediate results of a kernel with products of 8 bits: of each gate the sum, the inputs' product
+ * and the states' product. */
+enum { WICK_LSTM_EIGHT = 3 * WICK_LSTM_GATES };
+
 typedef struct wick_lstm {
   wick_import_node *n;
   uint32_t at[WICK_LSTM_OPERANDS]; /* the node's operands; UINT32_MAX: absent */
   bool coupled;                    /* no input gate: i = 1 - f */
+  bool eight;                      /* products and sums of the gates have scales of their own */
   bool asymmetric;                 /* how floats are quantized for weights of 8 bits */
   double cell_clip, projection_clip;
   int64_t act;
@@ -80,11 +85,35 @@ static inline const wick_tflite_tensor *wick_lstm_tensor(const wick_lstm *l, uin
   return wick_tflite_in(l->n, l->at[k]);
 }
 
-/* 8 bits, with gates and a cell of 16 bits. Begin: false after a failure. */
 /* The kernel of five inputs in u8, with a state of 16 bits. */
 void wick_lstm_fixed_basic(wick_import_node *n);
+/* 8 bits, with gates and a cell of 16 bits. Begin: false after a failure. */
 bool wick_lstm_fixed_begin(wick_lstm *l);
 void wick_lstm_fixed_products(wick_lstm *l, wick_value x);
 wick_recurrent_step wick_lstm_fixed_step;
+/* The same with products of 8 bits (recurrent_eight.c). */
+bool wick_lstm_eight_begin(wick_lstm *l);
+void wick_lstm_eight_products(wick_lstm *l, wick_value x);
+wick_recurrent_step wick_lstm_eight_step;
+
+/* What both share. */
+typedef int64_t wick_lstm_function(int64_t x, int integer, int width);
+/* The function of each number of 16 bits, from the least on; and what it is at x, in i64. */
+wick_value wick_lstm_fixed_table(wick_import_node *n, wick_lstm_function *fn, int integer);
+wick_value wick_lstm_fixed_look(wick_builder *b, wick_value table, wick_value x);
+/* x + y, saturated to 16 bits. */
+wick_value wick_lstm_fixed_sum(wick_builder *b, wick_value x, wick_value y);
+/* The rows of weights summed, times minus the zero point of what they are multiplied with. */
+wick_value wick_lstm_fixed_zero_point(wick_builder *b, wick_value w, int64_t zero);
+/* The scale of an operand: the kernels divide and multiply scales in f32. */
+float wick_lstm_fixed_scale(const wick_lstm *l, uint32_t k);
+const wick_tflite_tensor *wick_lstm_fixed_intermediate(const wick_lstm *l, uint32_t k);
+/* Everything has the types of these kernels, and one scale. */
+bool wick_lstm_fixed_is_typed(const wick_lstm *l);
+/* The next cell of the forget gate, the input gate, the new values and the last cell. */
+wick_value wick_lstm_fixed_cell(wick_lstm *l, wick_value f, wick_value i, wick_value g,
+                                wick_value c);
+/* The projected result within its limits. */
+wick_value wick_lstm_fixed_clipped(wick_lstm *l, wick_value h);
 
 #endif

@@ -10,16 +10,12 @@ static wick_value fixed_narrow(wick_builder *b, wick_value x)
   return wick_tflite_clip(b, x, INT16_MIN, INT16_MAX);
 }
 
-/* x + y, saturated to 16 bits. */
-static wick_value fixed_sum(wick_builder *b, wick_value x, wick_value y)
+wick_value wick_lstm_fixed_sum(wick_builder *b, wick_value x, wick_value y)
 {
   return fixed_narrow(b, wick_build2(b, WICK_OP_add, x, y));
 }
 
-typedef int64_t fixed_function(int64_t x, int integer, int width);
-
-/* The function of each number of 16 bits, from the least on. */
-static wick_value fixed_table(wick_import_node *n, fixed_function *fn, int integer)
+wick_value wick_lstm_fixed_table(wick_import_node *n, wick_lstm_function *fn, int integer)
 {
   int64_t dim = 1 << 16;
   int16_t *table = wick_new(n->c->tmp, int16_t, (size_t)dim);
@@ -27,28 +23,26 @@ static wick_value fixed_table(wick_import_node *n, fixed_function *fn, int integ
   return wick_import_copied(n->c, n->name, WICK_I16, 1, &dim, table, (uint64_t)dim * sizeof *table);
 }
 
-static wick_value fixed_look(wick_builder *b, wick_value table, wick_value x)
+wick_value wick_lstm_fixed_look(wick_builder *b, wick_value table, wick_value x)
 {
   wick_value at = wick_emit_by(b, WICK_OP_sub, wick_build_cast(b, x, WICK_I32), INT16_MIN);
   wick_value y = wick_emit_gather(b, WICK_OP_gather, table, at, 0);
   return b->status ? y : wick_build_cast(b, y, WICK_I64);
 }
 
-/* The rows of weights summed, times minus the zero point of what they are multiplied with. */
-static wick_value fixed_zero_point(wick_builder *b, wick_value w, int64_t zero)
+wick_value wick_lstm_fixed_zero_point(wick_builder *b, wick_value w, int64_t zero)
 {
   wick_value sum =
       wick_emit_reduce1(b, WICK_OP_reduce_sum, wick_build_cast(b, w, WICK_I32), -1, false);
   return wick_emit_by(b, WICK_OP_mul, sum, (double)-zero);
 }
 
-/* The kernels divide and multiply scales in f32. */
-static float fixed_scale(const wick_lstm *l, uint32_t k)
+float wick_lstm_fixed_scale(const wick_lstm *l, uint32_t k)
 {
   return (float)wick_lstm_tensor(l, k)->quant.scale[0];
 }
 
-static const wick_tflite_tensor *fixed_intermediate(const wick_lstm *l, uint32_t k)
+const wick_tflite_tensor *wick_lstm_fixed_intermediate(const wick_lstm *l, uint32_t k)
 {
   const wick_tflite_at *node = l->n->data;
   return &node->body->g->tensor[node->op->intermediate[k]];
@@ -58,17 +52,15 @@ static const wick_tflite_tensor *fixed_intermediate(const wick_lstm *l, uint32_t
 static float fixed_unit(const wick_lstm *l, uint32_t gate)
 {
   return wick_lstm_has(l, WICK_LSTM_NORM + gate)
-             ? (float)fixed_intermediate(l, gate)->quant.scale[0]
+             ? (float)wick_lstm_fixed_intermediate(l, gate)->quant.scale[0]
              : 1.0F / 4096;
 }
 
 /* ---- before the steps ---- */
 
-/* All that is there has scales, and the intermediate results that are read have them, too. */
-static bool fixed_is_whole(const wick_lstm *l)
+bool wick_lstm_fixed_is_typed(const wick_lstm *l)
 {
-  const wick_tflite_op *op = wick_tflite_op_of(l->n);
-  bool good = true, norm = wick_lstm_has(l, WICK_LSTM_NORM + WICK_LSTM_F);
+  bool good = true;
   for (uint32_t k = 0; k < WICK_LSTM_AUX_X; k++) {
     bool bias = (k >= WICK_LSTM_BIAS && k < WICK_LSTM_PROJECTION) || k == WICK_LSTM_PROJECTION_BIAS;
     if (bias || !wick_lstm_has(l, k)) continue;
@@ -76,15 +68,24 @@ static bool fixed_is_whole(const wick_lstm *l)
     bool matrix = (k >= WICK_LSTM_W && k < WICK_LSTM_PEEPHOLE) || k == WICK_LSTM_PROJECTION;
     good = good && (!matrix || wick_import_info(l->n, l->at[k])->rank == 2);
   }
-  for (uint32_t k = norm ? 0 : WICK_LSTM_GATES; k <= WICK_LSTM_GATES; k++)
-    good = good && k < op->nintermediate && op->intermediate[k] >= 0 &&
-           ((norm && !k && l->coupled) || fixed_intermediate(l, k)->quant.n == 1);
-  for (uint32_t g = l->coupled; norm && g < WICK_LSTM_GATES; g++)
-    good = good && wick_lstm_has(l, WICK_LSTM_NORM + g) && wick_lstm_has(l, WICK_LSTM_BIAS + g);
   return good && wick_tflite_out(l->n, 0)->quant.n == 1 &&
          wick_lstm_tensor(l, WICK_LSTM_X)->elem == WICK_I8 &&
          wick_lstm_tensor(l, WICK_LSTM_STATE)->elem == WICK_I8 &&
          wick_lstm_tensor(l, WICK_LSTM_CELL)->elem == WICK_I16;
+}
+
+/* The intermediate results that are read have scales, too. */
+static bool fixed_is_whole(const wick_lstm *l)
+{
+  const wick_tflite_op *op = wick_tflite_op_of(l->n);
+  bool norm = wick_lstm_has(l, WICK_LSTM_NORM + WICK_LSTM_F),
+       good = wick_lstm_fixed_is_typed(l) && op->nintermediate == WICK_LSTM_GATES + 1;
+  for (uint32_t k = norm ? 0 : WICK_LSTM_GATES; k <= WICK_LSTM_GATES; k++)
+    good = good && op->intermediate[k] >= 0 &&
+           ((norm && !k && l->coupled) || wick_lstm_fixed_intermediate(l, k)->quant.n == 1);
+  for (uint32_t g = l->coupled; norm && g < WICK_LSTM_GATES; g++)
+    good = good && wick_lstm_has(l, WICK_LSTM_NORM + g) && wick_lstm_has(l, WICK_LSTM_BIAS + g);
+  return good;
 }
 
 bool wick_lstm_fixed_begin(wick_lstm *l)
@@ -103,19 +104,20 @@ bool wick_lstm_fixed_begin(wick_lstm *l)
     return false;
   }
   l->cell_exponent = (int)round(power);
-  l->sigmoid = fixed_table(n, wick_fixed_logistic, 3);
-  l->tanh = fixed_table(n, wick_fixed_tanh, 3);
-  l->cell_tanh =
-      l->cell_exponent == -12 ? l->tanh : fixed_table(n, wick_fixed_tanh, 15 + l->cell_exponent);
+  l->sigmoid = wick_lstm_fixed_table(n, wick_fixed_logistic, 3);
+  l->tanh = wick_lstm_fixed_table(n, wick_fixed_tanh, 3);
+  l->cell_tanh = l->cell_exponent == -12
+                     ? l->tanh
+                     : wick_lstm_fixed_table(n, wick_fixed_tanh, 15 + l->cell_exponent);
   return true;
 }
 
 static void fixed_projection(wick_lstm *l)
 {
   wick_builder *b = l->n->b;
-  int64_t zero = fixed_intermediate(l, WICK_LSTM_GATES)->quant.zero[0];
+  int64_t zero = wick_lstm_fixed_intermediate(l, WICK_LSTM_GATES)->quant.zero[0];
   wick_value w = wick_lstm_in(l, WICK_LSTM_PROJECTION);
-  l->projection_bias = fixed_zero_point(b, w, -zero);
+  l->projection_bias = wick_lstm_fixed_zero_point(b, w, -zero);
   if (wick_lstm_has(l, WICK_LSTM_PROJECTION_BIAS))
     l->projection_bias =
         wick_build2(b, WICK_OP_add, l->projection_bias, wick_lstm_in(l, WICK_LSTM_PROJECTION_BIAS));
@@ -125,22 +127,25 @@ static void fixed_projection(wick_lstm *l)
 void wick_lstm_fixed_products(wick_lstm *l, wick_value x)
 {
   wick_builder *b = l->n->b;
-  float in = fixed_scale(l, WICK_LSTM_X), state = fixed_scale(l, WICK_LSTM_STATE);
+  float in = wick_lstm_fixed_scale(l, WICK_LSTM_X),
+        state = wick_lstm_fixed_scale(l, WICK_LSTM_STATE);
   int64_t in_zero = wick_lstm_tensor(l, WICK_LSTM_X)->quant.zero[0],
           zero = wick_lstm_tensor(l, WICK_LSTM_STATE)->quant.zero[0];
   x = wick_build_cast(b, x, WICK_I32);
   for (uint32_t g = l->coupled; g < WICK_LSTM_GATES && !b->status; g++) {
     float unit = fixed_unit(l, g);
-    l->in_factor[g] = wick_fixed_of((double)(fixed_scale(l, WICK_LSTM_W + g) * in / unit));
-    l->r_factor[g] = wick_fixed_of((double)(fixed_scale(l, WICK_LSTM_R + g) * state / unit));
+    l->in_factor[g] =
+        wick_fixed_of((double)(wick_lstm_fixed_scale(l, WICK_LSTM_W + g) * in / unit));
+    l->r_factor[g] =
+        wick_fixed_of((double)(wick_lstm_fixed_scale(l, WICK_LSTM_R + g) * state / unit));
     wick_value w = wick_build_cast(b, wick_lstm_in(l, WICK_LSTM_W + g), WICK_I32),
                r = wick_build_cast(b, wick_lstm_in(l, WICK_LSTM_R + g), WICK_I32);
     wick_value v = wick_build2(b, WICK_OP_matmul, x, wick_build_swap(b, w));
-    v = wick_build2(b, WICK_OP_add, v, fixed_zero_point(b, w, in_zero));
+    v = wick_build2(b, WICK_OP_add, v, wick_lstm_fixed_zero_point(b, w, in_zero));
     if (wick_lstm_has(l, WICK_LSTM_BIAS + g) && !wick_lstm_has(l, WICK_LSTM_NORM + g))
       v = wick_build2(b, WICK_OP_add, v, wick_lstm_in(l, WICK_LSTM_BIAS + g));
     l->x[g] = fixed_narrow(b, wick_fixed_mul(b, v, 1, &l->in_factor[g]));
-    l->recurrent_bias[g] = fixed_zero_point(b, r, zero);
+    l->recurrent_bias[g] = wick_lstm_fixed_zero_point(b, r, zero);
     l->r[g] = wick_build_swap(b, r);
   }
   if (!b->status && wick_lstm_has(l, WICK_LSTM_PROJECTION)) fixed_projection(l);
@@ -183,11 +188,12 @@ static wick_value fixed_peephole(wick_lstm *l, wick_value v, wick_value cell, ui
   wick_builder *b = l->n->b;
   uint32_t k = WICK_LSTM_PEEPHOLE + (gate == WICK_LSTM_O ? 2 : gate);
   if (b->status || gate == WICK_LSTM_C || !wick_lstm_has(l, k)) return v;
-  double real = ldexp((double)fixed_scale(l, k), l->cell_exponent) / (double)fixed_unit(l, gate);
+  double real =
+      ldexp((double)wick_lstm_fixed_scale(l, k), l->cell_exponent) / (double)fixed_unit(l, gate);
   wick_fixed f = wick_fixed_of((double)(float)real);
   wick_value w = fixed_peephole_weights(l, k, cell);
   wick_value more = wick_build2(b, WICK_OP_mul, w, wick_build_cast(b, cell, WICK_I32));
-  return fixed_sum(b, v, wick_fixed_mul(b, more, 1, &f));
+  return wick_lstm_fixed_sum(b, v, wick_fixed_mul(b, more, 1, &f));
 }
 
 static wick_value fixed_quotient(wick_builder *b, wick_value x, int64_t by)
@@ -211,7 +217,7 @@ static wick_value fixed_normalize(wick_lstm *l, wick_value v, uint32_t gate)
   wick_value variance =
       wick_build2(b, WICK_OP_sub, squares, wick_build2(b, WICK_OP_mul, mean, mean));
   variance = fixed_quotient(b, variance, 1 << 20);
-  float scale = fixed_scale(l, WICK_LSTM_NORM + gate);
+  float scale = wick_lstm_fixed_scale(l, WICK_LSTM_NORM + gate);
   double least = scale * 10000 < 1 ? 1 : floor((double)(scale * 10000));
   wick_value small = wick_build2(b, WICK_OP_lt, variance, wick_emit_number(b, variance, 1));
   variance = wick_build3(b, WICK_OP_where, small, wick_emit_number(b, variance, least), variance);
@@ -242,26 +248,36 @@ static wick_value fixed_gate(wick_lstm *l, wick_value at, wick_value h, wick_val
   wick_value row = wick_build2(b, WICK_OP_dynamic_index, l->x[gate], at);
   wick_value v = wick_build2(b, WICK_OP_matmul, wick_build_cast(b, h, WICK_I32), l->r[gate]);
   v = wick_build2(b, WICK_OP_add, v, l->recurrent_bias[gate]);
-  v = fixed_sum(b, wick_fixed_mul(b, v, 1, &l->r_factor[gate]), row);
+  v = wick_lstm_fixed_sum(b, wick_fixed_mul(b, v, 1, &l->r_factor[gate]), row);
   v = fixed_peephole(l, v, cell, gate);
   if (b->status) return v;
   if (wick_lstm_has(l, WICK_LSTM_NORM + gate)) v = fixed_normalize(l, v, gate);
-  return fixed_look(b, gate == WICK_LSTM_C ? l->tanh : l->sigmoid, v);
+  return wick_lstm_fixed_look(b, gate == WICK_LSTM_C ? l->tanh : l->sigmoid, v);
 }
 
-static wick_value fixed_cell(wick_lstm *l, wick_value f, wick_value i, wick_value g, wick_value c)
+wick_value wick_lstm_fixed_cell(wick_lstm *l, wick_value f, wick_value i, wick_value g,
+                                wick_value c)
 {
   wick_builder *b = l->n->b;
   wick_value cell = wick_build_cast(b, c, WICK_I64);
   wick_value kept = wick_fixed_divide(b, wick_build2(b, WICK_OP_mul, f, cell), 15);
   wick_value fresh = wick_fixed_divide(b, wick_build2(b, WICK_OP_mul, i, g), 30 + l->cell_exponent);
-  cell = fixed_sum(b, kept, fresh);
+  cell = wick_lstm_fixed_sum(b, kept, fresh);
   if (l->cell_clip > 0) {
-    double clip = (double)((float)l->cell_clip / fixed_scale(l, WICK_LSTM_CELL));
+    double clip = (double)((float)l->cell_clip / wick_lstm_fixed_scale(l, WICK_LSTM_CELL));
     clip = clip > INT16_MAX ? INT16_MAX : floor(clip);
     if (clip > 0) cell = wick_tflite_clip(b, cell, -clip, clip);
   }
   return cell;
+}
+
+wick_value wick_lstm_fixed_clipped(wick_lstm *l, wick_value h)
+{
+  if (!(l->projection_clip > 0)) return h;
+  double clip =
+      (double)((float)l->projection_clip / (float)wick_tflite_out(l->n, 0)->quant.scale[0]);
+  clip = clip > INT8_MAX ? INT8_MAX : floor(clip);
+  return clip > 0 ? wick_tflite_clip(l->n->b, h, -clip, clip) : h;
 }
 
 /* h: numbers of the hidden result without a zero point. */
@@ -269,17 +285,14 @@ static wick_value fixed_project(wick_lstm *l, wick_value h, float hidden)
 {
   wick_builder *b = l->n->b;
   const wick_tflite_tensor *state = wick_lstm_tensor(l, WICK_LSTM_STATE);
-  float scale = fixed_scale(l, WICK_LSTM_PROJECTION) * hidden / fixed_scale(l, WICK_LSTM_STATE);
+  float scale = wick_lstm_fixed_scale(l, WICK_LSTM_PROJECTION) * hidden /
+                wick_lstm_fixed_scale(l, WICK_LSTM_STATE);
   wick_fixed f = wick_fixed_of((double)scale);
   if (b->status) return h;
   h = wick_build2(b, WICK_OP_matmul, wick_build_cast(b, h, WICK_I32), l->projection);
   h = wick_fixed_mul(b, wick_build2(b, WICK_OP_add, h, l->projection_bias), 1, &f);
-  h = wick_fixed_end(b, h, state->quant.zero[0], INT8_MIN, INT8_MAX, WICK_I8);
-  if (!(l->projection_clip > 0)) return h;
-  double clip =
-      (double)((float)l->projection_clip / (float)wick_tflite_out(l->n, 0)->quant.scale[0]);
-  clip = clip > INT8_MAX ? INT8_MAX : floor(clip);
-  return clip > 0 ? wick_tflite_clip(b, h, -clip, clip) : h;
+  return wick_lstm_fixed_clipped(
+      l, wick_fixed_end(b, h, state->quant.zero[0], INT8_MIN, INT8_MAX, WICK_I8));
 }
 
 void wick_lstm_fixed_step(void *layer, wick_value at, wick_value *state)
@@ -292,12 +305,12 @@ void wick_lstm_fixed_step(void *layer, wick_value at, wick_value *state)
     i = wick_build2(b, WICK_OP_sub, wick_emit_number(b, f, INT16_MAX), f);
   else
     i = fixed_gate(l, at, h, c, WICK_LSTM_I);
-  wick_value cell = fixed_cell(l, f, i, g, c);
+  wick_value cell = wick_lstm_fixed_cell(l, f, i, g, c);
   if (b->status) return;
   c = wick_build_cast(b, cell, WICK_I16);
   wick_value o = fixed_gate(l, at, h, c, WICK_LSTM_O);
-  wick_value v = wick_build2(b, WICK_OP_mul, o, fixed_look(b, l->cell_tanh, cell));
-  const wick_tflite_quant *hidden = &fixed_intermediate(l, WICK_LSTM_GATES)->quant;
+  wick_value v = wick_build2(b, WICK_OP_mul, o, wick_lstm_fixed_look(b, l->cell_tanh, cell));
+  const wick_tflite_quant *hidden = &wick_lstm_fixed_intermediate(l, WICK_LSTM_GATES)->quant;
   bool project = wick_lstm_has(l, WICK_LSTM_PROJECTION);
   wick_fixed factor = wick_fixed_of((double)(float)(ldexp(1, -30) / hidden->scale[0]));
   v = wick_fixed_end(b, wick_fixed_mul(b, v, 1, &factor),
@@ -345,18 +358,19 @@ void wick_lstm_fixed_basic(wick_import_node *n)
   }
   wick_dim cells = wick_import_info(n, 4)->dim[1];
   wick_value x = wick_build_concat(b, 1, 2, n->in), sums = fixed_basic_sums(n, x), gate[4];
-  wick_value sigmoid = fixed_table(n, wick_fixed_logistic, 3);
-  wick_value tanh_of = fixed_table(n, wick_fixed_tanh, 3);
+  wick_value sigmoid = wick_lstm_fixed_table(n, wick_fixed_logistic, 3);
+  wick_value tanh_of = wick_lstm_fixed_table(n, wick_fixed_tanh, 3);
   for (uint32_t k = 0; k < 4 && !b->status; k++) {
     wick_dim from = wick_dim_mul(n->c->module->dims, cells, wick_dim_const(k));
-    gate[k] = fixed_look(b, k == 1 ? tanh_of : sigmoid, wick_emit_slice(b, sums, 1, from, cells));
+    gate[k] = wick_lstm_fixed_look(b, k == 1 ? tanh_of : sigmoid,
+                                   wick_emit_slice(b, sums, 1, from, cells));
   }
   if (b->status) return;
   wick_value kept = fixed_fraction(b, gate[2], wick_build_cast(b, n->in[4], WICK_I64));
   wick_value fresh = wick_fixed_divide(b, fixed_fraction(b, gate[0], gate[1]), INTEGER);
-  wick_value cell = fixed_sum(b, fresh, kept);
+  wick_value cell = wick_lstm_fixed_sum(b, fresh, kept);
   wick_value y = fixed_narrow(b, wick_emit_by(b, WICK_OP_mul, cell, 1 << (INTEGER - 3)));
-  y = fixed_fraction(b, gate[3], fixed_look(b, tanh_of, y));
+  y = fixed_fraction(b, gate[3], wick_lstm_fixed_look(b, tanh_of, y));
   n->out[0] = wick_fixed_end(b, wick_fixed_divide(b, y, 8), 128, 0, UINT8_MAX, WICK_U8);
   if (b->status) return;
   n->out[1] = wick_build_cast(b, cell, WICK_I16);
