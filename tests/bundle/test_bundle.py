@@ -5,6 +5,7 @@ import json
 import math
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -12,7 +13,7 @@ np = pytest.importorskip("numpy")
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from bundles import CC, MICROBIT, NAMES, ROOT, WICK, Bundle, call, each_level, each_target, jit, same_bits, text_bundle  # noqa: E402
+from bundles import CC, HOST, MICROBIT, NAMES, ROOT, WICK, Bundle, call, each_level, each_target, jit, same_bits, text_bundle  # noqa: E402
 
 DIGITS = ROOT / "examples" / "digits"
 U32 = 2.0**-24  # half of a unit in the last place of f32
@@ -323,3 +324,16 @@ def test_folders_are_made(tmp_path):
     call([WICK, "compile", model, "-o", "a/b/c", "--target", "wasm32"], cwd=tmp_path)
     call([WICK, "compile", model, "-o", ".", "--target", "wasm32"], cwd=tmp_path)
     assert (tmp_path / "a" / "b" / "c" / "tiny.o").read_bytes() == (tmp_path / "tiny.o").read_bytes()
+
+
+def test_models_run_as_bundles_with_the_command_line_of_run(tmp_path):
+    """run_bundle.py takes what `wick run` takes, and writes the same files."""
+    model, inputs = TINY.save(tmp_path / "tiny.onnx"), []
+    for k, a in enumerate((TINY.x, TINY.add)):
+        inputs.append(tmp_path / f"input_{k}.npy")
+        np.save(inputs[-1], a)
+    call([sys.executable, ROOT / "tests" / "bundle" / "run_bundle.py", model, "--inputs", *inputs, "--outputs", tmp_path / "out"])
+    want = jit(model, tmp_path, HOST, TINY.x, TINY.add)
+    assert len(want) == 2 == len(list((tmp_path / "out").iterdir()))
+    for k, y in enumerate(want):
+        np.testing.assert_allclose(np.load(tmp_path / "out" / f"output_{k}.npy"), y, rtol=1e-5, atol=1e-5)
