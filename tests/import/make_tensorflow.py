@@ -304,6 +304,14 @@ def drawn(x, seed):
     return [*nodes, *whole, *given, loop, tf.random.categorical(x, 6, seed=3)]
 
 
+def truncated(x, seed):
+    """Normal numbers that are drawn again until they are between -2 and 2: of many groups, in all types, and in a loop."""
+    nodes = [tf.cast(tf.random.truncated_normal([n], dtype=t, seed=k + 1), tf.float32) for k, (n, t) in enumerate(((331, tf.float32), (127, tf.float64), (9, tf.float16), (2, tf.bfloat16)))]
+    given = [tf.random.stateless_truncated_normal([7, 5], seed), tf.raw_ops.StatelessTruncatedNormal(shape=[3], seed=seed, dtype=tf.float64)]
+    loop = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y + tf.random.truncated_normal(tf.shape(y), seed=4)), (0, x))[1]
+    return [*nodes, *given, loop]
+
+
 WEIGHTS = np.random.default_rng(3).standard_normal(84).astype(np.float32)
 
 
@@ -376,6 +384,7 @@ def main(root):
     frozen(root, "graph_angles", lambda y, x: [tf.atan2(y, x), 1 / tf.atan2(y, tf.abs(x))], [y, x])
     tf.random.set_seed(11)
     frozen(root, "graph_random", drawn, [normal(3, 4), np.array([3, -9], np.int64)])
+    frozen(root, "graph_truncated", truncated, [np.ones([3, 4], np.float32), np.array([3, -9], np.int64)])
     frozen(root, "graph_gradients", derived, [normal(2, 9, 8, 3)], shapes=[[None, 9, 8, 3]])
     frozen(root, "graph_blocks", blocks, [normal(7, 2, 6), np.array(5, np.int64)])
     frozen(root, "graph_special", special, [normal(6, 3) * 8, normal(2, 4, 6), np.array(["Hello, Wörld!", " b  ", "four"])])

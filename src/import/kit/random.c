@@ -54,6 +54,16 @@ wick_dim wick_random_blocks(wick_import_node *n, wick_dim count)
   return wick_dim_ceildiv(n->c->module->dims, count, wick_dim_const(4));
 }
 
+wick_value wick_random_draw_at(wick_import_node *n, wick_value at, wick_value key, wick_value upper)
+{
+  wick_builder *b = n->b;
+  upper = wick_build2(b, WICK_OP_add, wick_emit_by(b, WICK_OP_mul, at, 0), upper);
+  wick_random_words c = {{wick_random_low(b, at), wick_random_high(b, at),
+                          wick_random_low(b, upper), wick_random_high(b, upper)}};
+  c = wick_random_philox(b, c, wick_random_low(b, key), wick_random_high(b, key));
+  return wick_random_row(n, 4, c.at);
+}
+
 wick_value wick_random_draw(wick_import_node *n, wick_dim count, wick_value key, wick_value counter,
                             wick_value upper)
 {
@@ -61,11 +71,8 @@ wick_value wick_random_draw(wick_import_node *n, wick_dim count, wick_value key,
   wick_value at = wick_emit_count(b, wick_random_blocks(n, count));
   if (b->status) return at;
   at = wick_build2(b, WICK_OP_add, wick_build_cast(b, at, WICK_U64), counter);
-  upper = wick_build2(b, WICK_OP_add, wick_emit_by(b, WICK_OP_mul, at, 0), upper);
-  wick_random_words c = {{wick_random_low(b, at), wick_random_high(b, at),
-                          wick_random_low(b, upper), wick_random_high(b, upper)}};
-  c = wick_random_philox(b, c, wick_random_low(b, key), wick_random_high(b, key));
-  return wick_emit_slice(b, wick_random_row(n, 4, c.at), 0, wick_dim_const(0), count);
+  wick_value words = wick_random_draw_at(n, at, key, upper);
+  return wick_emit_slice(b, words, 0, wick_dim_const(0), count);
 }
 
 wick_value wick_random_unit(wick_builder *b, wick_value words)

@@ -26,6 +26,9 @@ wick_dim wick_random_blocks(wick_import_node *n, wick_dim count);
  * element). */
 wick_value wick_random_draw(wick_import_node *n, wick_dim count, wick_value key, wick_value counter,
                             wick_value upper);
+/* The words of counters whose lower halves are `at`, u64 of rank 1, four each. */
+wick_value wick_random_draw_at(wick_import_node *n, wick_value at, wick_value key,
+                               wick_value upper);
 /* Multiples of 2^-23 in [0, 1), in f32; and of 2^-52 from two words each, in f64. */
 wick_value wick_random_unit(wick_builder *b, wick_value words);
 wick_value wick_random_wide(wick_builder *b, wick_value words);

@@ -76,8 +76,9 @@ static random_source random_given(wick_import_node *n)
 typedef enum random_kind {
   RANDOM_UNIFORM,
   RANDOM_NORMAL,
-  RANDOM_INTEGER, /* from operand `first` to the next */
-  RANDOM_ALL      /* integers of any bits */
+  RANDOM_INTEGER,  /* from operand `first` to the next */
+  RANDOM_ALL,      /* integers of any bits */
+  RANDOM_TRUNCATED /* normal numbers between -2 and 2 */
 } random_kind;
 
 static wick_elem random_default(const wick_import_node *n)
@@ -140,16 +141,55 @@ static wick_value random_become(wick_import_node *n, wick_value words, random_ki
   return wick_build2(b, WICK_OP_add, random_as(n, wick_build2(b, WICK_OP_mod, x, span), e), low);
 }
 
+/* Normal numbers between -2 and 2. The kernel draws each group of numbers from counters of its own, again until
+ * they fit. Here all have TRIES: one of 22 does not fit, and that fewer than a group does has a probability
+ * below 1e-17. */
+static wick_value random_truncated(wick_import_node *n, const random_source *s, wick_dim numel,
+                                   wick_elem e)
+{
+  enum { TRIES = 32, WORDS = 4 };
+  wick_builder *b = n->b;
+  wick_dims *dims = n->c->module->dims;
+  bool wide = e == WICK_F64;
+  int64_t group = wide ? 2 : 4, counters = TRIES / group, spare = group * RANDOM_SPARE / WORDS;
+  const wick_dim groups = wick_dim_ceildiv(dims, numel, wick_dim_const(group)), all = {-1};
+  wick_value at =
+      wick_emit_by(b, WICK_OP_mul, wick_emit_count_along(b, groups, 0, 2), (double)spare);
+  wick_value more = wick_emit_count_along(b, wick_dim_const(counters), 1, 2);
+  at = wick_build_reshape(b, wick_build2(b, WICK_OP_add, at, more), 1, &all);
+  if (b->status) return at;
+  at = wick_build2(b, WICK_OP_add, wick_build_cast(b, at, WICK_U64), s->counter);
+  wick_value x = wick_random_draw_at(n, at, s->key, s->upper);
+  x = wick_random_normal(n, wide ? wick_random_wide(b, x) : wick_random_unit(b, x));
+  x = wick_build_reshape(b, x, 2, (wick_dim[]){groups, wick_dim_const(TRIES)});
+  wick_value fits = wick_emit_by(b, WICK_OP_lt, wick_build1(b, WICK_OP_abs, x), 2);
+  if (b->status) return x;
+  wick_emit sum = wick_emit_begin(b, WICK_OP_cumsum);
+  wick_emit_set_int(&sum, "axis", 1);
+  wick_value place = wick_emit_end1(&sum, wick_build_cast(b, fits, WICK_I32)), part[WORDS];
+  for (int64_t k = 0; k < group; k++) {
+    wick_value is = wick_emit_by(b, WICK_OP_eq, place, (double)(k + 1));
+    wick_value none = wick_emit_number(b, x, 0);
+    is = wick_build2(b, WICK_OP_and, is, fits);
+    part[k] = wick_build3(b, WICK_OP_where, is, x, none);
+    part[k] = wick_emit_reduce1(b, WICK_OP_reduce_sum, part[k], 1, true);
+  }
+  if (b->status) return x;
+  x = wick_build_reshape(b, wick_build_concat(b, 1, (uint32_t)group, part), 1, &all);
+  return b->status ? x : wick_build_cast(b, x, e);
+}
+
 /* Fills n->out[0] with `shape`'s numbers. */
 static void random_fill(wick_import_node *n, random_kind kind, wick_elem e, bool keeps,
                         random_source (*source)(wick_import_node *n), uint32_t first)
 {
   uint32_t rank;
   const wick_dim *dim;
+  bool real = kind <= RANDOM_NORMAL || kind == RANDOM_TRUNCATED;
   bool floats = e == WICK_F16 || e == WICK_BF16 || e == WICK_F32 || e == WICK_F64;
   bool integers = e == WICK_I32 || e == WICK_U32 || e == WICK_I64 || e == WICK_U64;
   if (!wick_import_dims(n, 0, "the shape", &rank, &dim)) return;
-  if (rank > WICK_MAX_RANK || (kind <= RANDOM_NORMAL ? !floats : !integers)) {
+  if (rank > WICK_MAX_RANK || (real ? !floats : !integers)) {
     wick_import_fail(n, WICK_EUNSUPPORTED, "random numbers of type %s and rank %u",
                      wick_elem_name(e), rank);
     return;
@@ -170,9 +210,13 @@ static void random_fill(wick_import_node *n, random_kind kind, wick_elem e, bool
     s = source(n);
   }
   if (n->failed || n->b->status) return;
-  count = wick_dim_mul(n->c->module->dims, wick_random_blocks(n, count), wick_dim_const(4));
-  wick_value x =
-      random_become(n, wick_random_draw(n, count, s.key, s.counter, s.upper), kind, e, first);
+  wick_value x;
+  if (kind == RANDOM_TRUNCATED) {
+    x = random_truncated(n, &s, numel, e);
+  } else {
+    count = wick_dim_mul(n->c->module->dims, wick_random_blocks(n, count), wick_dim_const(4));
+    x = random_become(n, wick_random_draw(n, count, s.key, s.counter, s.upper), kind, e, first);
+  }
   x = wick_emit_slice(n->b, x, 0, wick_dim_const(0), numel);
   n->out[0] = wick_build_reshape(n->b, x, rank, dim);
 }

@@ -19,8 +19,6 @@
   "images are not decoded in graphs; save the graph from its decoded image on, and give the "      \
   "pixels"
 #define NO_CALLS "it calls Python, which the file does not contain"
-#define NO_TRUNCATED                                                                               \
-  "its numbers are drawn again until they fit; save the model for inference (training=False)"
 #define NO_RECORDS                                                                                 \
   "records of tf.Example are not read; save the model with a signature that takes tensors"
 
@@ -419,6 +417,8 @@ const wick_import_op wick_tf_ops[] = {
     ROW("StatelessRandomUniformInt", 4, 4, 1, stateless_random, none, 2),
     ROW("StatelessRandomUniformIntV2", 6, 6, 1, stateless_random, none, 18),
     ROW("StatelessRandomUniformV2", 4, 4, 1, stateless_random, none, 16),
+    ROW("StatelessTruncatedNormal", 2, 2, 1, stateless_random, none, 4),
+    ROW("StatelessTruncatedNormalV2", 4, 4, 1, stateless_random, none, 20),
     ROW("StatelessWhile", 0, WICK_ANY, WICK_ANY, while, none, 0),
     ROW("StaticRegexFullMatch", 1, 1, 1, text_match, none, 0),
     ROW("StaticRegexReplace", 1, 1, 1, text_replace, none, 0),
@@ -480,7 +480,7 @@ const wick_import_op wick_tf_ops[] = {
     ROW("Transpose", 2, 2, 1, transpose, none, 0),
     ROW("TruncateDiv", 2, 2, 1, div, none, 0),
     BINARY("TruncateMod", fmod),
-    REFUSED("TruncatedNormal", NO_TRUNCATED),
+    ROW("TruncatedNormal", 1, 1, 1, random, none, 4),
     ROW("Unique", 1, 1, 2, unique, none, 0),
     ROW("UniqueWithCounts", 1, 1, 3, unique, none, 0),
     ROW("Unpack", 1, 1, WICK_ANY, unpack, none, 0),
