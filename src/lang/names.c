@@ -14,6 +14,11 @@ typedef struct names_undo {
   wick_lang_entity *before;
 } names_undo;
 
+/* A reduction before the place that is read, and the sum or product that it is the beginning of. */
+typedef struct names_reduction {
+  const wick_ast *reduce, *chain; /* chain: NULL if it is an operand of nothing else */
+} names_reduction;
+
 typedef struct names {
   wick_lang_program *p;
   wick_lang_module *m;
@@ -21,6 +26,8 @@ typedef struct names {
   wick_lang_map locals, variables;
   wick_list(names_undo) undo;
   wick_list(wick_lang_entity *) declared;
+  wick_list(names_reduction) ended; /* in the definition of a result */
+  const wick_ast *chain;            /* the outermost operation of two operands around the place */
   uint32_t nlocal;
   bool signature; /* names in types declare variables of the item */
   bool literal;   /* ... of a function literal */
@@ -97,6 +104,40 @@ static const char *names_of_library(const names *s, const char *name)
       if (type) return wick_str_printf(s->p->mem, "use %s { %s }", l->name, type);
     }
   return NULL;
+}
+
+/* The length of what comes before a parenthesis of the text that closes none of its own. */
+static size_t names_inside(const char *text, size_t n)
+{
+  int depth = 0;
+  for (size_t i = 0; i < n; i++) {
+    depth += (text[i] == '(' || text[i] == '[') - (text[i] == ')' || text[i] == ']');
+    if (depth < 0) return i;
+  }
+  return n;
+}
+
+/* Reports a use of a reduction's index after its end, as in `sum(k) a[k] + b[k]`. */
+static bool names_after_reduction(names *s, const wick_ast *n)
+{
+  names_reduction r = {0};
+  for (uint32_t i = 0; i < s->ended.n; i++)
+    for (uint32_t k = 0; k < s->ended.at[i].reduce->kid[0]->nkid; k++)
+      if (s->ended.at[i].reduce->kid[0]->kid[k]->name == n->name) r = s->ended.at[i];
+  if (!r.reduce) return false;
+  const char *text = s->p->sources.list.at[n->at.source].text;
+  uint32_t begin = r.reduce->name_at.begin, body = r.reduce->kid[0]->at.end;
+  const char *next = text + r.reduce->at.end;
+  int nhead = (int)(body - begin);
+  next += strspn(next, " \t\r\n"), body += (uint32_t)strspn(text + body, " \t\r\n");
+  wick_lang_report(&s->p->sources, n->name_at,
+                   "there is no value `%s` here: the reduction `%.*s` ends before `%.*s`", n->name,
+                   nhead, text + begin, (int)strcspn(next, " \t\r\n"), next);
+  size_t nbody = r.chain ? names_inside(text + body, r.chain->at.end - body) : 0;
+  if (body + nbody >= n->at.end)
+    wick_lang_help(&s->p->sources, "`%.*s (%.*s)` reduces all of it", nhead, text + begin,
+                   (int)nbody, text + body);
+  return true;
 }
 
 static void names_unknown(names *s, const wick_ast *n, const char *what, uint32_t nmap,
@@ -290,7 +331,7 @@ static void names_value(names *s, wick_ast *n)
   if (n->ref && n->ref->kind == WICK_ENTITY_MODULE) {
     wick_lang_report(&s->p->sources, n->name_at, "the module `%s` is no value", n->name);
     n->ref = NULL;
-  } else if (!n->ref && !names_lost(s, n->name)) {
+  } else if (!n->ref && !names_lost(s, n->name) && !names_after_reduction(s, n)) {
     const wick_lang_map *maps[] = {&s->locals, &s->variables, &s->m->values, &s->p->forms};
     names_unknown(s, n, capital ? "constructor" : "value", WICK_COUNT(maps), maps);
   }
@@ -396,7 +437,12 @@ static void names_indices(names *s, wick_ast *list)
 static void names_expr(names *s, wick_ast *n)
 {
   uint32_t mark = s->undo.n;
+  const wick_ast *chain = s->chain;
   names_number(s, n);
+  if (n->kind != WICK_AST_BINARY)
+    s->chain = NULL;
+  else if (!chain)
+    s->chain = n;
   switch (n->kind) {
   case WICK_AST_NAME: names_value(s, n); break;
   case WICK_AST_FIELD:
@@ -433,9 +479,11 @@ static void names_expr(names *s, wick_ast *n)
     names_indices(s, n->kid[0]);
     names_expr(s, n->kid[1]);
     names_leave(s, mark);
+    wick_push(s->p->mem, &s->ended, ((names_reduction){n, chain}));
     break;
   default: names_kids(s, n, 0);
   }
+  s->chain = chain;
 }
 
 /* ---- index notation ---- */
@@ -448,6 +496,7 @@ static void names_defines(names *s, wick_ast *list)
     uint32_t mark = s->undo.n;
     names_number(s, n);
     names_indices(s, n->kid[0]);
+    s->ended.n = 0;
     names_expr(s, n->kid[1]);
     names_leave(s, mark);
     names_bind(s, n, false); /* later results may read it */
