@@ -91,10 +91,13 @@ static void lex_word(lex *s)
 static bool lex_fits(wick_elem elem, int64_t i)
 {
   uint32_t bits = wick_elem_storage[elem].bits;
+  bool sign = elem == WICK_I8 || elem == WICK_I16 || elem == WICK_I32 || elem == WICK_I64;
+  if (!sign) return i >= 0 && (bits >= 64 || i < (int64_t)1 << bits);
   return bits >= 64 || (i >= -((int64_t)1 << (bits - 1)) && i < (int64_t)1 << (bits - 1));
 }
 
-static void lex_integer(lex *s, relay_token *t, const char *digits, bool minus, uint32_t width)
+static void lex_integer(lex *s, relay_token *t, const char *digits, bool minus, bool sign,
+                        uint32_t width)
 {
   bool sized = width > 0;
   char *end;
@@ -102,7 +105,11 @@ static void lex_integer(lex *s, relay_token *t, const char *digits, bool minus, 
   unsigned long long u = strtoull(digits, &end, 10);
   bool wide = errno == ERANGE || u > (unsigned long long)INT64_MAX + (minus ? 1u : 0u);
   t->i = (int64_t)(minus ? 0 - u : u);
-  t->elem = width == 8 ? WICK_I8 : width == 16 ? WICK_I16 : width == 64 ? WICK_I64 : WICK_I32;
+  t->elem = width == 8    ? sign ? WICK_I8 : WICK_U8
+            : width == 16 ? sign ? WICK_I16 : WICK_U16
+            : width == 64 ? sign ? WICK_I64 : WICK_U64
+            : sign        ? WICK_I32
+                          : WICK_U32;
   if (!sized && !lex_fits(WICK_I32, t->i)) t->elem = WICK_I64;
   if (*end)
     lex_wrong(s, t->begin, "this is no whole number; numbers with a fraction end in `f`");
@@ -144,7 +151,7 @@ static void lex_number(lex *s, uint32_t begin, bool minus)
   while (lex_digit(lex_peek(s, 0))) s->at++;
   if (item) {
     relay_token *t = lex_add(s, RELAY_INT, begin);
-    lex_integer(s, t, wick_str_dupn(s->mem, s->text + first, s->at - first), false, 64);
+    lex_integer(s, t, wick_str_dupn(s->mem, s->text + first, s->at - first), false, true, 64);
     return;
   }
   if (lex_peek(s, 0) == '.' && lex_digit(lex_peek(s, 1))) {
@@ -163,22 +170,26 @@ static void lex_number(lex *s, uint32_t begin, bool minus)
   const char *digits = wick_str_dupn(s->mem, s->text + first, s->at - first);
   char suffix = lex_peek(s, 0);
   uint32_t width = 0;
-  if (suffix == 'f' || suffix == 'i') s->at++, width = lex_width(s);
+  if (suffix == 'f' || suffix == 'i' || suffix == 'u') s->at++, width = lex_width(s);
   relay_token *t = lex_add(s, RELAY_INT, begin);
-  if (real && suffix == 'i')
+  if (real && (suffix == 'i' || suffix == 'u'))
     lex_wrong(s, begin, "a number with a fraction is no integer");
   else if (real || suffix == 'f')
     lex_float(s, t, digits, minus, width);
   else
-    lex_integer(s, t, digits, minus, width);
+    lex_integer(s, t, digits, minus, suffix != 'u', width);
 }
+
+/* Numbers that are not finite: inff, nanf, of 16 or 64 bits inff16 and so on. */
+static bool lex_special(const lex *s) { return lex_starts(s, "inff") || lex_starts(s, "nanf"); }
 
 static void lex_infinity(lex *s, uint32_t begin, bool minus)
 {
+  double value = lex_starts(s, "inff") ? HUGE_VAL : (double)NAN;
   s->at += 4;
   uint32_t width = lex_width(s);
   relay_token *t = lex_add(s, RELAY_FLOAT, begin);
-  t->f = minus ? -HUGE_VAL : HUGE_VAL;
+  t->f = minus ? -value : value;
   t->elem = width == 16 ? WICK_F16 : width == 64 ? WICK_F64 : WICK_F32;
 }
 
@@ -196,7 +207,7 @@ static bool lex_signed(lex *s)
   s->at += n;
   if (lex_digit(c))
     lex_number(s, begin, n % 2);
-  else if (lex_starts(s, "inff"))
+  else if (lex_special(s))
     lex_infinity(s, begin, n % 2);
   else
     s->at = begin;
@@ -314,13 +325,18 @@ static void lex_string(lex *s)
 {
   uint32_t begin = s->at++;
   char quote = s->text[begin];
-  while (s->at < s->nbytes && s->text[s->at] != quote) s->at++;
-  uint32_t end = s->at;
+  wick_text text = wick_text_begin(s->mem);
+  for (; s->at < s->nbytes && s->text[s->at] != quote; s->at++) {
+    bool escaped = s->text[s->at] == '\\' && s->at + 1 < s->nbytes;
+    char c = s->text[escaped ? ++s->at : s->at];
+    wick_text_char(&text, !escaped ? c : c == 'n' ? '\n' : c == 't' ? '\t' : c);
+  }
   if (s->at == s->nbytes)
     lex_wrong(s, begin, "the string has no end");
   else
     s->at++;
-  lex_add(s, RELAY_STRING, begin)->name = lex_name(s, begin + 1, end);
+  lex_add(s, RELAY_STRING, begin)->name =
+      wick_names_get(s->names, wick_names_add(s->names, text.at, text.n));
 }
 
 static void lex_any_word(lex *s)
@@ -378,7 +394,7 @@ relay_tokens wick_relay_lex(wick_lang_sources *sources, uint32_t source, wick_na
       lex_variable(&s, c);
     else if (lex_digit(c))
       lex_number(&s, s.at, false);
-    else if (lex_starts(&s, "inff") && !lex_letter(lex_peek(&s, 4)))
+    else if (lex_special(&s) && !lex_letter(lex_peek(&s, 4)))
       lex_infinity(&s, s.at, false);
     else if (lex_starts(&s, "meta["))
       lex_meta(&s);
