@@ -34,6 +34,7 @@ import numpy as np  # noqa: E402
 
 import wick  # noqa: E402
 import programs_fields  # noqa: E402, F401
+import programs_fits  # noqa: E402, F401
 import programs_forms  # noqa: E402, F401
 import programs_idioms  # noqa: E402, F401
 import programs_kinds  # noqa: E402, F401

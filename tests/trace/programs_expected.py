@@ -22,6 +22,7 @@ import jax.scipy.stats  # noqa: F401
 import numpy as np
 
 import programs_fields  # noqa: F401
+import programs_fits  # noqa: F401
 import programs_forms  # noqa: F401
 import programs_idioms  # noqa: F401
 import programs_kinds  # noqa: F401

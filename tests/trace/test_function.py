@@ -579,3 +579,11 @@ def test_at_of_results():
     close(made["a"].at[1].max(2.5)[1], [2.5, 3, 2.5, 2.5])
     assert isinstance(made["a"], np.ndarray) and repr(made["a"][0]) == "array([2., 4., 2., 2.], dtype=float32)"
     refused(lambda: y.at[0].set(np.ones(2, np.float32)), kind=ValueError, match=["(2,)", "(4,)"])
+
+
+def test_numbers_alone_have_the_default_types():
+    for x in (0.7, np.float64(0.7), np.float32(0.7)):
+        assert wick.grad(lambda v: v * v)(x).dtype == np.float32
+        assert wick.function(lambda v: v * v)(x).dtype == np.float32
+    assert wick.grad(lambda v: v * v)(np.array(0.7)).dtype == np.float64
+    assert wick.function(lambda v: v * v)(np.int64(3)).dtype == np.int64

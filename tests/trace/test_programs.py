@@ -9,6 +9,7 @@ np = pytest.importorskip("numpy")
 import built  # noqa: E402, F401: finds the package
 import wick  # noqa: E402
 import programs_fields  # noqa: E402, F401
+import programs_fits  # noqa: E402, F401
 import programs_forms  # noqa: E402, F401
 import programs_idioms  # noqa: E402, F401
 import programs_kinds  # noqa: E402, F401
