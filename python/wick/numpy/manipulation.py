@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from wick.errors import InvalidArgument, Unsupported
+from wick.errors import InvalidArgument, TypeMismatch, Unsupported
 from wick.trace import elements, index, ops
 from wick.trace.eager import api, is_traced, knows, made
 from wick.trace.scope import Traced, emit, fail, name_of, sizes
@@ -45,6 +45,8 @@ def ravel(x, /, order="C"):
 def concat(arrays, /, *, axis=0, dtype=None):
     """Arrays one after another along an axis; None: flattened."""
     xs = _arrays("concat", arrays, dtype)
+    if isinstance(axis, Traced):
+        fail(TypeMismatch, f"concat: the axis is an array of the shape {axis.shape}; arrays go into one list: concatenate([x, y])")
     if axis is None:
         xs, axis = [ops.reshape(x, (x.size,)) for x in xs], 0
     return ops.concat(xs, ops.axis_of("concat", axis, xs[0].ndim))

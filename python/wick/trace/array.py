@@ -33,7 +33,6 @@ class Array(Traced):
     """An array whose contents are known when the compiled function runs; its type and shape are known now."""
 
     __slots__ = ()
-    __hash__ = None
     __array_priority__ = 1000
 
     def __repr__(self):
@@ -57,6 +56,15 @@ class Array(Traced):
     def __index__(self):
         self._unknown("a whole number", "Use it as an index of an array, in wick.fori(first, end, body, start) instead of range, in "
                       "wick.scan, in wick.switch, or make it a static argument")
+
+    def __hash__(self):
+        self._unknown("the hash", "A key of a dictionary, an element of a set and an argument of a cache are known when the function "
+                      "is compiled: take elements by an index, as in table[x], or make it a static argument")
+
+    def __format__(self, spec):
+        if not spec:
+            return repr(self)
+        self._unknown("the text", f"wick.debug.print(\"{{x:{spec}}}\", x=x) writes it when the function runs")
 
     def __complex__(self):
         self._unknown("complex()", "Leave it an array")

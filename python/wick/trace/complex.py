@@ -15,7 +15,7 @@ class Complex(Pair):
     """A complex array in a trace."""
 
     __slots__ = ()
-    __hash__ = None
+    __hash__ = Array.__hash__
     __array_priority__ = 1001
 
     shape = property(lambda z: z.re.shape)

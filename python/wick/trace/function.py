@@ -306,7 +306,7 @@ class Function:
                 x = np.asarray(x)
                 aval = _aval(x)
             if aval is None:
-                what = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+                what = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"a value of the type {type(x).__name__}"
                 raise TypeMismatch(f"{self._name}: {what} is no array that can be traced; what is known when the function is "
                                    f"compiled is a static argument: wick.function(f, static=...)")
             avals.append(aval)

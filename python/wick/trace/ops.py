@@ -36,7 +36,7 @@ def array(x):
         return constant(np.asarray(x) if hasattr(x, "__array__") else np.from_dlpack(x))
     if isinstance(x, (Pair, complex)):
         fail(TypeMismatch, "complex numbers are given to a function that takes none: use it for the real and the imaginary part")
-    fail(TypeMismatch, f"expected an array, a {type(x).__name__} is given")
+    fail(TypeMismatch, f"expected an array, a value of the type {type(x).__name__} is given")
 
 
 def _nested(x):

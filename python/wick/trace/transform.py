@@ -40,7 +40,8 @@ def transformed(make):
     @functools.wraps(make)
     def transformation(f, *args, **named):
         if not callable(f):
-            raise TypeMismatch(f"wick.{make.__name__}: {f!r} is no function")
+            fail(TypeMismatch, f"wick.{make.__name__}: {f!r} is no function; it takes a function, and gives one: "
+                               f"wick.{make.__name__}(f)(x)")
         inner = make(f, *args, **named)
         functools.update_wrapper(inner, f if hasattr(f, "__name__") else make)
         return Transformed(inner)

@@ -11,7 +11,7 @@ import numpy as np
 
 from wick.errors import InvalidArgument, TypeMismatch
 from wick.language import Struct
-from wick.trace.scope import Traced
+from wick.trace.scope import Traced, fail
 
 
 class Pair:
@@ -206,7 +206,7 @@ def _as(s, x):
             return
         parts = _parts(x)
         if parts is None or parts[0] is not s.kind or len(parts[2]) != len(s.children) or parts[1] != s.data:
-            raise TypeMismatch(f"the structures differ: {s} and {structure(x)}")
+            fail(TypeMismatch, f"the structures differ: {s} and {structure(x)}")
         for child, part in zip(s.children, parts[2]):
             walk(child, part)
 
