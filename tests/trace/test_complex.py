@@ -33,6 +33,10 @@ ROWS = {
     "einsum": lambda n, a, b, c, s, x: [n.einsum("ij,ij->i", a, b), n.einsum("ij,jk->ki", a, c), n.einsum("ij,ij,ij->", a, b, x), n.einsum("ij,jk,kl,l->i", a, c, a, b[0])],
     "linear algebra": lambda n, a, b, c, s, x: [n.linalg.norm(a), n.linalg.norm(a, axis=1), n.linalg.solve(s, c), n.linalg.solve(s, x[0]), n.linalg.inv(s),
                                                 n.linalg.matrix_power(s, 3), n.linalg.vector_norm(a, axis=0)],
+    "norms of matrices": lambda n, a, b, c, s, x: [n.linalg.norm(a, ord=o) for o in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)] + [
+        n.linalg.norm(n.stack([a, b]), ord=2, axis=(1, 2)), n.linalg.norm(n.stack([a, b]), ord="nuc", axis=(0, 2), keepdims=True), n.linalg.norm(c, ord=1, axis=(1, 0))],
+    "singular values": lambda n, a, b, c, s, x: [n.linalg.svdvals(a), n.linalg.svdvals(c), n.linalg.svdvals(n.stack([s, s.T * 2])), n.linalg.cond(s), n.linalg.matrix_rank(a),
+                                                 n.linalg.matrix_rank(n.outer(a[0], b[0]))],
     "reductions": lambda n, a, b, c, s, x: [a.sum(), a.mean(0), n.sum(a, axis=1, keepdims=True), a.prod(), n.prod(a, axis=1), n.cumsum(a, 1), n.cumprod(a, 1), a.var(),
                                             a.std(0), n.trace(s), n.var(a, ddof=1), n.count_nonzero(a)],
     "moves": lambda n, a, b, c, s, x: [a.T, a.reshape(-1), n.stack([a, b]), n.concatenate([a, x], axis=1), n.roll(a, 1, 0), n.flip(a, 1), n.tile(a, (2, 1)),
@@ -211,3 +215,12 @@ def test_spectra_of_signals():
     for f in (lambda x: signal.stft(x, nperseg=32, noverlap=32), lambda x: signal.stft(x, window="kaiser"), lambda x: signal.welch(x, average="max")):
         with pytest.raises(wick.InvalidArgument):
             wick.function(f)(x)
+
+
+def test_derivatives_of_norms_of_matrices():
+    """JAX's gradient is the conjugate of the direction of steepest ascent: for the sum of the singular values conj(u @ vh)."""
+    u, s, vh = np.linalg.svd(A, full_matrices=False)
+    close(wick.grad(lambda z: wnp.linalg.norm(z, ord="nuc"))(A), np.conj(u @ vh), 1e-3)
+    for order, k in ((2, 0), (-2, -1)):
+        close(wick.grad(lambda z: wnp.linalg.norm(z, ord=order))(A), np.conj(np.outer(u[:, k], vh[k])), 1e-3)
+    close(wick.grad(lambda z: wnp.linalg.norm(z, ord="fro"))(A), np.conj(A) / np.linalg.norm(A), 1e-4)

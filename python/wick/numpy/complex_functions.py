@@ -323,11 +323,27 @@ def _pad(x, pad_width, mode="constant", *, constant_values=0, **_):
     return pair(N.pad(a, pad_width, mode, **given[0]), N.pad(b, pad_width, mode, **given[1]))
 
 
-def _norm(x, ord=None, axis=None, keepdims=False):
-    matrix = (axis is None and x.ndim == 2) or (isinstance(axis, tuple) and len(axis) == 2)
-    if matrix and ord in (2, -2, "nuc"):
-        fail(Unsupported, f"the norm {ord!r} of complex matrices is missing")
-    return _numpy().linalg.norm(_numpy().abs(x), ord=ord, axis=axis, keepdims=keepdims)
+def _svdvals(x):
+    """The singular values: those of the real matrix of twice the size, which has each twice."""
+    return _numpy().linalg.svdvals(_wide(x))[..., ::2]
+
+
+def _matrix_norm(x, keepdims=False, ord="fro"):
+    N = _numpy()
+    if ord not in (2, -2, "nuc"):
+        return N.linalg.matrix_norm(N.abs(x), keepdims=keepdims, ord=ord)
+    return {2: N.max, -2: N.min, "nuc": N.sum}[ord](_svdvals(x), axis=-1).reshape(x.shape[:-2] + (1, 1) * keepdims)
+
+
+def _cond(x):
+    s = _svdvals(x)
+    return s[..., 0] / s[..., -1]
+
+
+def _matrix_rank(x, rtol=None):
+    s = _svdvals(x)
+    rtol = max(x.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else rtol
+    return (s > s[..., :1] * rtol).sum(-1)
 
 
 def _wide(a):
@@ -413,7 +429,7 @@ _OWN = {
     "equal": _equal, "not_equal": lambda x, y: ~_equal(x, y), "isclose": _isclose,
     "allclose": lambda *a, **n: _numpy().all(_isclose(*a, **n)), "array_equal": lambda x, y: _numpy().all(_equal(x, y)), "prod": _prod, "cumulative_prod": _cumprod,
     "var": _var, "std": lambda *a, **n: _numpy().sqrt(_var(*a, **n)), "astype": _astype, "array": _array, "asarray": _array,
-    "pad": _pad, "norm": _norm, "vector_norm": lambda x, **n: _numpy().linalg.vector_norm(_numpy().abs(x), **n),
+    "pad": _pad, "matrix_norm": _matrix_norm, "svdvals": _svdvals, "cond": _cond, "matrix_rank": _matrix_rank, "vector_norm": lambda x, **n: _numpy().linalg.vector_norm(_numpy().abs(x), **n),
     "polyval": _polyval, **{name: _of_truth(name) for name in ("any", "all", "logical_not", "logical_and", "logical_or", "logical_xor", "nonzero")},
     "solve": _solve, "inv": _inv, "matrix_power": _matrix_power, "complex": pair, "count_nonzero": lambda z, **n: _numpy().count_nonzero(~_equal(z, 0.0), **n),
 }

@@ -232,6 +232,7 @@ def svd(x, /, *, full_matrices=True, compute_uv=True):
     return SVDResult(u, s, vh)
 
 
+@api
 def svdvals(x, /):
     """The singular values in descending order."""
     return svd(x, full_matrices=False)[1]
