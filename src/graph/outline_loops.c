@@ -180,7 +180,7 @@ static wick_status outline_loop(outline *o, wick_copier *c, uint32_t loop)
   WICK_TRY(wick_build_end(&b, &g));
   wick_module_set(f->module, g);
   for (uint32_t k = 0; k < nin; k++) in[k] = c->to[in[k].id];
-  c->b.loc = outline_says(n) ? (wick_loc){0} : n->loc; /* no call of the user's program */
+  c->b.loc = (wick_loc){0}; /* no call of the user's program */
   wick_value v =
       wick_build(&c->b, WICK_OP_call, nin, in, &(wick_attr){.s = g->name}, n->nout, type);
   for (uint32_t k = 0; k < n->nout; k++) {

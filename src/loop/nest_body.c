@@ -329,7 +329,8 @@ static wick_value nest_read(nest *t, const nest_run *r, const wick_node *n, cons
 /* ---- bodies ---- */
 
 /* Builds a `fail` for each lane, because the operator takes one condition. */
-static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const wick_value *in)
+static void nest_body_fail_lanes(nest *t, const nest_run *r, const wick_node *n,
+                                 const wick_value *in)
 {
   uint32_t lanes = 1;
   for (uint32_t k = 0; k < 2; k++)
@@ -349,6 +350,15 @@ static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const
     wick_build(&t->b, n->op, 2, one, n->attr, 0, NULL);
   }
   nest_when_end(t, &any, NULL);
+}
+
+/* A failure names the operator's place and its calls, of all that the kernel computes. */
+static void nest_body_fail(nest *t, const nest_run *r, const wick_node *n, const wick_value *in)
+{
+  wick_loc outer = t->b.loc;
+  t->b.loc = n->loc;
+  nest_body_fail_lanes(t, r, n, in);
+  t->b.loc = outer;
 }
 
 wick_value nest_body_node(nest *t, const nest_run *r, const wick_node *n, const wick_value *val)

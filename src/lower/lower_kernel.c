@@ -22,6 +22,16 @@ static wick_type kernel_buffer(const wick_module *m, wick_type t)
   return wick_type_intern((wick_module *)(uintptr_t)m, &info);
 }
 
+/* Failures name their places, so that kernels which may fail are equal only at one place. */
+static void kernel_key_places(const wick_func *f, wick_text *key)
+{
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    if (f->node[i].op != WICK_OP_fail) continue;
+    for (wick_loc l = f->node[i].loc; l.id; l = wick_loc_call(f->module, l))
+      wick_text_printf(key, " \"%s\"", wick_loc_text(f->module, l));
+  }
+}
+
 const char *wick_kernel_key(const wick_kernel_use *use, wick_arena *tmp)
 {
   wick_text text = wick_text_begin(tmp), key = wick_text_begin(tmp);
@@ -31,6 +41,7 @@ const char *wick_kernel_key(const wick_kernel_use *use, wick_arena *tmp)
   for (uint32_t k = 0; k < use->noperand; k++)
     wick_text_printf(&key, " %u:%u", kernel_buffer(use->group->module, use->type[k]).id,
                      use->same[k]);
+  kernel_key_places(use->group, &key);
   return key.at;
 }
 

@@ -70,6 +70,24 @@ static wick_status procedure_of_host(lower_state *s, const wick_node *n, const w
   return NULL;
 }
 
+/* Returns whether all failures of f name their places. */
+static bool procedure_has_places(const wick_func *f)
+{
+  for (uint32_t i = 0; i < f->nnode; i++) {
+    wick_opcode op = f->node[i].op;
+    if ((op == WICK_OP_fail && !f->node[i].loc.id) || op == WICK_OP_host_call) return false;
+  }
+  return true;
+}
+
+/* Returns the place of the first of f's nodes that has one. */
+static wick_loc procedure_place(const wick_func *f)
+{
+  uint32_t i = 0;
+  while (i + 1 < f->nnode && !f->node[i].loc.id) i++;
+  return f->node[i].loc;
+}
+
 wick_status lower_call_kernel(lower_state *s, const wick_node *n, const wick_kernel_use *use,
                               const wick_value *operand)
 {
@@ -93,7 +111,8 @@ wick_status lower_call_kernel(lower_state *s, const wick_node *n, const wick_ker
   for (uint32_t i = 0; i < use->noperand; i++)
     if (use->same[i] == i) in[nin++] = operand[i];
   wick_attr callee = {.s = all->kernel.at[id - 1]->name};
-  s->b.loc = n->loc;
+  bool places = procedure_has_places(all->kernel.at[id - 1]);
+  s->b.loc = places ? (wick_loc){0} : n->loc; /* no call of the user's program */
   wick_build(&s->b, WICK_OP_call, nin, in, &callee, 0, NULL);
   return s->b.status;
 }
@@ -110,7 +129,7 @@ wick_status lower_launch_function(lower_state *s, const wick_node *n, const wick
   if (id > s->out->kernels.n) /* nothing runs concurrently with it */
     wick_push(s->keep, &s->out->kernels,
               ((wick_lowered_kernel){.name = name,
-                                     .loc = n->loc,
+                                     .loc = n->loc.id ? n->loc : procedure_place(g),
                                      .tasks = wick_dim_const(1),
                                      .scratch_bytes = wick_dim_const(0),
                                      .fault = true,

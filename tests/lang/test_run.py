@@ -466,6 +466,39 @@ FAILING = [
 ]  # fmt: skip
 
 
+PLACES = [
+    # a kernel that computes several operators fails at one of them
+    ("fn f(x: f64[n], k: i64) -> f64 { for i in 0..n with p = (1.0: f64) { p + x[i * k] } }\nfn main(n: i64) { f([1.0, 2.0, 3.0], n + 5) + 1.0 }",
+     "p.wick:1:74: index 5 is out of bounds: the size is 3\n  called at p.wick:2:19\n"),
+    # equal kernels at different places
+    ("fn main(n: i64) {\n let x = [1.0, 2.0, 3.0]\n let i = n + [0, 1]\n let a = sum(x[i])\n let b = sum((x * a)[i])\n"
+     " let c = sum((x * b)[i + 1])\n sum((x * c)[i + 2]) }", "p.wick:7:6: index 3 is out of bounds: the size is 3\n"),
+    # rows, tangents and cotangents of functions that are called
+    ("fn f(x: f64[n], k: i64) {\n vmap(fn(i: i64) { for j in 0..n with p = (1.0: f64) { if i == j { p } else { p / (x[i] - x[j]) } } })(\n"
+     "  range(0, k, count = n)) }\nfn main(n: i64) { sum(f([1.0, 2.0, 3.0], n + 3)) }",
+     "p.wick:2:84: index 3 is out of bounds: the size is 3\n  called at p.wick:2:2\n  called at p.wick:4:23\n"),
+    ("fn g(x: f64[3], i: i64) -> f64 { x[i] * x[1] }\nfn f(x: f64[3], i: i64) -> f64 { g(x, i) * 2.0 }\n"
+     "fn main(n: i64) { sum(grad(f)([1.0, 2.0, 3.0], n + 3)) }",
+     "p.wick:1:34: index 3 is out of bounds: the size is 3\n  called at p.wick:2:34\n  called at p.wick:3:23\n"),
+    ("fn g(x: f64[3], i: i64) -> f64 { x[i] * x[1] }\nfn f(x: f64[3], i: i64) -> f64 { g(x, i) * 2.0 }\n"
+     "fn main(n: i64) { let x = f64([1.0, 2.0, 3.0])\n jvp(f)(x, n + 3, x, ()).1 }",
+     "p.wick:1:34: index 3 is out of bounds: the size is 3\n  called at p.wick:2:34\n  called at p.wick:4:2\n"),
+    # an entry that calls itself, and a loop that is a function of its own
+    ("fn main(n: i64) -> i64 { if n == 3 { [1, 2, 3][n] } else { 1 + main(n + 1) } }",
+     "p.wick:1:38: index 3 is out of bounds: the size is 3\n  called at p.wick:1:64, 3 times\n"),
+    ("fn f(x: f64[3], n: i64) {\n for i in 0..4000 with x = x {\n  x with [(i * i + n) % 3] = x[i % 7] * 0.5 } }\nfn main(n: i64) { f([1.0, 2.0, 3.0], n) }",
+     "p.wick:3:30: index 3 is out of bounds: the size is 3\n  called at p.wick:4:19\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text, message", PLACES, ids=range(len(PLACES)))
+def test_failures_show_the_operator_and_its_calls_alone(text, message, tmp_path):
+    (tmp_path / "p.wick").write_text(text + "\n")
+    np.save(tmp_path / "n.npy", np.int64(0))
+    r = wick("run", "p.wick", "--inputs", "n.npy", "--no-cache", cwd=tmp_path)
+    assert r.returncode == 1 and r.stderr == message
+
+
 @pytest.mark.parametrize("text, message", FAILING, ids=range(len(FAILING)))
 def test_failures_show_the_calls(text, message, tmp_path):
     (tmp_path / "p.wick").write_text(text + "\n")
@@ -737,9 +770,9 @@ int main(void)
 
 REPORTED = [
     ("fn f(x: i64[3], n: i64) -> i64 { for i in 0..2 with s = 0 { if n == 9 { s + x[n] } else { s + f(x, n + 1) } } }\n"
-     "fn main(n: i64) { f([1, 2, 3], n) }", "4 9 3 p.wick:1:77 9*p.wick:1:95 1*p.wick:2:19 1*p.wick:2:1"),
+     "fn main(n: i64) { f([1, 2, 3], n) }", "4 9 3 p.wick:1:77 9*p.wick:1:95 1*p.wick:2:19"),
     ("type L { Nil, C(i64, L) }\nfn f(n: i64, l: L) -> L { if n < 0 { l } else { f(n + 1, C(n, l)) } }\n"
-     "fn main(n: i64) { match f(n, Nil) { Nil => 0, C(x, _) => x } }", "6 24 0 p.wick:2:58 1*p.wick:3:25 1*p.wick:3:1"),
+     "fn main(n: i64) { match f(n, Nil) { Nil => 0, C(x, _) => x } }", "6 24 0 p.wick:2:58 1*p.wick:3:25"),
 ]  # fmt: skip
 
 

@@ -272,7 +272,7 @@ static void forward_node(forward *w, uint32_t i)
   const wick_node *n = &w->f->node[i];
   bool moves = wick_shadow_moves(w->f, n), any = moves;
   for (uint32_t k = 0; k < n->nout; k++) any = any || w->active[n->first.id + k];
-  if (any) b->loc = n->loc;
+  if (any) b->loc = wick_loc_inlined(b->module, n->loc, w->r.call);
   if (any && (n->op == WICK_OP_if || n->op == WICK_OP_switch)) {
     forward_branch(w, n);
   } else if (any && n->op == WICK_OP_loop) {
@@ -333,6 +333,7 @@ static void forward_function(forward *w, const wick_func *f, const wick_value *i
   w->f = f;
   w->depth++;
   w->r = wick_replay_func(b, f);
+  w->r.call = loc;
   w->tangent = wick_new(b->mem, wick_value, f->nvalue + 1);
   w->active = wick_new(b->mem, bool, f->nvalue + 1);
   w->needed = wick_new(b->mem, bool, f->nvalue + 1);

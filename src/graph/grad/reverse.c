@@ -338,7 +338,7 @@ static void reverse_node(wick_reverse_walk *w, uint32_t i)
                            : NULL;
   bool moves = wick_shadow_moves(w->f, n), any = moves;
   for (uint32_t k = 0; k < n->nout; k++) any = any || w->active[n->first.id + k];
-  if (any) b->loc = n->loc;
+  if (any) b->loc = wick_loc_inlined(b->module, n->loc, w->to.call);
   if (any && n->op == WICK_OP_call && g) {
     reverse_call(w, n, g);
   } else if (any && n->op == WICK_OP_checkpoint && g) {
@@ -367,6 +367,7 @@ void wick_reverse_body(wick_reverse_walk *w, const wick_func *f, const wick_valu
   if (b->status || w->r->status) return;
   w->f = f;
   w->to = wick_replay_func(b, f);
+  w->to.call = loc;
   for (uint32_t k = 0; k < f->nparam; k++) {
     w->to.to[1 + k] = in[k];
     act[1 + k] = active[k] && wick_has_cotangent(b->module, f->value[1 + k].type);

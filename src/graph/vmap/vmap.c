@@ -158,6 +158,7 @@ void vmap_body(wick_builder *b, const wick_func *f, const wick_batching *a)
   vmap_walk w = {.b = b,
                  .f = f,
                  .n = a->n,
+                 .call = b->loc,
                  .mask = a->mask,
                  .to = wick_new(b->mem, wick_value, f->nvalue + 1u),
                  .rows = wick_new(b->mem, bool, f->nvalue + 1u)};
@@ -189,7 +190,7 @@ void wick_batch_through(wick_batching *a)
     in[k] = wick_build_param(&own, wick_type_intern(b->module, &t), WICK_IN, NULL);
     given[nparam] = a->in[k], batched[nparam++] = a->batched[k];
   }
-  own.loc = n->loc;
+  own.loc = (wick_loc){0}; /* the nodes get the place of n below */
   wick_op_of(n)->expand(&own, n, in, out);
   wick_build_return(&own, n->nout, out);
   wick_status s = wick_build_end(&own, &f);
@@ -234,6 +235,11 @@ static void vmap_call(wick_batching *a, const wick_func *f)
 
 /* ---- nodes ---- */
 
+wick_loc vmap_place(const vmap_walk *w, const wick_node *n)
+{
+  return wick_loc_inlined(w->b->module, n->loc, w->call);
+}
+
 wick_value vmap_full(vmap_walk *w, wick_value v)
 {
   return w->rows[v.id] ? w->to[v.id] : wick_batch_repeat(w->b, w->to[v.id], w->n);
@@ -265,7 +271,7 @@ static void vmap_leaf(vmap_walk *w, const wick_node *n)
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u);
   bool *batched = wick_new(b->mem, bool, n->nin + 1u);
   wick_type *type = wick_new(b->mem, wick_type, n->nout + 1u);
-  b->loc = n->loc;
+  b->loc = vmap_place(w, n);
   for (uint32_t k = 0; k < n->nin; k++)
     in[k] = w->to[n->in[k].id], batched[k] = w->rows[n->in[k].id];
   for (uint32_t k = 0; k < n->nout; k++) type[k] = w->f->value[n->first.id + k].type;

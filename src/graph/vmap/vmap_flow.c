@@ -54,7 +54,7 @@ void vmap_if(vmap_walk *w, const wick_node *n)
     return;
   }
   wick_value *v = wick_new(b->mem, wick_value, n->nout + 1u);
-  b->loc = n->loc;
+  b->loc = vmap_place(w, n);
   wick_build_open(b, WICK_OP_if, 1, &w->to[n->in[0].id], n->attr, 0, NULL);
   for (uint32_t r = 0; r < 2 && !b->status; r++) {
     const wick_region *g = &n->region[r];
@@ -141,7 +141,7 @@ void vmap_loop(vmap_walk *w, const wick_node *n)
   wick_value *in = wick_new(b->mem, wick_value, n->nin + 1u), outer = w->mask, active = {0};
   wick_type *type = wick_new(b->mem, wick_type, n->nin + 1u);
   if (b->status) return;
-  b->loc = n->loc;
+  b->loc = vmap_place(w, n);
   l.ends = outer.id || w->rows[n->in[0].id] || w->rows[l.y->in[0].id];
   in[0] = l.ends ? flow_steps(&l, &active) : w->to[n->in[0].id];
   for (uint32_t k = 1; k <= ncarried; k++)

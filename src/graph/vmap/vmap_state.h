@@ -9,6 +9,7 @@ typedef struct vmap_walk {
   wick_builder *b;
   const wick_func *f;
   wick_dim n;
+  wick_loc call;   /* of the call whose place the nodes take */
   wick_value mask; /* bool[n]: the rows that matter here; 0: all */
   wick_value *to;  /* per value of f: what it became */
   bool *rows;      /* per value of f: it has rows, as its first dimension */
@@ -17,6 +18,8 @@ typedef struct vmap_walk {
 /* Finds which values that the nodes define have rows. `masked`: some rows may not matter there. */
 void vmap_mark(vmap_walk *w, uint32_t begin, uint32_t end, bool masked);
 void vmap_nodes(vmap_walk *w, uint32_t begin, uint32_t end);
+/* The place of a node of the function. */
+wick_loc vmap_place(const vmap_walk *w, const wick_node *n);
 /* What v became, with rows. */
 wick_value vmap_full(vmap_walk *w, wick_value v);
 /* Whether one of bool[n] is true: bool[]. */

@@ -176,6 +176,7 @@ static void lower_main(lowering *s, wick_lang_entity *e, wick_ty *type, bool who
     lowered_code code = {.entity = e};
     lowered *fn = wick_lowering_new(s, LOWERED_FN, NULL, 0);
     fn->code = wick_dup(s->tmp, lowered_code, &code, 1);
+    f.placed = true; /* no call of the user's program */
     x = wick_lowering_call(s, &f, e->decl, fn, narg, arg, NULL, NULL);
   } else {
     lowering_types types = {0};
@@ -186,6 +187,8 @@ static void lower_main(lowering *s, wick_lang_entity *e, wick_ty *type, bool who
       first = wick_build(&b, WICK_OP_call, 0, NULL, &callee, types.n, types.at);
     x = s->failed ? wick_lowering_unit(s) : wick_lowering_unflatten(s, &f, type->arg[narg], &first);
   }
+  f.placed = false;
+  wick_lowering_at(s, &f, e->at);
   if (!s->failed) lower_entry_results(s, x, "result", &f, &out);
   if (!wick_lowering_ok(s, &f)) return;
   wick_build_return(&b, out.n, out.at);

@@ -325,7 +325,6 @@ void wick_batch_merge(wick_batching *a)
 void wick_batch_node(wick_batching *a)
 {
   const wick_op *op = wick_op_of(a->node);
-  a->b->loc = a->node->loc;
   if (a->b->status) return;
   if (op->batch.run)
     op->batch.run(a);
