@@ -42,6 +42,37 @@ static const wick_ty *infer_expr_elem(const wick_ty *t)
   return t->kind == WICK_TY_TENSOR ? wick_ty_of(t->arg[0]) : NULL;
 }
 
+/* Whether t is a name of a signature that stands for any type. */
+static bool infer_expr_any(const wick_ty *t)
+{
+  return t->kind == WICK_TY_VAR && t->rigid && t->sort == WICK_SORT_TYPE && t->name;
+}
+
+/* Of a clash of a name that stands for any type, data as well, with a tensor: the name; else NULL. */
+static const wick_ty *infer_expr_any_tensor(const wick_ty *a, const wick_ty *b, const wick_clash *c)
+{
+  if (c->kind != WICK_CLASH_RIGID) return NULL;
+  if (infer_expr_any(a)) return b->kind == WICK_TY_TENSOR ? a : NULL;
+  return infer_expr_any(b) && a->kind == WICK_TY_TENSOR ? b : NULL;
+}
+
+/* Notes that a name is meant for tensors, which is one mistake. Returns whether it is known. */
+static bool infer_expr_told(infer *s, const wick_ty *any)
+{
+  for (uint32_t i = 0; i < s->tensors.n; i++)
+    if (s->tensors.at[i] == any) return true;
+  wick_push(s->mem, &s->tensors, any);
+  return false;
+}
+
+static void infer_expr_help_any(infer *s, const char *name)
+{
+  wick_lang_help(&s->p->sources,
+                 "`%s[]` in the signature is a number of any element type, `%s[...s]` a tensor "
+                 "of any shape; then `%s(x)` converts to it",
+                 name, name, name);
+}
+
 /* What converts a value, or leaves a size to the run. */
 static void infer_expr_help(infer *s, const wick_ast *n, const wick_ty *found,
                             const wick_ty *expected, const wick_clash *c, const char *what)
@@ -85,6 +116,8 @@ static void infer_expr_help(infer *s, const wick_ast *n, const wick_ty *found,
     wick_lang_help(&s->p->sources, "`t.0` is the first item of a tuple");
   else if (found->kind == WICK_TY_REF && expected->kind != WICK_TY_REF)
     wick_lang_help(&s->p->sources, "`read(r)` is the value that a reference holds");
+  else if (infer_expr_any_tensor(found, expected, c))
+    infer_expr_help_any(s, infer_expr_any_tensor(found, expected, c)->name);
   else if (c->kind == WICK_CLASH_SIZE && !(wick_dim_is_const(c->x) && wick_dim_is_const(c->y)))
     wick_infer_help_sizes(s);
   else if (c->kind == WICK_CLASH_RANK && n->kind == WICK_AST_CALL &&
@@ -104,6 +137,8 @@ bool wick_infer_expect(infer *s, const wick_ast *n, wick_ty *found, wick_ty *exp
   wick_clash c;
   wick_lang_at from = wick_ty_of(expected)->at, other = wick_ty_of(found)->at;
   if (wick_unify(s->t, found, expected, &c)) return true;
+  const wick_ty *any = infer_expr_any_tensor(wick_ty_of(found), wick_ty_of(expected), &c);
+  if (any && infer_expr_told(s, any)) return false;
   wick_text t = wick_text_begin(s->mem);
   wick_ty_printer p = {.t = s->t, .out = &t, .words = true};
   if (what) wick_text_printf(&t, "%s: ", what);
@@ -488,7 +523,9 @@ static wick_ty *infer_expr_name(infer *s, wick_ast *n)
   if (e->kind == WICK_ENTITY_VARIABLE) {
     wick_ty *v = wick_ty_of(wick_infer_variable(s, n->ref));
     if (v->kind == WICK_TY_SIZE) return wick_ty_scalar(s->t, WICK_I64);
+    if (infer_expr_any(v) && infer_expr_told(s, v)) return s->t->error;
     wick_lang_report(&s->p->sources, n->at, "`%s` stands for a type, and is no value", e->name);
+    if (infer_expr_any(v)) infer_expr_help_any(s, e->name);
     return s->t->error;
   }
   if (e->kind != WICK_ENTITY_LOCAL) return wick_infer_global(s, n);

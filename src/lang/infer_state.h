@@ -19,8 +19,9 @@ typedef struct infer {
   wick_typed *typed;
   wick_list(wick_constraint) pending;
   wick_list(wick_ty *) literals;
-  wick_list(infer_number) numbers; /* whose element types are to have them */
-  bool symbolic;                   /* static parameters are symbols in sizes, not `?` */
+  wick_list(infer_number) numbers;    /* whose element types are to have them */
+  wick_list(const wick_ty *) tensors; /* names of signatures for any type that tensors are for */
+  bool symbolic;                      /* static parameters are symbols in sizes, not `?` */
   bool last;       /* nothing more will become known: constraints choose, or are reported */
   uint32_t before; /* problems when the functions that are inferred together began */
 } infer;
