@@ -418,5 +418,31 @@ LEARNED = {
     "hierarchical": None, "control": None, "tours": None, "unscented": None,
 }  # fmt: skip
 
-GROUPS = {"parsed": PARSED, "data": DATA, "derived": DERIVED, "learned": LEARNED}
+# ---- algorithms ----
+
+
+def transforms():
+    a, b = wave(1, 16), np.cos(np.arange(1.0, 17) / 2)
+    k = np.arange(16.0)
+
+    def circular(x, y):
+        return np.real(np.fft.ifft(np.fft.fft(x) * np.fft.fft(y)))
+
+    def gradient(x):
+        return 2 * 16 * np.real(np.fft.ifft(k * np.fft.fft(x)))
+
+    return circular(a, b), np.sum(k * np.abs(np.fft.fft(a)) ** 2), gradient(a), gradient(b), np.array([circular(a, b), circular(a, a)])
+
+
+def accepted():
+    texts = [f"{n:07b}"[::-1] for n in range(128)]
+    return sum(t.count("1") % 2 == 0 and "00" not in t for t in texts), 8, 2
+
+
+ALGORITHMS = {
+    "flows": lambda: (23, 0, 0), "regular": accepted, "fft": transforms, "crf": None, "treap": None, "dual_numbers": None, "own_tape": None, "sinkhorn": None,
+    "simplex": lambda: (0, 765 / 41, [89 / 41, 50 / 41, 62 / 41], 1, 0.0, [0.0, 0.0, 0.0], [45 / 41, 24 / 41, 11 / 41]),
+}  # fmt: skip
+
+GROUPS = {"parsed": PARSED, "data": DATA, "derived": DERIVED, "learned": LEARNED, "algorithms": ALGORITHMS}
 TEXTS = {"parsed", "data"}
