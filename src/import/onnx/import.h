@@ -168,7 +168,9 @@ uint32_t wick_onnx_module_name(wick_onnx_context *c, wick_span name); /* interne
 /* Returns the symbol of that name, a dimension of an input; without a name, a new symbol named
  * after `stem` and `axis`. An option may give it a number. */
 wick_dim wick_onnx_symbol(wick_onnx_context *c, wick_span name, const char *stem, uint32_t axis);
-int64_t wick_onnx_opset_of(const wick_onnx_scope *s, wick_span domain); /* 0: not imported */
+/* Returns the version of a domain. One that is not imported has the newest, as in ONNX Runtime, which fusing tools
+ * rely on; ONNX's own has 0. */
+int64_t wick_onnx_opset_of(const wick_onnx_scope *s, wick_span domain);
 
 /* import.c: binds the names of a graph's initializers to constants. */
 void wick_onnx_import_initializers(wick_onnx_context *c, const wick_onnx_graph *g);

@@ -106,5 +106,5 @@ int64_t wick_onnx_opset_of(const wick_onnx_scope *s, wick_span domain)
     bool same = d.nbytes == domain.nbytes && (!d.nbytes || memcmp(d.at, domain.at, d.nbytes) == 0);
     if (same || (own && wick_onnx_domain_is_own(d))) return s->opsets->at[i].version;
   }
-  return 0;
+  return own ? 0 : WICK_ONNX_OPSET;
 }
