@@ -141,7 +141,7 @@ static void test_every_pass(void **state)
   wick_guard g = {.allocator = wick_allocator_malloc()};
   assert_int_equal(setjmp(g.where), 0);
   wick_arena mem = wick_arena_make(&g);
-  coverage of[64] = {{0}};
+  coverage of[128] = {{0}};
   const char *const where[] = {"src/*/*.test", "src/*/*/*.test"};
   for (uint32_t k = 0; k < WICK_COUNT(where); k++) {
     glob_t files;
@@ -156,8 +156,8 @@ static void test_every_pass(void **state)
   }
   uint32_t missing = 0;
   for (const wick_pass *p = wick_passes; p->name; p++) {
-    const coverage *c = &of[p - wick_passes];
     assert_true((size_t)(p - wick_passes) < WICK_COUNT(of));
+    const coverage *c = &of[p - wick_passes];
     if (c->acts && c->rests) continue;
     print_error("pass %s: %u text cases in which it acts, %u in which it must not\n", p->name,
                 c->acts, c->rests);
