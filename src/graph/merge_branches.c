@@ -195,6 +195,27 @@ static bool merge_match(merge *s)
   return any;
 }
 
+/* Returns the bytes of a product's weights, or NULL. */
+static const void *merge_bytes(const merge *s, const merge_term *t)
+{
+  return t->kind == MERGE_PRODUCT
+             ? wick_constant_bytes(s->k.f->module, wick_match_imm(&s->k, t->n->in[1])->constant)
+             : NULL;
+}
+
+/* Returns true if the weights of all products that are merged are available. */
+static bool merge_has_bytes(const merge *s)
+{
+  bool has = true;
+  for (uint32_t i = 0; i < s->nterm; i++) {
+    const merge_term *t = &s->term[i];
+    if (t->host < 0) continue;
+    has =
+        has && merge_bytes(s, &s->term[t->host]) && (t->kind != MERGE_PRODUCT || merge_bytes(s, t));
+  }
+  return has;
+}
+
 /* ---- building ---- */
 
 /* Adds output channel `o` of a term's weights to `row`, those of the host: [C/group, elements of the window]. */
@@ -226,15 +247,7 @@ static void merge_add_channel(const merge *s, const merge_term *host, const merg
     }
 }
 
-/* Returns the bytes of a product's weights. */
-static const void *merge_bytes(const merge *s, const merge_term *t)
-{
-  return t->kind == MERGE_PRODUCT
-             ? wick_constant_bytes(s->k.f->module, wick_match_imm(&s->k, t->n->in[1])->constant)
-             : NULL;
-}
-
-/* Returns the weights of a host and its guests, or 0 if there is no memory for them. */
+/* Returns the weights of a host and its guests. */
 static wick_value merge_weights(merge *s, uint32_t host)
 {
   wick_module *m = s->k.f->module;
@@ -341,7 +354,7 @@ static bool merge_is_root(merge *s, const wick_node *n)
     s->rank = t->rank, s->axis = axis, s->nterm = 0; /* convolutions first, then matrices */
     if (!wick_dim_is_const(t->dim[axis])) continue;
     s->channels = t->dim[axis].v;
-    if (merge_collect(s, n->first, 0) && merge_match(s)) return true;
+    if (merge_collect(s, n->first, 0) && merge_match(s) && merge_has_bytes(s)) return true;
   }
   return false;
 }
