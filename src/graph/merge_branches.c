@@ -345,15 +345,16 @@ static bool merge_is_root(merge *s, const wick_node *n)
   const wick_type_info *t = wick_info_of(s->k.f, n->first);
   s->root = n, s->type = wick_type_of(s->k.f, n->first), s->nterm = 0;
   const wick_node *user = wick_match_user(&s->k, n->first);
-  if (t->rank < 2 || !wick_elem_is_float(t->elem) ||
+  if (t->rank < 2 || (t->elem != WICK_F32 && t->elem != WICK_F64) ||
       (user && user->op == WICK_OP_add && user->nout == 1 &&
        wick_type_eq(wick_type_of(s->k.f, user->first), s->type) &&
        s->region[user - s->k.f->node] == s->region[n - s->k.f->node]))
     return false;
-  for (uint32_t axis = 1; axis<t->rank; axis += t->rank> 2 ? t->rank - 2u : 1) {
-    s->rank = t->rank, s->axis = axis, s->nterm = 0; /* convolutions first, then matrices */
-    if (!wick_dim_is_const(t->dim[axis])) continue;
-    s->channels = t->dim[axis].v;
+  const uint32_t axes[2] = {1, t->rank - 1u}; /* of convolutions, of matrices */
+  for (uint32_t k = 0; k < (t->rank > 2 ? 2 : 1); k++) {
+    s->rank = t->rank, s->axis = axes[k], s->nterm = 0;
+    if (!wick_dim_is_const(t->dim[axes[k]]) || t->dim[axes[k]].v < 1) continue;
+    s->channels = t->dim[axes[k]].v;
     if (merge_collect(s, n->first, 0) && merge_match(s) && merge_has_bytes(s)) return true;
   }
   return false;

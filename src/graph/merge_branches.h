@@ -6,7 +6,8 @@
  * whose groups are parts of that one's, no factor per channel of a tensor that such a convolution reads, and no
  * second product of a tensor with a constant matrix. Numbers per channel are added to the bias. New weights are
  * added up in f64 and rounded once. Class: rounding. Leaves alone: branches with other users, windows that are
- * dilated differently, and x itself beside a single product, as residuals have it. */
+ * dilated differently, x itself beside a single product, as residuals have it, and floats of 16 bits, of which a
+ * sum would lose digits. */
 #ifndef WICK_GRAPH_MERGE_BRANCHES_H
 #define WICK_GRAPH_MERGE_BRANCHES_H
 

@@ -13,7 +13,6 @@ typedef struct shift_weights {
   wick_match k;
   wick_copier c;
   wick_arena *mem;
-  const wick_target *target;
 } shift_weights;
 
 /* Returns true if v is a cast of bytes, from which something may be subtracted. */
@@ -22,9 +21,7 @@ static bool shift_weights_are_bytes(const shift_weights *s, wick_value v)
   const wick_node *n = wick_match_op(&s->k, v, WICK_OP_sub),
                   *cast = wick_match_op(&s->k, n ? n->in[0] : v, WICK_OP_cast);
   wick_elem e = cast ? wick_info_of(s->k.f, cast->in[0])->elem : WICK_I32;
-  return (e == WICK_U8 || e == WICK_I8) &&
-         (wick_target_dot(s->target, WICK_U8, WICK_I8, SHIFT_DOT) ||
-          wick_target_dot(s->target, WICK_I8, WICK_I8, SHIFT_DOT));
+  return e == WICK_U8 || e == WICK_I8;
 }
 
 /* The numbers to take off the weights of each column, an output channel or a column of a matrix. Weight i belongs
@@ -150,10 +147,13 @@ static bool shift_weights_node(shift_weights *s, const wick_node *n)
 wick_status wick_pass_shift_weights(const wick_pass_context *pass, const wick_func *f,
                                     wick_func **out)
 {
-  shift_weights s = {.k = wick_match_begin(f, pass->mem),
-                     .c = wick_copy_begin(f, pass->mem),
-                     .mem = pass->mem,
-                     .target = pass->target};
+  if (!wick_target_dot(pass->target, WICK_U8, WICK_I8, SHIFT_DOT) &&
+      !wick_target_dot(pass->target, WICK_I8, WICK_I8, SHIFT_DOT)) {
+    *out = (wick_func *)(uintptr_t)f;
+    return NULL;
+  }
+  shift_weights s = {
+      .k = wick_match_begin(f, pass->mem), .c = wick_copy_begin(f, pass->mem), .mem = pass->mem};
   for (uint32_t i = 0; i < f->nnode; i++)
     if (f->node[i].nout != 1 || f->node[i].nregion || !shift_weights_node(&s, &f->node[i]))
       wick_copy_node(&s.c, &f->node[i]);
