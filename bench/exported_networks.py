@@ -115,9 +115,14 @@ def export(python, name, folder, is_open):
     path = folder / (name.replace("/", "_") + ("_open" if is_open else "") + ".onnx")
     if not path.exists():
         part = path.with_suffix(".part")
-        subprocess.run([python, "-c", EXPORTER, name, str(part), *["open"] * is_open], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if not part.exists():
-            print(f"    left out: PyTorch does not export {name}", flush=True)
+        command = [python, "-c", EXPORTER, name, str(part), *["open"] * is_open]
+        try:
+            made = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        except OSError as e:
+            sys.exit(f"{python}: {e.strerror}")
+        if made.returncode or not part.exists():
+            why = (made.stderr.strip().splitlines() or [f"exit status {made.returncode}"])[-1]
+            print(f"    left out: {name}: {why}", flush=True)
             return None
         part.rename(path)
     return path
